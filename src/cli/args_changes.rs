@@ -47,3 +47,50 @@ pub(super) enum MarkWord {
     /// Without a star.
     Unstarred,
 }
+
+/// `unsubscribe`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FeedsNamed {
+    /// Feeds: numbers, addresses, or parts of titles
+    #[arg(required = true, value_name = "FEED")]
+    pub(super) feeds: Vec<String>,
+}
+
+/// `resume`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FeedNamed {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
+}
+
+/// `move`.
+#[derive(Debug, clap::Args)]
+pub(super) struct MoveArgs {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
+    /// Read it from the new address from now on, or stay with the one it has
+    #[arg(value_name = "ANSWER")]
+    pub(super) answer: MoveAnswer,
+}
+
+/// What can be answered to a feed that says that it moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum MoveAnswer {
+    /// Read it from the new address.
+    Accept,
+    /// Stay with the address it has.
+    Refuse,
+}
+
+/// `unread`.
+#[derive(Debug, clap::Args)]
+pub(super) struct UnreadArgs {
+    /// Only entries of these feeds: numbers, addresses, or parts of titles
+    #[arg(value_name = "FEED")]
+    pub(super) feeds: Vec<String>,
+    /// Write one JSON document for a program to read: also the sums of each feed
+    #[arg(long)]
+    pub(super) json: bool,
+}

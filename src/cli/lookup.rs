@@ -15,9 +15,17 @@ pub(super) fn find_subscriptions(
     engine: &Engine,
     typed: &[String],
 ) -> Result<Vec<FeedKey>, Failure> {
+    find_feeds(engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
+}
+
+/// The feeds meant by all that was typed, each once.
+pub(super) fn find_feeds<'r>(
+    records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
+    typed: &[String],
+) -> Result<Vec<FeedKey>, Failure> {
     let mut found = Vec::with_capacity(typed.len());
     for typed in typed {
-        let feed = find_subscription(engine, typed)?;
+        let feed = find_feed(records.clone(), typed)?;
         if !found.contains(&feed) {
             found.push(feed);
         }

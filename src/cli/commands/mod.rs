@@ -18,4 +18,5 @@ pub(super) mod poll;
 pub(super) mod screen;
 pub(super) mod search;
 pub(super) mod show;
+pub(super) mod unread;
 pub(super) mod watch;

@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
             let run = &engine.poll_run;
             let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
             notes.extend(fresh.map(|result| {
-                Note::Result(Box::new(result.clone()), told_of(engine, result, loud))
+                Note::Result(Box::new(result.clone()), describe_result(engine, result, loud))
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
@@ -110,7 +110,11 @@ fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>
 }
 
 /// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
-fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String> {
+pub(in crate::cli) fn describe_result(
+    engine: &Engine,
+    result: &PollResult,
+    verbose: bool,
+) -> Option<String> {
     let telling = result.new > 0
         || result.edited > 0
         || result.moved

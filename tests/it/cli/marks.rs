@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::owner::watching;
 use super::{each, entries, feeds};
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
@@ -95,4 +96,50 @@ fn a_mark_that_cannot_be_meant_is_refused_before_anything_is_marked() {
     program.run(&["mark", "read", "1.0", "--all"]).with(2);
     program.run(&["mark", "seen", "1.0"]).with(2);
     assert_eq!(unread(&program), [4, 3]);
+}
+
+#[test]
+fn changes_are_taken_back_one_by_one_by_later_processes() {
+    let (_site, program) = two_feeds();
+    mark(&program, &["read", "--feed", "orchard"], 4);
+    mark(&program, &["starred", "2.0"], 1);
+    assert_eq!(program.run(&["undo"]).with(0).out, "undone: 1 starred\n");
+    assert_eq!((unread(&program), entries(&program, &["--starred"])), (vec![0, 3], vec![]));
+    assert_eq!(program.run(&["undo"]).with(0).out, "undone: 4 marked read\n");
+    assert_eq!(unread(&program), [4, 3]);
+    let nothing = program.run(&["undo"]).with(0);
+    assert_eq!((nothing.out.as_str(), nothing.err.as_str()), ("", "nothing to undo\n"));
+}
+
+#[test]
+fn unread_says_one_number_or_the_sums_of_each_feed_that_has_some() {
+    let (site, program) = two_feeds();
+    assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
+    assert_eq!(program.run(&["unread", "harbour"]).with(0).out, "3\n");
+    program.run(&["unread", "moon"]).refused(2);
+    mark(&program, &["read", "--feed", "harbour"], 3);
+    mark(&program, &["starred", "2.0"], 1);
+    let expected = json!({ "unread": 4, "starred": 1, "feeds": [{
+        "number": 1, "title": "Orchard", "url": site.at("/orchard"), "tags": ["garden/fruit"],
+        "unread": 4,
+    }]});
+    assert_eq!(program.run(&["unread", "--json"]).with(0).json(), expected);
+    watching(&program, |_| {
+        assert_eq!(program.run(&["unread", "--json"]).with(0).json(), expected);
+    });
+    program.run(&["unsubscribe", "orchard"]).with(0);
+    assert_eq!(program.run(&["unread"]).with(0).out, "0\n");
+}
+
+#[test]
+fn what_is_marked_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+    let (_site, program) = two_feeds();
+    watching(&program, |_| {
+        mark(&program, &["read", "--all"], 7);
+        assert_eq!(program.run(&["unread"]).with(0).out, "0\n");
+        mark(&program, &["unread", "1.0"], 1);
+        program.run(&["undo"]).with(0);
+    });
+    assert_eq!(program.run(&["undo"]).with(0).out, "undone: 7 marked read\n");
+    assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
 }

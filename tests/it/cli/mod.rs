@@ -2,6 +2,7 @@
 
 pub mod archives;
 pub mod filters;
+pub mod giving_up;
 pub mod journey;
 pub mod keeping;
 pub mod lint;

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use crate::support::binary::{Program, ask_to_end, ended};
 
 /// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
-fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
+pub(super) fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
     let mut watch = program.start(&["watch"]);
     let mut told = BufReader::new(watch.stderr.take().unwrap());
     let mut line = String::new();

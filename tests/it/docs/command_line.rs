@@ -7,13 +7,18 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are, with the arguments and flags that may not change.
-const COMMANDS: [(&str, &[&str]); 25] = [
+const COMMANDS: [(&str, &[&str]); 30] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
     ("export", &["FILE"]),
     ("feeds", &["--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
+    ("unsubscribe", &["FEED"]),
+    ("unread", &["FEED", "--json"]),
+    ("undo", &[]),
+    ("resume", &["FEED"]),
+    ("move", &["FEED", "ANSWER", "accept", "refuse"]),
     ("filters", &["--json"]),
     ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
