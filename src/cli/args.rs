@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
+use super::args_changes::{FeedNamed, FeedsNamed, MarkArgs, MoveArgs, UnreadArgs};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -58,6 +59,10 @@ pub(super) enum Command {
     Export(ExportArgs),
     /// List the subscriptions
     Feeds(JsonArgs),
+    /// Give up subscriptions; 'undo' brings them back for a week
+    Unsubscribe(FeedsNamed),
+    /// Say how many entries are not read, fast: for status bars
+    Unread(UnreadArgs),
     /// List entries, newest first
     Entries(EntriesArgs),
     /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
@@ -67,6 +72,10 @@ pub(super) enum Command {
     Filters(JsonArgs),
     /// Show one entry
     Show(ShowArgs),
+    /// Mark entries read, unread, starred or unstarred
+    Mark(MarkArgs),
+    /// Take the last change back, also one made in the reader
+    Undo,
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]
     Poll(PollArgs),
@@ -82,6 +91,10 @@ pub(super) enum Command {
     Plan(PlanArgs),
     /// Choose how often a feed is polled, and what it is called
     Set(SetArgs),
+    /// Poll a feed by plan again that has ended
+    Resume(FeedNamed),
+    /// Answer a feed that says that it moved to another address
+    Move(MoveArgs),
     /// Show what is read in a feed document
     Parse(ParseArgs),
     /// Say what readers will make of a feed and its archives, for its publisher

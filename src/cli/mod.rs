@@ -8,6 +8,7 @@ use clap::Parser;
 
 mod args;
 mod args_background;
+mod args_changes;
 mod args_set;
 mod args_simulate;
 mod background;
@@ -19,6 +20,7 @@ mod owner;
 pub mod publisher;
 mod session;
 mod show_screen;
+mod time_args;
 mod upkeep;
 
 use args::{Args, Command};

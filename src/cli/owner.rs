@@ -86,6 +86,8 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                 return match command {
                     // It looks at what an open store would put right by itself.
                     Command::Doctor(args) => commands::doctor::check_store(*store, &args),
+                    // It needs the sums alone: no loop, no network, no index.
+                    Command::Unread(args) => commands::unread::run_alone(&store, &args),
                     command => run_here(options, *store, command),
                 };
             }
@@ -229,7 +231,13 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Poll(args) => commands::poll::run(desk, args),
         Command::History(args) => commands::history::run(desk, args),
         Command::Plan(args) => commands::plan::run(desk, args),
-        Command::Set(args) => commands::set::run(desk, args),
+        Command::Set(args) => commands::changes::set::run(desk, args),
+        Command::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
+        Command::Unread(args) => commands::unread::run(desk, args),
+        Command::Undo => commands::changes::undo::run(desk),
+        Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
+        Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
+        Command::Mark(args) => commands::changes::mark::run(desk, args),
         Command::Doctor(_) => commands::doctor::run(desk),
         Command::Events(args) => events::tell(desk, args),
         Command::Simulate(args) => publisher::simulate_feed::run(desk, args),

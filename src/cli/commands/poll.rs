@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
             let run = &engine.poll_run;
             let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
             notes.extend(fresh.map(|result| {
-                Note::Result(Box::new(result.clone()), told_of(engine, result, loud))
+                Note::Result(Box::new(result.clone()), describe_result(engine, result, loud))
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
@@ -112,7 +112,8 @@ fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failu
         move |engine| (Request::Poll(request), before(engine)),
         move |engine, _, (polled, noted)| {
             let run = &engine.poll_run;
-            let told = |result: &PollResult| (result.clone(), told_of(engine, result, loud));
+            let told =
+                |result: &PollResult| (result.clone(), describe_result(engine, result, loud));
             Asked {
                 begun: engine.polls.keys().filter(|feed| !polled.contains(feed)).copied().collect(),
                 results: run.since(noted).map(told).collect(),
@@ -145,7 +146,11 @@ fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>
 }
 
 /// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
-fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String> {
+pub(in crate::cli) fn describe_result(
+    engine: &Engine,
+    result: &PollResult,
+    verbose: bool,
+) -> Option<String> {
     let telling = result.new > 0
         || result.edited > 0
         || result.moved

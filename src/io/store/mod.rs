@@ -29,6 +29,7 @@ pub mod upkeep;
 pub use super::store::reading::filter_hits::RuleHits;
 pub use super::store::reading::search::SearchHit;
 pub use super::store::reading::texts::Texts;
+pub use super::store::reading::to_mark::MarkPlan;
 pub use super::store::store_thread::{StoreHandle, StoreThread};
 pub use super::store::upkeep::backup::Backup;
 pub use super::store::upkeep::check::{Health, StoreProblem};

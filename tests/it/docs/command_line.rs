@@ -7,17 +7,25 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are, with the arguments and flags that may not change.
-const COMMANDS: [(&str, &[&str]); 24] = [
+const COMMANDS: [(&str, &[&str]); 30] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
     ("export", &["FILE"]),
     ("feeds", &["--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
+    ("unsubscribe", &["FEED"]),
+    ("unread", &["FEED", "--json"]),
+    ("undo", &[]),
+    ("resume", &["FEED"]),
+    ("move", &["FEED", "ANSWER", "accept", "refuse"]),
     ("filters", &["--json"]),
+    ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
     ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
-    ("watch", &[]),
+    ("watch", &["--follow"]),
+    ("events", &["--follow"]),
+    ("service", &["install", "remove", "status"]),
     ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
     (
         "set",

@@ -3,8 +3,10 @@
 
 mod archives;
 mod filters;
+mod giving_up;
 mod journey;
 mod keeping;
+mod marks;
 mod opml;
 mod plan;
 mod refusals;

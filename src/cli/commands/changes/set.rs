@@ -1,7 +1,7 @@
 //! `backissue set`: what the reader chooses for a feed; planned at once.
 
-use super::plan;
 use crate::cli::args_set::SetArgs;
+use crate::cli::commands::plan;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
