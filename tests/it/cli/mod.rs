@@ -7,6 +7,7 @@ pub mod journey;
 pub mod keeping;
 pub mod lint;
 pub mod marks;
+pub mod opening;
 pub mod opml;
 pub mod owner;
 pub mod plan;
