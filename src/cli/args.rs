@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
-use super::args_changes::{FeedNamed, FeedsNamed, MarkArgs, MoveArgs, UnreadArgs};
+use super::args_changes::{
+    FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
+};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -58,7 +60,7 @@ pub(super) enum Command {
     /// Write all subscriptions as OPML
     Export(ExportArgs),
     /// List the subscriptions
-    Feeds(JsonArgs),
+    Feeds(FeedsArgs),
     /// Give up subscriptions; 'undo' brings them back for a week
     Unsubscribe(FeedsNamed),
     /// Say how many entries are not read, fast: for status bars
@@ -69,9 +71,11 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// List your filters for entries: what they hide, mark, star or label, and how much they hit
     #[command(alias = "rules")]
-    Filters(JsonArgs),
+    Filters(FiltersArgs),
     /// Show one entry
     Show(ShowArgs),
+    /// Open an entry's page in the browser, and mark it read
+    Open(OpenArgs),
     /// Mark entries read, unread, starred or unstarred
     Mark(MarkArgs),
     /// Take the last change back, also one made in the reader
@@ -148,9 +152,21 @@ pub(super) struct ExportArgs {
     pub(super) file: Option<PathBuf>,
 }
 
-/// Commands whose only choice is JSON.
+/// `feeds`.
 #[derive(Debug, clap::Args)]
-pub(super) struct JsonArgs {
+pub(super) struct FeedsArgs {
+    /// Only those that have all these words in title, address or tags
+    #[arg(value_name = "WORDS")]
+    pub(super) words: Vec<String>,
+    /// Only those with a tag, or with one below it; may be repeated
+    #[arg(long = "tag", value_name = "T")]
+    pub(super) tags: Vec<String>,
+    /// Only those with entries not read
+    #[arg(long)]
+    pub(super) unread: bool,
+    /// Only those that fail, or have ended
+    #[arg(long)]
+    pub(super) failing: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

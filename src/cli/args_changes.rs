@@ -1,6 +1,6 @@
 //! The arguments of the subcommands that change what is kept.
 
-use clap::ValueEnum;
+use clap::{Subcommand, ValueEnum};
 
 /// `mark`.
 #[derive(Debug, clap::Args)]
@@ -93,4 +93,80 @@ pub(super) struct UnreadArgs {
     /// Write one JSON document for a program to read: also the sums of each feed
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// `open`.
+#[derive(Debug, clap::Args)]
+pub(super) struct OpenArgs {
+    /// Number of the entry, as 'backissue entries' lists it
+    #[arg(value_name = "ENTRY")]
+    pub(super) entry: String,
+    /// Do not mark it read
+    #[arg(long)]
+    pub(super) keep_unread: bool,
+}
+
+/// `filters`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct FiltersArgs {
+    #[command(subcommand)]
+    pub(super) change: Option<FilterChange>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What can be done with filters.
+#[derive(Debug, Subcommand)]
+pub(super) enum FilterChange {
+    /// Make a filter and apply it to what is kept already; all of its conditions must fit
+    Add(FilterAddArgs),
+    /// Give a filter up; what it hid is shown again
+    Remove(FilterRemoveArgs),
+}
+
+/// `filters add`.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("action").required(true))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(super) struct FilterAddArgs {
+    /// Hide the entries that it hits
+    #[arg(long, group = "action")]
+    pub(super) hide: bool,
+    /// Mark them read
+    #[arg(long, group = "action")]
+    pub(super) mark_read: bool,
+    /// Star them
+    #[arg(long, group = "action")]
+    pub(super) star: bool,
+    /// Give them a label, which lists show and 'tag:' finds
+    #[arg(long, group = "action", value_name = "L")]
+    pub(super) label: Option<String>,
+    /// Look only at entries of a feed: its number, address, or a part of its title
+    #[arg(long, value_name = "FEED", conflicts_with = "tag")]
+    pub(super) feed: Option<String>,
+    /// Look only at entries of feeds with a tag, or with one below it
+    #[arg(long, value_name = "T")]
+    pub(super) tag: Option<String>,
+    /// What the title has: words, "a phrase" or /expression/
+    #[arg(long, value_name = "WORDS")]
+    pub(super) title: Option<String>,
+    /// What the author's name has
+    #[arg(long, value_name = "WORDS")]
+    pub(super) author: Option<String>,
+    /// What the text has
+    #[arg(long, value_name = "WORDS")]
+    pub(super) text: Option<String>,
+    /// How long it holds: 7d, 2w, 6m, 1y, or its last day (2026-03-01); for good if left out
+    #[arg(long, value_name = "DATE")]
+    pub(super) until: Option<String>,
+}
+
+/// `filters remove`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FilterRemoveArgs {
+    /// Its number, as 'backissue filters' lists it
+    #[arg(value_name = "NUMBER")]
+    pub(super) number: u32,
 }

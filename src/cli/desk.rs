@@ -84,6 +84,16 @@ impl Desk {
             .map_err(|why| Failure::new(format!("{path} cannot be written: {why}")))
     }
 
+    /// Opens an address where whoever typed the command sees it, with the configured command or in the browser.
+    pub(in crate::cli) fn open_link(&self, link: &str) -> Result<(), Failure> {
+        let address = link.to_owned();
+        let command = self.inspect(move |engine| {
+            let open = engine.settings.commands.open.as_ref();
+            open.map(|command| command.with_link(&address))
+        })?;
+        self.output.open_link(link, command.as_ref()).map_err(Failure::new)
+    }
+
     /// The engine as it is, to look at.
     pub(in crate::cli) fn engine(&self) -> Result<Engine, Failure> {
         Ok(self.hand.visit(|host| host.engine().clone())?)

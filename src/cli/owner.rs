@@ -234,6 +234,7 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Set(args) => commands::changes::set::run(desk, args),
         Command::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
         Command::Unread(args) => commands::unread::run(desk, args),
+        Command::Open(args) => commands::changes::open::run(desk, args),
         Command::Undo => commands::changes::undo::run(desk),
         Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
         Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),

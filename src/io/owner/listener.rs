@@ -196,7 +196,8 @@ impl Service {
                 ClientMessage::Hello { .. }
                 | ClientMessage::Cancel
                 | ClientMessage::FileBytes(_)
-                | ClientMessage::FileEnd(_),
+                | ClientMessage::FileEnd(_)
+                | ClientMessage::Opened(_),
             )
             | None => Ok(()),
         }

@@ -7,15 +7,16 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are, with the arguments and flags that may not change.
-const COMMANDS: [(&str, &[&str]); 30] = [
+const COMMANDS: [(&str, &[&str]); 33] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
     ("export", &["FILE"]),
-    ("feeds", &["--json"]),
+    ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
     ("unsubscribe", &["FEED"]),
     ("unread", &["FEED", "--json"]),
+    ("open", &["ENTRY", "--keep-unread"]),
     ("undo", &[]),
     ("resume", &["FEED"]),
     ("move", &["FEED", "ANSWER", "accept", "refuse"]),
@@ -139,7 +140,8 @@ fn the_interface_names_every_command_with_all_its_flags() {
     for command in commands.get_subcommands() {
         let rows = rows_of(command.get_name());
         assert!(!rows.is_empty(), "{} is not in the table", command.get_name());
-        let flags = command.get_arguments().filter(|flag| !flag.is_global_set());
+        let inner = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let flags = command.get_arguments().chain(inner).filter(|flag| !flag.is_global_set());
         for flag in flags.filter_map(|flag| flag.get_long()).filter(|flag| *flag != "json") {
             let flag = format!("--{flag}");
             assert!(names(&rows, &flag), "the row of {} lacks {flag}", command.get_name());
@@ -158,7 +160,9 @@ fn the_interface_names_no_flag_that_the_program_lacks() {
         let rows = rows_of(command.get_name());
         for flag in flags_in(&rows) {
             let known = |name: &str| format!("--{name}") == flag;
-            let is_known = command.get_arguments().filter_map(|flag| flag.get_long()).any(known);
+            let inner = command.get_subcommands().flat_map(clap::Command::get_arguments);
+            let all = command.get_arguments().chain(inner);
+            let is_known = all.filter_map(|flag| flag.get_long()).any(known);
             assert!(is_known, "{} has no {flag}", command.get_name());
         }
     }

@@ -1,7 +1,9 @@
 //! The subcommands that change what is kept, one file each.
 
 pub(in crate::cli) mod answer_trouble;
+pub(in crate::cli) mod change_filters;
 pub(in crate::cli) mod mark;
+pub(in crate::cli) mod open;
 pub(in crate::cli) mod set;
 pub(in crate::cli) mod undo;
 pub(in crate::cli) mod unsubscribe;

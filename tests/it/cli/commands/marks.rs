@@ -126,3 +126,27 @@ fn unread_says_one_number_or_the_sums_of_each_feed_that_has_some() {
     program.run(&["unsubscribe", "orchard"]).with(0);
     assert_eq!(program.run(&["unread"]).with(0).out, "0\n");
 }
+
+#[test]
+fn feeds_are_listed_by_words_tags_and_state() {
+    let (site, program) = two_feeds();
+    let listed = |args: &[&str]| {
+        let values = program.run(&[&["feeds", "--json"], args].concat()).with(0).json();
+        each(values.as_array().unwrap(), "title").join(" ")
+    };
+    assert_eq!(listed(&["ORCH", "fruit"]), "Orchard");
+    assert_eq!(listed(&["orch harbour"]), "");
+    assert_eq!(listed(&["127.0.0.1"]), "Orchard Harbour");
+    assert_eq!(listed(&["--tag", "Garden"]), "Orchard");
+    assert_eq!(listed(&["--tag", "garden", "--tag", "coast"]), "Orchard Harbour");
+    mark(&program, &["read", "--feed", "harbour"], 3);
+    assert_eq!(listed(&["--unread"]), "Orchard");
+    assert_eq!(listed(&["--failing"]), "");
+    program.run(&["add", &site.at("/gone"), "--no-poll"]).with(0);
+    program.run(&["poll", "3"]).with(1);
+    assert_eq!(program.run(&["feeds", "--failing"]).with(0).out.lines().count(), 1);
+    let text = program.run(&["feeds", "--tag", "garden"]).with(0).out;
+    assert!(text.contains(&format!("Orchard  {}  #garden/fruit\n", site.at("/orchard"))), "{text}");
+    let none = program.run(&["feeds", "moon"]).with(0);
+    assert!(none.out.is_empty() && none.err.contains("no subscription fits"), "{none:?}");
+}

@@ -7,6 +7,7 @@ mod giving_up;
 mod journey;
 mod keeping;
 mod marks;
+mod opening;
 mod opml;
 mod plan;
 mod refusals;
