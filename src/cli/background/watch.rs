@@ -20,6 +20,7 @@ use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
+use crate::io::signals::Stops;
 use crate::io::store::Store;
 use crate::io::visits::Hand;
 
@@ -52,7 +53,12 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             }
             continue;
         }
-        kept = match owner::find_owner(options)? {
+        let found = match owner::find_owner(options) {
+            // Its owner puts it in order, say, which may take a while.
+            Err(failure) if failure.in_use.is_some() => continue,
+            found => found?,
+        };
+        kept = match found {
             Found::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
@@ -85,10 +91,11 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
 
 /// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
 fn wait_unless_stopped(stream: std::os::unix::net::UnixStream) -> Result<bool, Failure> {
+    let mut stops = Stops::of_process();
     block_on(async {
         Ok(tokio::select! {
             biased;
-            () = session::wait_until_stopped() => false,
+            () = stops.wait() => false,
             () = wait_for_close(stream) => true,
         })
     })
