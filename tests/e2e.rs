@@ -7,13 +7,8 @@
     reason = "a test may panic"
 )]
 
-use std::io::{Read, Write};
-use std::num::NonZeroU16;
 use std::ops::Range;
 use std::process::Command;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
 
 #[path = "e2e/pictures.rs"]
 mod pictures;
@@ -22,160 +17,11 @@ mod shell;
 #[path = "it/support/site.rs"]
 #[expect(dead_code, reason = "the other tests use all of it")]
 mod site;
+#[path = "it/support/terminal_session.rs"]
+mod terminal_session;
 
-use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use site::{Site, answer};
-
-/// Silence after which what is waited for will not come any more.
-const SILENCE: Duration = Duration::from_secs(5);
-/// Pieces of output looked at while something is waited for: the status line moves every second or so.
-const PIECES_MAX: u32 = 2000;
-
-/// The program in a terminal of its own.
-struct Session {
-    master: Box<dyn MasterPty + Send>,
-    child: Box<dyn Child + Send + Sync>,
-    keys: Box<dyn Write + Send>,
-    output: Receiver<Vec<u8>>,
-    screen: vt100::Parser,
-    /// All that was written so far.
-    written: Vec<u8>,
-    home: tempfile::TempDir,
-}
-
-const fn size(columns: u16, rows: u16) -> PtySize {
-    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
-}
-
-fn cells(count: u16) -> NonZeroU16 {
-    NonZeroU16::new(count).unwrap()
-}
-
-impl Session {
-    fn start(args: &[&str], columns: u16, rows: u16) -> Self {
-        Self::start_program(env!("CARGO_BIN_EXE_backissue"), args, columns, rows)
-    }
-
-    fn start_program(program: &str, args: &[&str], columns: u16, rows: u16) -> Self {
-        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let home = tempfile::tempdir().unwrap();
-        let mut command = CommandBuilder::new(program);
-        command.env_clear();
-        for (name, value) in [("TERM", "xterm-256color"), ("NO_PROXY", "*"), ("TZ", "UTC")] {
-            command.env(name, value);
-        }
-        for name in ["HOME", "TMPDIR"] {
-            command.env(name, home.path());
-        }
-        command.args(args);
-        let child = pair.slave.spawn_command(command).unwrap();
-        drop(pair.slave);
-        let (sender, output) = channel();
-        let mut reader = pair.master.try_clone_reader().unwrap();
-        thread::spawn(move || {
-            let mut piece = [0; 4096];
-            while let Ok(count @ 1..) = reader.read(&mut piece) {
-                if sender.send(piece[..count].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-        let keys = pair.master.take_writer().unwrap();
-        let screen = vt100::Parser::new(cells(rows), cells(columns), 0);
-        let (master, written) = (pair.master, Vec::new());
-        Self { master, child, keys, output, screen, written, home }
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
-    }
-
-    fn resize(&mut self, columns: u16, rows: u16) {
-        // First our own, so that nothing is drawn over an edge that is not there any more.
-        self.screen.screen_mut().set_size(cells(rows), cells(columns));
-        self.master.resize(size(columns, rows)).unwrap();
-    }
-
-    /// How the terminal treats what is typed: echo, lines, signals.
-    fn flags(&self) -> String {
-        format!("{:?}", self.master.get_termios().unwrap().local_flags)
-    }
-
-    fn text(&self) -> String {
-        self.screen.screen().contents()
-    }
-
-    /// Waits until the screen fits.
-    #[track_caller]
-    fn until(&mut self, what: &str, fits: impl Fn(&vt100::Screen) -> bool) {
-        for _ in 0..PIECES_MAX {
-            if fits(self.screen.screen()) {
-                return;
-            }
-            match self.output.recv_timeout(SILENCE) {
-                Ok(piece) => self.take(&piece),
-                Err(_) => break,
-            }
-        }
-        panic!("{what} does not come:\n{}", self.text());
-    }
-
-    #[track_caller]
-    fn until_it_says(&mut self, words: &str) {
-        self.until(words, |screen| screen.contents().contains(words));
-    }
-
-    /// Waits until nothing is drawn for a moment.
-    fn until_quiet(&mut self) {
-        while let Ok(piece) = self.output.recv_timeout(Duration::from_millis(150)) {
-            self.take(&piece);
-        }
-    }
-
-    fn take(&mut self, piece: &[u8]) {
-        self.screen.process(piece);
-        self.written.extend_from_slice(piece);
-    }
-
-    /// Whether this was written to the terminal so far.
-    fn has_written(&self, what: &str) -> bool {
-        self.written.windows(what.len()).any(|piece| piece == what.as_bytes())
-    }
-
-    /// Waits for the end of the program, with all it wrote.
-    #[track_caller]
-    fn ended(&mut self) -> ExitStatus {
-        for _ in 0..PIECES_MAX {
-            match self.output.recv_timeout(SILENCE) {
-                Ok(piece) => self.take(&piece),
-                Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
-                Err(RecvTimeoutError::Timeout) => break,
-            }
-        }
-        panic!("it does not end:\n{}", self.text());
-    }
-
-    /// The terminal is as it was before.
-    #[track_caller]
-    fn given_back(&self) {
-        let screen = self.screen.screen();
-        assert!(!screen.alternate_screen(), "the alternate screen was left");
-        assert!(!screen.hide_cursor(), "the cursor is shown");
-        assert!(!screen.bracketed_paste(), "pasting is as usual");
-        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
-        assert!(!self.text().contains("panicked"), "{}", self.text());
-        let left: Vec<_> = std::fs::read_dir(self.home.path()).unwrap().collect();
-        assert!(left.is_empty(), "nothing stays behind: {left:?}");
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        // Only a test that failed finds it running.
-        self.child.kill().ok();
-    }
-}
+use terminal_session::Session;
 
 #[test]
 fn the_demo_is_read_from_start_to_end() {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
 use super::args_changes::{
     FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
 };
@@ -29,6 +30,7 @@ pub(super) struct Args {
 
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(super) struct Options {
     /// Keep subscriptions and entries in this folder
     #[arg(long, global = true, value_name = "DIR", env = "BACKISSUE_DATA_DIR")]
@@ -85,7 +87,11 @@ pub(super) enum Command {
     /// Show a feed's archives and what is missing of its history, or fetch more of it
     History(HistoryArgs),
     /// Poll in the background without a screen, until interrupted
-    Watch,
+    Watch(WatchArgs),
+    /// Write what happens as JSON, one line an event: new entries, failures, moves, gaps
+    Events(EventsArgs),
+    /// Let systemd poll in the background whenever you are logged in
+    Service(ServiceArgs),
     /// Say when a feed is polled next, and why then
     Plan(PlanArgs),
     /// Choose how often a feed is polled, and what it is called
@@ -235,7 +241,7 @@ pub(super) struct ShowArgs {
 
 /// `poll`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct PollArgs {
     /// Feeds: numbers, addresses, or parts of titles
     #[arg(value_name = "FEED")]
@@ -249,6 +255,12 @@ pub(super) struct PollArgs {
     /// Leave archives alone
     #[arg(long)]
     pub(super) no_history: bool,
+    /// Write nothing to standard output, and only what goes wrong with the command itself to standard error
+    #[arg(short, long, conflicts_with = "json")]
+    pub(super) quiet: bool,
+    /// End with status 0 although some feeds fail
+    #[arg(long)]
+    pub(super) tolerant: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

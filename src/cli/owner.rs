@@ -8,6 +8,7 @@ use clap::Parser;
 use tokio::signal::unix::signal;
 
 use super::args::{Args, Command, Options};
+use super::background::events::{self, EventLog};
 use super::desk::Desk;
 use super::session::{self, Failure, STOPPING, block_on};
 use super::{Done, commands, publisher, upkeep};
@@ -76,9 +77,6 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
         // A configuration that cannot be followed is told whoever does the command.
         session::read_settings(options)?;
     }
-    // What cannot be sent as text names no file of ours and no feed.
-    let typed: Vec<String> =
-        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     loop {
         match find_owner(options)? {
             Found::Free(store, recovered) => {
@@ -96,7 +94,7 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
             Found::Owned(client) => {
                 let cancel = client.canceller();
                 session::when_stopped(cancel);
-                match client.run(typed.clone(), &OwnOutput::default()) {
+                match client.run(typed(), &OwnOutput::default()) {
                     RunEnd::Ended(0, _) => return Ok(Done::All),
                     RunEnd::Ended(1, None) => return Ok(Done::WithFailures),
                     RunEnd::Ended(status, sentence) => {
@@ -115,6 +113,12 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
     }
 }
 
+/// The command line as it was typed.
+pub(super) fn typed() -> Vec<String> {
+    // What cannot be sent as text names no file of ours and no feed.
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
 /// Does a command in this process, which has the store; the commands of others meanwhile too.
 fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, Failure> {
     let polls = matches!(command, Command::Poll(_));
@@ -123,9 +127,10 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let listener = listen(&runtime, OwnerKind::Command);
         let hand = runtime.hand();
         cancel_on_signals(&hand);
-        let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default());
+        let log = EventLog::default();
+        let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default(), log);
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
-            let done = run_at(&desk, &command);
+            let done = desk.judge(run_at(&desk, &command));
             desk.end_loop();
             done
         });
@@ -179,17 +184,25 @@ pub(super) fn listen<P: Program>(
     kind: OwnerKind,
 ) -> Result<Listener, String> {
     let socket = own_socket(runtime.folder());
-    Listener::start(&socket, kind, runtime.hand(), Arc::new(run_for_another))
+    let hand = runtime.hand();
+    let log = EventLog::keep(&hand);
+    let run = move |typed, output, hand| run_for_another(typed, output, hand, log.clone());
+    Listener::start(&socket, kind, hand, Arc::new(run))
 }
 
 /// Does the command of another process.
-fn run_for_another(typed: Vec<String>, output: Arc<GuestOutput>, hand: Hand) -> OwnerMessage {
+fn run_for_another(
+    typed: Vec<String>,
+    output: Arc<GuestOutput>,
+    hand: Hand,
+    log: EventLog,
+) -> OwnerMessage {
     let done = match Args::try_parse_from(typed) {
         Err(error) => Err(Failure::new(error.to_string())),
         Ok(Args { command: None, .. }) => Err(Failure::new("that is no command")),
         Ok(Args { global, command: Some(command) }) => {
-            let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>);
-            catch_panic(|| run_at(&desk, &command)).unwrap_or_else(|| {
+            let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>, log);
+            catch_panic(|| desk.judge(run_at(&desk, &command))).unwrap_or_else(|| {
                 Err(Failure::new("the command ended by a fault; the store is whole"))
             })
         }
@@ -227,10 +240,12 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
         Command::Mark(args) => commands::changes::mark::run(desk, args),
         Command::Doctor(_) => commands::doctor::run(desk),
+        Command::Events(args) => events::tell(desk, args),
         Command::Simulate(args) => publisher::simulate_feed::run(desk, args),
         Command::Backup(args) => commands::backup::back_up(desk, args),
         Command::Demo
-        | Command::Watch
+        | Command::Watch(_)
+        | Command::Service(_)
         | Command::Parse(_)
         | Command::Lint(_)
         | Command::Config(_)

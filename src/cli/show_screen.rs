@@ -114,12 +114,12 @@ pub(in crate::cli) async fn wait_for_store(
 /// Lets the commands of others come to their end; those that take long are told to end.
 pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, listener: &Listener) {
     listener.close();
-    for patience in [GUESTS_TIME, CANCELLED_GUESTS_TIME] {
+    for (all, patience) in [(false, GUESTS_TIME), (true, CANCELLED_GUESTS_TIME)] {
         if listener.guests() > 0 {
+            listener.cancel_guests(all);
             let ended = runtime.until(|_| listener.guests() == 0);
             // Who does not end in time loses the connection.
             tokio::time::timeout(patience, ended).await.ok();
-            listener.cancel_guests();
         }
     }
 }

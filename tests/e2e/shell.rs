@@ -14,7 +14,7 @@ fn shell_with_demo() -> (Session, String) {
     session.press(&start);
     session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
     session.until_quiet();
-    let id = std::fs::read_to_string(session.home.path().join("id")).unwrap();
+    let id = std::fs::read_to_string(session.home.as_ref().unwrap().path().join("id")).unwrap();
     (session, id.trim().to_owned())
 }
 

@@ -9,9 +9,10 @@
     clippy::wildcard_enum_match_arm,
     clippy::format_collect,
     clippy::default_trait_access,
+    clippy::duplicate_mod,
     unreachable_pub,
     clippy::allow_attributes,
-    reason = "a test may panic, know how late it is, and be short; this binary exports nothing"
+    reason = "a test may panic, know how late it is, be short, and run in several settings; this binary exports nothing"
 )]
 
 mod cli;

@@ -19,4 +19,3 @@ pub(super) mod screen;
 pub(super) mod search;
 pub(super) mod show;
 pub(super) mod unread;
-pub(super) mod watch;

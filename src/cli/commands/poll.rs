@@ -13,6 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
+use crate::engine::settings::FailingFeeds;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::visits::Waited;
@@ -26,9 +27,13 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         (false, false) => PollKind::Due,
     };
     let loud = desk.options.verbose || !args.feeds.is_empty();
-    let (begun, mut noted) =
-        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history })?;
-    let (watched, mut polled) = (begun.clone(), Polled::default());
+    let Asked { begun, results, mut noted } =
+        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history }, loud)?;
+    let mut polled = Polled::default();
+    for (result, line) in results {
+        polled.note(desk, args, result, line);
+    }
+    let watched = begun.clone();
     let waited = desk.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
@@ -42,11 +47,10 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         },
         |note| match note {
             Note::Result(result, line) => {
-                if let Some(line) = line.filter(|_| !args.json) {
-                    desk.put(&line);
+                polled.note(desk, args, *result, line);
+                if !args.quiet {
+                    desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
                 }
-                polled.results.push(*result);
-                desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
             }
             Note::Archives { fetched, new } => {
                 polled.archives = polled.archives.saturating_add(fetched);
@@ -82,19 +86,54 @@ struct Polled {
     recovered: u32,
 }
 
-/// Asks for polls. Answers with the feeds whose results are to be told, and with how many results were noted before.
-fn ask_for(desk: &Desk, request: PollRequest) -> Result<(BTreeSet<FeedKey>, u64), Failure> {
-    let before = desk.inspect(|engine| engine.poll_run.noted)?;
-    let named = request.feeds.clone();
-    desk.ask_and_inspect(Request::Poll(request), move |engine, _| {
-        let all = || engine.feeds.keys().copied().collect();
-        (named.map_or_else(all, BTreeSet::from_iter), before)
-    })
+impl Polled {
+    /// Notes a result, and tells it if it is worth a line.
+    fn note(&mut self, desk: &Desk, args: &PollArgs, result: PollResult, line: Option<String>) {
+        if let Some(line) = line.filter(|_| !args.json && !args.quiet) {
+            desk.put(&line);
+        }
+        self.results.push(result);
+    }
+}
+
+/// What came of asking for polls.
+struct Asked {
+    /// The feeds that are polled because of it; others may be polled by themselves meanwhile.
+    begun: BTreeSet<FeedKey>,
+    /// What is known at once, with the lines that tell it: the feeds that are not polled.
+    results: Vec<(PollResult, Option<String>)>,
+    /// How many results were noted by then.
+    noted: u64,
+}
+
+/// Asks for polls.
+fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
+    let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
+        (engine.polls.keys().copied().collect(), engine.poll_run.noted)
+    };
+    desk.ask_about(
+        move |engine| (Request::Poll(request), before(engine)),
+        move |engine, _, (polled, noted)| {
+            let run = &engine.poll_run;
+            let told =
+                |result: &PollResult| (result.clone(), describe_result(engine, result, loud));
+            Asked {
+                begun: engine.polls.keys().filter(|feed| !polled.contains(feed)).copied().collect(),
+                results: run.since(noted).map(told).collect(),
+                noted: run.noted,
+            }
+        },
+    )
 }
 
 /// What an event tells of the archives of these feeds.
-fn archives_of(_event: &Event, _feeds: &BTreeSet<FeedKey>) -> Option<Note> {
-    None
+fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<Note> {
+    match event {
+        Event::WalkEnded { feed, archives, new } if feeds.contains(feed) => {
+            Some(Note::Archives { fetched: *archives, new: *new })
+        }
+        _ => None,
+    }
 }
 
 fn count(number: usize) -> u64 {
@@ -143,7 +182,9 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
     let sum = |of: fn(&PollResult) -> u32| {
         results.iter().map(|result| u64::from(of(result))).sum::<u64>()
     };
-    if args.json {
+    if args.quiet {
+        // The exit status says it all.
+    } else if args.json {
         let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
         desk.put(&json::text(&json!({
             "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
@@ -173,7 +214,8 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
             ));
         }
     }
-    if failed > 0 { Done::WithFailures } else { Done::All }
+    let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
+    if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }
 }
 
 fn result_json(engine: &Engine, result: &PollResult) -> Value {

@@ -125,6 +125,10 @@ impl Client {
                 }
                 OwnerMessage::Ended { status, sentence } => {
                     output.show_progress(None);
+                    if output.is_closed() {
+                        // It was left because nobody reads on.
+                        return RunEnd::Ended(0, None);
+                    }
                     return RunEnd::Ended(status, sentence);
                 }
                 OwnerMessage::Refused(why) => return RunEnd::Ended(2, Some(why)),

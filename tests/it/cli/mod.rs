@@ -1,38 +1,21 @@
 //! The command line, through the real binary.
+//!
+//! The tests in `commands/` run three times: the store is free, a reader has it open, a service has it open. What they
+//! expect is the same each time. The tests beside this file run once: they are about no store, about damaged files, or
+//! about the owner itself.
 
-pub mod archives;
-pub mod filters;
-pub mod giving_up;
-pub mod journey;
-pub mod keeping;
+#[path = "commands/mod.rs"]
+pub mod store_free;
+
+#[path = "commands/mod.rs"]
+pub mod reader_open;
+
+#[path = "commands/mod.rs"]
+pub mod service_running;
+
+pub mod alone;
+pub mod damage;
 pub mod lint;
-pub mod marks;
-pub mod opening;
-pub mod opml;
 pub mod owner;
-pub mod plan;
-pub mod refusals;
-pub mod search;
+pub mod planned_documents;
 pub mod simulate;
-pub mod statuses;
-pub mod validators;
-
-use serde_json::Value;
-
-use crate::support::binary::Program;
-
-/// `feeds --json`.
-fn feeds(program: &Program) -> Vec<Value> {
-    program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().clone()
-}
-
-/// `entries --json` with further arguments.
-fn entries(program: &Program, more: &[&str]) -> Vec<Value> {
-    let args = [&["entries", "--json"], more].concat();
-    program.run(&args).with(0).json().as_array().unwrap().clone()
-}
-
-/// One field of each.
-fn each<'a>(values: &'a [Value], field: &str) -> Vec<&'a str> {
-    values.iter().map(|value| value[field].as_str().unwrap()).collect()
-}

@@ -1,10 +1,8 @@
 //! `simulate` through the real binary, on small histories made here.
 
-use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use crate::support::binary::Program;
-use crate::support::site::{Site, answer};
 
 /// 2026-01-05T00:00:00Z, a Monday, in minutes.
 const MONDAY: i64 = 1_767_571_200 / 60;
@@ -25,7 +23,7 @@ fn history(name: &str, panel: &str) -> String {
 }
 
 /// The cells of the row of a table.
-fn row(table: &str, name: &str) -> Vec<f64> {
+pub(super) fn row(table: &str, name: &str) -> Vec<f64> {
     let line = table
         .lines()
         .find(|line| line.starts_with(name))
@@ -128,34 +126,4 @@ fn what_cannot_be_simulated_is_refused_in_words() {
     let why =
         program.run_bare(&["simulate", "--feeds", &bad, "--min", "60", "--max", "30"]).refused(2);
     assert!(why.contains("--min must not be above --max"), "{why}");
-}
-
-#[test]
-fn a_subscription_is_tried_on_its_own_history() {
-    let now = Utc::now();
-    let items = (1..45).map(|day| {
-        let date = (now - TimeDelta::days(day)).to_rfc2822();
-        format!("<item><guid isPermaLink=\"false\">{day}</guid><title>{day}</title><pubDate>{date}</pubDate></item>")
-    });
-    let items: String = items.collect();
-    let head = "<title>Daily</title><link>https://site.example/</link><description/>";
-    let feed = |hints: &str, items: &str| {
-        format!("<rss version=\"2.0\"><channel>{head}{hints}{items}</channel></rss>").into_bytes()
-    };
-    let (known, short) = (feed("<ttl>240</ttl>", &items), feed("", ""));
-    let site = Site::start(move |request| {
-        let is_known = request.path_and_query == "/known.xml";
-        answer(200, &[], if is_known { known.clone() } else { short.clone() })
-    });
-    let program = Program::new();
-    program.run(&["add", &site.at("/known.xml"), &site.at("/short.xml")]).with(0);
-    let told =
-        program.run(&["simulate", "--feed", &site.at("/known.xml"), "--shifts", "20"]).with(0).out;
-    assert!(told.contains("44 publications in"), "{told}");
-    assert!(told.contains("its schedule (the publisher's ttl): 6.0 polls a day"), "{told}");
-    let gains = row(&told, "gain of mean delay, %");
-    assert!(gains[2] > 30.0, "every day at the same time: {told}");
-    let why = program.run(&["simulate", "--feed", &site.at("/short.xml")]).refused(2);
-    assert!(why.contains("too little is known") && why.contains("28 days"), "{why}");
-    program.run(&["simulate", "--feed", "nobody"]).refused(2);
 }

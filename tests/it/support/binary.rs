@@ -2,22 +2,51 @@
 
 use std::fs;
 use std::io::{Read, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use super::terminal_session::Session;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_backissue");
 
 /// Loopback hosts need no sparing.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
+/// Whoever has the store open polls only what a test asks for.
+const NOTHING_BY_ITSELF: &str = "[poll]\nautomatic = false\n";
 /// How often a program that should have ended is looked at, and with which pause.
 const LOOKS_MAX: u32 = 4000;
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Who has the store open while commands are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoreOwner {
+    /// Each command opens it.
+    Nobody,
+    /// The reader, in a terminal.
+    Reader,
+    /// `backissue watch`.
+    Service,
+}
+
+/// The process that has the store open.
+enum OwnerProcess {
+    Reader(Box<Session>),
+    Service(Child),
+}
+
 /// A fresh installation.
 pub(crate) struct Program {
     folder: tempfile::TempDir,
+    owner: StoreOwner,
+    /// It is started before the first command on the store.
+    owner_process: OnceLock<Mutex<OwnerProcess>>,
 }
 
 /// How a run of the binary ended.
@@ -29,9 +58,17 @@ pub(crate) struct Ended {
 }
 
 impl Program {
+    /// One whose store nobody has open between commands.
     pub(crate) fn new() -> Self {
-        let program = Self { folder: tempfile::tempdir().unwrap() };
-        program.write("config.toml", CONFIGURATION);
+        Self::owned_by(StoreOwner::Nobody)
+    }
+
+    /// One whose store somebody has open from the first command on.
+    pub(crate) fn owned_by(owner: StoreOwner) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = Self { folder, owner, owner_process: OnceLock::new() };
+        let automatic = if owner == StoreOwner::Nobody { "" } else { NOTHING_BY_ITSELF };
+        program.write("config.toml", format!("{CONFIGURATION}{automatic}"));
         program
     }
 
@@ -63,10 +100,45 @@ impl Program {
 
     /// Starts a command on the data folder with the configuration.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
-        let (data, configuration) = (self.data(), self.path("config.toml"));
-        let mut command = bare(self.folder.path());
-        command.arg("--data-dir").arg(data).arg("--config").arg(configuration).args(args);
-        command.spawn().unwrap()
+        if self.owner != StoreOwner::Nobody {
+            self.owner_process.get_or_init(|| Mutex::new(self.start_owner()));
+        }
+        self.start_beside(args)
+    }
+
+    /// The same, whoever is to have the store.
+    fn start_beside(&self, args: &[&str]) -> Child {
+        bare(self.folder.path()).args(self.place()).args(args).spawn().unwrap()
+    }
+
+    /// Starts the reader in a terminal, on the data folder with the configuration.
+    pub(crate) fn start_reader(&self) -> Session {
+        let place = self.place();
+        let args: Vec<&str> = place.iter().map(String::as_str).collect();
+        Session::start_at_home(self.folder.path(), BINARY, &args, 120, 36)
+    }
+
+    /// The arguments that name the data folder and the configuration.
+    fn place(&self) -> [String; 4] {
+        let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
+        ["--data-dir".into(), path("data"), "--config".into(), path("config.toml")]
+    }
+
+    /// Starts who is to have the store open, and waits until it takes commands.
+    fn start_owner(&self) -> OwnerProcess {
+        let started = match self.owner {
+            StoreOwner::Reader => OwnerProcess::Reader(Box::new(self.start_reader())),
+            StoreOwner::Service | StoreOwner::Nobody => {
+                OwnerProcess::Service(self.start_beside(&["watch"]))
+            }
+        };
+        wait_until("the owner takes commands", || UnixStream::connect(self.socket()).is_ok());
+        started
+    }
+
+    /// Where the owner of the store listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.data().join("socket/owner")
     }
 
     /// Runs a command and kills it (SIGKILL) after a while, unless it ended before.
@@ -83,13 +155,30 @@ impl Program {
     }
 }
 
+impl Drop for Program {
+    fn drop(&mut self) {
+        let Some(owner) = self.owner_process.take() else { return };
+        let (id, ended) = match &mut *owner.lock().unwrap_or_else(PoisonError::into_inner) {
+            OwnerProcess::Reader(session) => {
+                (session.child.process_id(), !matches!(session.child.try_wait(), Ok(None)))
+            }
+            OwnerProcess::Service(child) => {
+                (Some(child.id()), !matches!(child.try_wait(), Ok(None)))
+            }
+        };
+        kill(id.unwrap());
+        assert!(!ended || thread::panicking(), "the owner of the store ended before its time");
+    }
+}
+
 /// The binary in an environment without a terminal, a proxy or anything of the developer's.
 fn bare(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_backissue"));
+    let mut command = Command::new(BINARY);
     command
         .env_clear()
         .env("HOME", home)
         .env("NO_PROXY", "*")
+        .env("TZ", "UTC")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -115,8 +204,30 @@ pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
 
 /// Asks a program to end (SIGTERM).
 pub(crate) fn ask_to_end(id: u32) {
-    let told = Command::new("sh").args(["-c", &format!("kill -TERM {id}")]).status().unwrap();
-    assert!(told.success());
+    signal(id, Signal::TERM);
+}
+
+/// Ends a program at once (SIGKILL), unless it has ended.
+pub(crate) fn kill(id: u32) {
+    signal(id, Signal::KILL);
+}
+
+/// Sends a signal to a program, unless it has ended.
+pub(crate) fn signal(id: u32, signal: Signal) {
+    let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
+    kill_process(id, signal).ok();
+}
+
+/// Waits until something has come about.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut came: impl FnMut() -> bool) {
+    for _ in 0..LOOKS_MAX {
+        if came() {
+            return;
+        }
+        thread::sleep(PAUSE);
+    }
+    panic!("it does not come: {what}");
 }
 
 fn reading(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {

@@ -9,4 +9,6 @@ pub mod named_keys;
 pub mod rss;
 pub mod scripted;
 pub mod site;
+#[allow(dead_code, reason = "the tests of the screen in a terminal use all of it")]
+pub mod terminal_session;
 pub mod world;

@@ -3,8 +3,7 @@
 use backissue::io::publisher::server::PublisherAnswer;
 use serde_json::Value;
 
-use super::feeds;
-use crate::support::binary::Program;
+use super::{feeds, new_program};
 use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
@@ -26,7 +25,7 @@ const BOTH: [(&str, &str); 2] = [("etag", "\"one\""), ("last-modified", "Mon")];
 /// Polls until every answer was given and once more; what each request sent as its two validators.
 fn sent(answers: Vec<PublisherAnswer>) -> Vec<[Option<String>; 2]> {
     let polls = answers.len() + 1;
-    let (site, program) = (scripted(answers), Program::new());
+    let (site, program) = (scripted(answers), new_program());
     program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
     for _ in 0..polls {
         program.run(&["poll", "--all"]);
@@ -79,7 +78,7 @@ fn what_is_no_feed_changes_no_validator() {
 
 #[test]
 fn a_forced_poll_sends_no_validators_and_asks_for_a_fresh_copy() {
-    let (site, program) = (scripted(vec![feed(&BOTH)]), Program::new());
+    let (site, program) = (scripted(vec![feed(&BOTH)]), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--force"]).with(0);
     let asked = site.asked("/f");
@@ -91,7 +90,7 @@ fn a_forced_poll_sends_no_validators_and_asks_for_a_fresh_copy() {
 
 #[test]
 fn a_forced_poll_drops_the_stored_validators_first() {
-    let (site, program) = (scripted(vec![feed(&BOTH), answer(500, &[], "")]), Program::new());
+    let (site, program) = (scripted(vec![feed(&BOTH), answer(500, &[], "")]), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--force"]).with(1);
     assert_eq!(feeds(&program)[0]["etag"], Value::Null);
@@ -104,7 +103,7 @@ fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
         _ if request.header("if-none-match") == Some("\"one\"") => answer(304, &[], ""),
         _ => feed(&BOTH),
     });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/old")]).with(0);
     let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
     assert_eq!(feeds(&program)[0]["url"], site.at("/old"), "the stored address stays");

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::feeds;
-use crate::support::binary::Program;
+use super::{feeds, new_program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
@@ -97,7 +96,7 @@ fn list(addresses: &[String]) -> String {
 
 #[test]
 fn of_an_imported_list_the_archives_are_followed_to_their_feeds_by_the_first_poll() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     let plain = (1..=FEEDS).map(|number| site.at(&format!("/feed/{number}")));
     let archives = (1..=ARCHIVES).map(|number| site.at(&format!("/press/{number}/1.atom")));
     let addresses: Vec<String> = plain.chain(archives).collect();
@@ -128,7 +127,7 @@ fn of_an_imported_list_the_archives_are_followed_to_their_feeds_by_the_first_pol
 
 #[test]
 fn an_archive_that_names_no_feed_is_a_question_and_never_a_complete_history() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/alone"), "--no-poll"]).with(0);
     program.run(&["poll"]).with(0);
     let feed = &feeds(&program)[0];
@@ -140,7 +139,7 @@ fn an_archive_that_names_no_feed_is_a_question_and_never_a_complete_history() {
 
 #[test]
 fn an_archive_that_was_read_is_not_asked_for_again_though_archives_were_left_alone_then() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/press/1/1.atom"), "--no-poll"]).with(0);
     program.run(&["poll", "--no-history"]).with(0);
     assert!(site.asked("/press/1/2.atom").is_empty(), "no archive is asked for");
@@ -155,7 +154,7 @@ fn an_archive_that_was_read_is_not_asked_for_again_though_archives_were_left_alo
 
 #[test]
 fn a_newer_document_that_is_named_is_read_once_and_the_address_stays() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/older")]).with(0);
     let feed = &feeds(&program)[0];
     assert_eq!((&feed["url"], &feed["total"]), (&site.at("/older").into(), &2.into()), "{feed:#}");
@@ -164,7 +163,7 @@ fn a_newer_document_that_is_named_is_read_once_and_the_address_stays() {
 
 #[test]
 fn what_the_newest_archive_leads_on_to_is_read_and_what_is_missing_is_said_with_its_reason() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/chain")]).with(0);
     assert_eq!((site.asked("/a3").len(), site.asked("/a1").len()), (1, 1));
     let feed = &feeds(&program)[0];
@@ -186,7 +185,7 @@ fn a_410_behind_a_redirect_ends_no_feed_and_a_move_to_nothing_is_a_question() {
             ("/gone", _) => answer(410, &[], ""),
             (path, _) => answer(200, &[], rss(path, "e", 2)),
         });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/ended"), &site.at("/moved")]).with(0);
     turned.store(true, Ordering::Relaxed);
     program.run(&["poll", "--all"]).with(1);
@@ -201,7 +200,7 @@ fn a_410_behind_a_redirect_ends_no_feed_and_a_move_to_nothing_is_a_question() {
 
 #[test]
 fn an_answer_that_carries_a_part_of_a_feed_is_told_at_once() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     for (path, status) in [("/part", "206"), ("/delta", "226")] {
         let added = program.run(&["add", &site.at(path)]).with(1);
         assert!(added.err.contains(status), "{added:#?}");

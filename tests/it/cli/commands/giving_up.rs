@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::marks::two_feeds;
-use super::{each, feeds};
+use super::{each, feeds, new_program};
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
@@ -35,7 +35,7 @@ fn a_feed_that_ended_is_resumed_and_polled() {
     let told = Arc::clone(&status);
     let site =
         Site::start(move |_| answer(told.load(Ordering::Relaxed), &[], rss("Orchard", "e", 2)));
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let sentence = program.run(&["resume", "orchard"]).refused(2);
     assert!(sentence.contains("has not ended"), "{sentence}");
@@ -61,7 +61,7 @@ fn moved() -> (Site, Program) {
         // Nothing in it proves that it is the same feed.
         _ => answer(200, &[], rss("Harbour", "b", 0)),
     });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/old")]).with(0);
     status.store(301, Ordering::Relaxed);
     program.run(&["poll", "1"]).with(0);

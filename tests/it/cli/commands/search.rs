@@ -1,6 +1,6 @@
 //! `backissue search`, through the real binary.
 
-use super::each;
+use super::{each, new_program};
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
@@ -16,7 +16,7 @@ fn program() -> Program {
         "/feed.xml" => answer(200, &[], NOTES),
         _ => answer(404, &[], ""),
     });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);
     program
 }
@@ -68,20 +68,4 @@ fn a_query_that_cannot_be_read_is_refused_in_a_sentence() {
         let sentence = program.run(&["search", query]).refused(2);
         assert!(sentence.contains(part), "{sentence}");
     }
-}
-
-#[test]
-fn a_damaged_index_is_told_and_repaired() {
-    let program = program();
-    program.run(&["search", "frost"]).with(0);
-    let healthy = program.run(&["doctor"]).with(0);
-    assert!(healthy.out.contains("search: 2 entries indexed"), "{healthy:#?}");
-    std::fs::write(program.data().join("index/meta.json"), "{").unwrap();
-    let told = program.run(&["doctor"]).with(1);
-    assert!(told.out.contains("the search index is damaged"), "{told:#?}");
-    let repaired = program.run(&["doctor", "--repair"]).with(0);
-    assert!(repaired.out.contains("made anew"), "{repaired:#?}");
-    assert!(repaired.out.contains("search: 2 entries indexed"), "{repaired:#?}");
-    let found = program.run(&["search", "frost", "--json"]).with(0).json();
-    assert_eq!(found.as_array().unwrap().len(), 2);
 }

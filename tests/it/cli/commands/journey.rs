@@ -1,7 +1,6 @@
 //! From an address to a read entry, and again.
 
-use super::{each, entries, feeds};
-use crate::support::binary::Program;
+use super::{each, entries, feeds, new_program};
 use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
@@ -31,7 +30,7 @@ fn site() -> Site {
 
 #[test]
 fn a_feed_is_added_read_and_listed() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     let url = site.at("/feed.xml");
     let added = program.run(&["add", &url, "--tag", "garden", "--tag", "news/coast"]).with(0);
     assert!(added.out.contains("Orchard") && added.out.contains("12 entries"), "{added:#?}");
@@ -52,7 +51,7 @@ fn a_feed_is_added_read_and_listed() {
 
 #[test]
 fn the_feed_a_page_names_is_found() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     let added = program.run(&["add", &site.at("/")]).with(0);
     assert!(added.out.contains("names 2 feeds"), "{added:#?}");
     assert!(added.out.contains(&site.at("/comments.xml")), "{added:#?}");
@@ -64,7 +63,7 @@ fn the_feed_a_page_names_is_found() {
 
 #[test]
 fn a_second_poll_is_conditional_and_adds_nothing() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     let url = site.at("/feed.xml");
     program.run(&["add", &url, "--no-poll"]).with(0);
     assert_eq!(site.asked("/feed.xml").len(), 0);
@@ -102,7 +101,7 @@ fn a_second_poll_is_conditional_and_adds_nothing() {
 
 #[test]
 fn refresh_is_another_name_of_poll() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml"), "--no-poll"]).with(0);
     let polled = program.run(&["refresh", "--all", "--json"]).with(0).json();
     assert_eq!(polled["read"], 1);
@@ -110,7 +109,7 @@ fn refresh_is_another_name_of_poll() {
 
 #[test]
 fn what_is_not_due_is_not_polled_without_a_word_to_do_so() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let polled = program.run(&["poll", "--json"]).with(0).json();
     assert_eq!((&polled["polled"], &polled["skipped"]), (&0.into(), &1.into()));
@@ -123,7 +122,7 @@ fn what_is_not_due_is_not_polled_without_a_word_to_do_so() {
 
 #[test]
 fn entries_are_listed_newest_first_and_filtered() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml"), "--title", "My orchard"]).with(0);
     let all = entries(&program, &[]);
     let expected: Vec<String> = (1..=12).rev().map(|number| format!("e {number}")).collect();
@@ -147,7 +146,7 @@ fn entries_are_listed_newest_first_and_filtered() {
 
 #[test]
 fn one_entry_is_shown_as_text_and_as_markup() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let number = entries(&program, &["--limit", "1"])[0]["number"].as_str().unwrap().to_owned();
     let shown = program.run(&["show", &number]).with(0);
@@ -162,7 +161,7 @@ fn one_entry_is_shown_as_text_and_as_markup() {
 
 #[test]
 fn doctor_names_a_theme_that_cannot_be_used() {
-    let program = Program::new();
+    let program = new_program();
     std::fs::create_dir(program.path("themes")).unwrap();
     program.write("themes/night.toml", "star = \"red\"\nstarr = \"red\"\n");
     let told = program.run(&["doctor"]).with(1).out;
@@ -172,7 +171,7 @@ fn doctor_names_a_theme_that_cannot_be_used() {
 
 #[test]
 fn doctor_finds_nothing_wrong_with_what_was_read() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let told = program.run(&["doctor"]).with(0);
     assert!(told.out.contains("1 subscriptions, 12 entries"), "{told:#?}");
@@ -181,7 +180,7 @@ fn doctor_finds_nothing_wrong_with_what_was_read() {
 
 #[test]
 fn lists_of_nothing_are_empty_and_no_failure() {
-    let program = Program::new();
+    let program = new_program();
     assert_eq!(feeds(&program), [] as [serde_json::Value; 0]);
     assert_eq!(entries(&program, &[]), [] as [serde_json::Value; 0]);
     assert_eq!(program.run(&["poll", "--all", "--json"]).with(0).json()["polled"], 0);
@@ -189,17 +188,8 @@ fn lists_of_nothing_are_empty_and_no_failure() {
 }
 
 #[test]
-fn the_data_folder_and_the_configuration_can_come_from_the_environment_or_the_home() {
-    let program = Program::new();
-    program.run_bare(&["feeds", "--json"]).with(0);
-    let own = program.path("own");
-    program.run_bare(&["--data-dir", own.to_str().unwrap(), "feeds"]).with(0);
-    assert!(own.is_dir() && !program.data().exists());
-}
-
-#[test]
 fn some_feeds_that_fail_make_status_1() {
-    let (site, program) = (site(), Program::new());
+    let (site, program) = (site(), new_program());
     let (good, bad) = (site.at("/feed.xml"), site.at("/nothing.xml"));
     let added = program.run(&["add", &good, &bad]).with(1);
     assert_eq!(added.err.lines().count(), 1, "{added:#?}");
@@ -207,41 +197,4 @@ fn some_feeds_that_fail_make_status_1() {
     program.run(&["add", "--no-poll", &bad]).with(0);
     let polled = program.run(&["poll", "--all", "--json"]).with(1).json();
     assert_eq!((&polled["failed"], &polled["not_modified"]), (&1.into(), &1.into()));
-}
-
-#[test]
-fn a_document_is_parsed_without_a_store_or_a_network() {
-    let program = Program::new();
-    let file = program.write("feed.xml", rss("Orchard", "e", 2));
-    let read = program.run_bare(&["parse", &file, "--json", "--url", "https://site.example/f"]);
-    let read = read.with(0).json();
-    assert_eq!((&read["kind"], &read["feed"]["title"]), (&"rss".into(), &"Orchard".into()));
-    assert_eq!(read["entries"].as_array().unwrap().len(), 2);
-    let piped = program.run_with(&["parse", "-", "--json"], rss("T", "e", 3).as_bytes());
-    assert_eq!(piped.with(0).json()["entries"].as_array().unwrap().len(), 3);
-    let none = program.run_with(&["parse", "-", "--json"], b"hello").with(1).json();
-    assert_eq!(none["kind"], "none");
-    assert!(!none["flaws"].as_array().unwrap().is_empty());
-}
-
-#[test]
-fn a_store_that_was_destroyed_is_made_anew_from_the_backup_of_the_day() {
-    let (site, program) = (site(), Program::new());
-    program.run(&["add", &site.at("/feed.xml"), "--no-poll"]).with(0);
-    program.run(&["poll", "--all"]).with(0);
-    let backups = || std::fs::read_dir(program.data().join("backups")).unwrap().flatten();
-    assert_eq!(backups().count(), 1);
-    let log = program.data().join("store/db");
-    let length = std::fs::metadata(&log).unwrap().len();
-    std::fs::write(&log, vec![0; usize::try_from(length).unwrap()]).unwrap();
-    let listed = program.run(&["feeds", "--json"]).with(0);
-    assert!(listed.err.contains("1 subscription and what was read"), "{listed:#?}");
-    assert_eq!((listed.err.lines().count(), &listed.json()[0]["total"]), (1, &12.into()));
-    assert_eq!(entries(&program, &[])[0]["title"], "e 12");
-    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
-    let feed = &polled["feeds"][0];
-    assert_eq!((&feed["conditional"], &feed["status"]), (&false.into(), &200.into()));
-    assert_eq!((&polled["new"], &polled["edited"]), (&0.into(), &0.into()));
-    assert_eq!(program.run(&["feeds"]).with(0).err, "", "it is told once");
-    program.run(&["doctor"]).with(0);
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::new_program;
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
@@ -42,7 +43,7 @@ fn imported(program: &Program, text: &str) -> String {
 
 #[test]
 fn nested_outlines_become_tags() {
-    let program = Program::new();
+    let program = new_program();
     let told = imported(&program, NESTED);
     assert!(told.contains("3 added") && told.contains("0 known"), "{told}");
     let all = feeds(&program);
@@ -55,7 +56,7 @@ fn nested_outlines_become_tags() {
 
 #[test]
 fn what_is_known_is_told_and_not_added_twice() {
-    let program = Program::new();
+    let program = new_program();
     imported(&program, NESTED);
     let told = imported(&program, NESTED);
     assert!(told.contains("0 added") && told.contains("3 known"), "{told}");
@@ -64,7 +65,7 @@ fn what_is_known_is_told_and_not_added_twice() {
 
 #[test]
 fn the_same_feed_under_two_tags_is_one_subscription_with_both() {
-    let program = Program::new();
+    let program = new_program();
     let outline = r#"<outline text="T" xmlUrl="http://t.example/f"/>"#;
     let text = format!(
         r#"<opml version="2.0"><body><outline text="a">{outline}</outline><outline text="b">{outline}</outline></body></opml>"#
@@ -77,14 +78,14 @@ fn the_same_feed_under_two_tags_is_one_subscription_with_both() {
 
 #[test]
 fn standard_input_is_read_too() {
-    let program = Program::new();
+    let program = new_program();
     program.run_with(&["import", "-"], NESTED.as_bytes()).with(0);
     assert_eq!(feeds(&program).len(), 3);
 }
 
 #[test]
 fn a_bad_outline_is_told_with_its_line_and_the_others_are_added() {
-    let program = Program::new();
+    let program = new_program();
     let text = "<opml version=\"2.0\"><body>\n<outline text=\"Good\" xmlUrl=\"http://good.example/f\"/>\n<outline text=\"Bad\" xmlUrl=\"not an address\"/>\n<outline type=\"rss\" text=\"None\"/>\n</body></opml>";
     let file = program.write("feeds.opml", text);
     let ended = program.run(&["import", &file]).with(1);
@@ -95,7 +96,7 @@ fn a_bad_outline_is_told_with_its_line_and_the_others_are_added() {
 
 #[test]
 fn a_round_trip_through_a_file_loses_nothing() {
-    let (first, second) = (Program::new(), Program::new());
+    let (first, second) = (new_program(), new_program());
     imported(&first, NESTED);
     let title = "Own <title> & \"quotes\" 'n' ünïcödé 🌊";
     let add = ["add", "--no-poll", "http://own.example/f?x=1&y=2", "--title", title];
@@ -115,7 +116,7 @@ fn a_round_trip_through_a_file_loses_nothing() {
 
 #[test]
 fn settings_of_our_own_travel() {
-    let (first, second) = (Program::new(), Program::new());
+    let (first, second) = (new_program(), new_program());
     first.run(&["add", "--no-poll", "http://own.example/f", "--tag", "t"]).with(0);
     let exported = first.run(&["export"]).with(0).out;
     let (_, named) = exported.split_once("xmlns:").expect("a namespace for what is ours");
@@ -123,14 +124,14 @@ fn settings_of_our_own_travel() {
     let wished = exported.replace("xmlUrl=", &format!("{prefix}:pace=\"more\" xmlUrl="));
     second.run_with(&["import", "-"], wished.as_bytes()).with(0);
     assert_eq!(feeds(&second)[0]["pace"], "more");
-    let third = Program::new();
+    let third = new_program();
     third.run_with(&["import", "-"], second.run(&["export"]).with(0).out.as_bytes()).with(0);
     assert_eq!(feeds(&third)[0]["pace"], "more");
 }
 
 #[test]
 fn an_export_is_opml_2_on_standard_output_or_dash() {
-    let program = Program::new();
+    let program = new_program();
     imported(&program, NESTED);
     let plain = program.run(&["export"]).with(0).out;
     assert!(plain.starts_with("<?xml") && plain.contains("<opml version=\"2.0\""), "{plain}");
@@ -140,7 +141,7 @@ fn an_export_is_opml_2_on_standard_output_or_dash() {
 
 #[test]
 fn an_export_of_nothing_can_be_imported() {
-    let (first, second) = (Program::new(), Program::new());
+    let (first, second) = (new_program(), new_program());
     let empty = first.run(&["export"]).with(0).out;
     let told = second.run_with(&["import", "-"], empty.as_bytes()).with(0);
     assert!(told.out.contains("0 added"), "{told:#?}");
@@ -148,7 +149,7 @@ fn an_export_of_nothing_can_be_imported() {
 
 #[test]
 fn what_is_no_opml_is_refused() {
-    let program = Program::new();
+    let program = new_program();
     for text in [
         "hello".as_bytes(),
         b"",
@@ -167,13 +168,13 @@ fn what_is_no_opml_is_refused() {
 
 #[test]
 fn a_file_that_is_not_there_is_told() {
-    let told = Program::new().run(&["import", "no-such-file.opml"]).refused(2);
+    let told = new_program().run(&["import", "no-such-file.opml"]).refused(2);
     assert!(told.contains("no-such-file.opml"), "{told}");
 }
 
 #[test]
 fn a_truncated_file_gives_what_it_has_and_says_so() {
-    let program = Program::new();
+    let program = new_program();
     let cut = NESTED.find("<outline type=\"rss\" text=\"Alone\"").unwrap() + 20;
     let file = program.write("cut.opml", &NESTED[..cut]);
     let ended = program.run(&["import", &file]).with(1);
@@ -185,7 +186,7 @@ fn a_truncated_file_gives_what_it_has_and_says_so() {
 
 #[test]
 fn a_file_cut_off_before_its_first_feed_is_refused() {
-    let program = Program::new();
+    let program = new_program();
     let cut = NESTED.find("<outline type").unwrap();
     let file = program.write("cut.opml", &NESTED[..cut]);
     let told = program.run(&["import", &file]).refused(2);
@@ -194,7 +195,7 @@ fn a_file_cut_off_before_its_first_feed_is_refused() {
 
 #[test]
 fn other_encodings_and_spellings_are_read() {
-    let program = Program::new();
+    let program = new_program();
     let latin = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><opml version=\"1.1\"><body><outline title=\"Caf\xe9\" xmlurl=\"http://cafe.example/f\"/></body></opml>";
     let file = program.write("latin.opml", latin);
     program.run(&["import", &file]).with(0);
@@ -204,7 +205,7 @@ fn other_encodings_and_spellings_are_read() {
 #[test]
 fn a_feed_that_was_never_read_gets_its_publishers_title_after_a_round_trip() {
     let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 1)));
-    let (first, second) = (Program::new(), Program::new());
+    let (first, second) = (new_program(), new_program());
     first.run(&["add", "--no-poll", &site.at("/f")]).with(0);
     let exported = first.run(&["export"]).with(0).out;
     second.run_with(&["import", "-"], exported.as_bytes()).with(0);

@@ -3,14 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::feeds;
+use super::{feeds, new_program};
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
 /// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
 fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Value, Program, Site) {
-    let (site, program) = (site_with(status, headers), Program::new());
+    let (site, program) = (site_with(status, headers), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]);
     (feeds(&program).remove(0), program, site)
@@ -83,7 +83,7 @@ fn a_feed_that_is_gone_is_never_asked_again_and_keeps_its_entries() {
 
 #[test]
 fn a_203_is_read_as_a_200() {
-    let (site, program) = (Site::start(|_| answer(203, &[], rss("T", "e", 2))), Program::new());
+    let (site, program) = (Site::start(|_| answer(203, &[], rss("T", "e", 2))), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     assert_eq!(feeds(&program)[0]["total"], 2);
 }
@@ -94,7 +94,7 @@ fn a_304_that_nothing_was_asked_for_is_asked_again_past_the_caches() {
         Some("no-cache") => answer(200, &[], rss("T", "e", 2)),
         _ => answer(304, &[], ""),
     });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
     let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
     assert_eq!((&polled["read"], &polled["new"]), (&1.into(), &2.into()));
@@ -108,7 +108,7 @@ fn a_412_or_416_is_asked_again_without_validators() {
             Some(_) => answer(status, &[], ""),
             None => answer(200, &[("etag", "\"one\"")], rss("T", "e", 2)),
         });
-        let program = Program::new();
+        let program = new_program();
         program.run(&["add", &site.at("/f")]).with(0);
         let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
         assert_eq!(polled["read"], 1, "{status}");
@@ -124,7 +124,7 @@ fn a_421_is_asked_again_once() {
             0 => answer(421, &[], ""),
             _ => answer(200, &[], rss("T", "e", 2)),
         });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]).with(0);
     assert_eq!(site.asked("/f").len(), 2);
@@ -132,7 +132,7 @@ fn a_421_is_asked_again_once() {
 
 #[test]
 fn a_feed_without_entries_is_accepted() {
-    let (site, program) = (Site::start(|_| answer(200, &[], rss("Empty", "e", 0))), Program::new());
+    let (site, program) = (Site::start(|_| answer(200, &[], rss("Empty", "e", 0))), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     let feed = feeds(&program).remove(0);
     assert_eq!((&feed["state"], &feed["total"]), (&"ok".into(), &0.into()));
@@ -146,7 +146,7 @@ fn a_feed_that_comes_back_is_forgiven() {
             1 | 2 => answer(500, &[], ""),
             _ => answer(200, &[], rss("T", "e", 2)),
         });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]).with(1);
     program.run(&["poll", "--all"]).with(1);
@@ -155,4 +155,34 @@ fn a_feed_that_comes_back_is_forgiven() {
     let feed = feeds(&program).remove(0);
     assert_eq!((&feed["failures"], &feed["trouble"]), (&0.into(), &Value::Null));
     assert_eq!(feed["failing_since"], Value::Null);
+}
+
+#[test]
+fn a_poll_for_cron_writes_nothing_and_ends_well_though_feeds_fail_if_it_is_to() {
+    let (_, program, _site) = after(404, &[]);
+    for (args, status) in
+        [(&["poll", "--all", "--quiet"][..], 1), (&["poll", "--all", "--quiet", "--tolerant"], 0)]
+    {
+        let ended = program.run(args).with(status);
+        assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""), "{args:?}");
+    }
+    let told = program.run(&["poll", "1", "--tolerant"]).with(0).out;
+    assert!(told.contains("1 failed"), "{told}");
+    assert!(program.run(&["poll", "moon", "--quiet"]).refused(2).contains("moon"));
+    program.run(&["poll", "--quiet", "--json"]).with(2);
+}
+
+#[test]
+fn failing_feeds_are_ignored_in_the_status_if_the_configuration_says_so() {
+    let (site, program) = (site_with(500, &[]), new_program());
+    let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
+    let key = "failing_feeds = \"ignore\"\n";
+    let kept = match kept.split_once("[poll]\n") {
+        Some((before, after)) => format!("{before}[poll]\n{key}{after}"),
+        None => format!("{kept}[poll]\n{key}"),
+    };
+    program.write("config.toml", kept);
+    program.run(&["add", &site.at("/f")]).with(0);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!(polled["failed"], 1);
 }

@@ -1,5 +1,6 @@
-//! Backup, restore and compaction; completions and the manual page.
+//! Backup, restore and compaction.
 
+use super::new_program;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 use crate::support::world::rss;
@@ -16,7 +17,7 @@ fn subscribed() -> (Site, Program) {
         "/feed" => answer(200, &[], document.as_str()),
         _ => answer(404, &[], ""),
     });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/feed"), "--tag", "green"]).with(0);
     (site, program)
 }
@@ -28,7 +29,7 @@ fn a_backup_is_restored_elsewhere_with_its_entries_and_searches() {
     let file = folder.path().join("all.backup");
     let told = program.run(&["backup", file.to_str().unwrap()]).with(0).err;
     assert!(told.starts_with("1 subscriptions"), "{told}");
-    let other = Program::new();
+    let other = new_program();
     other.run(&["feeds"]).with(0);
     let told = other.run(&["restore", file.to_str().unwrap()]).with(0).err;
     assert!(told.starts_with("1 subscriptions restored"), "{told}");
@@ -59,21 +60,4 @@ fn a_compacted_store_shows_the_same() {
     assert!(told.contains("the store was compacted"), "{told}");
     assert_eq!(seen(&program), before);
     program.run(&["doctor"]).with(0);
-}
-
-#[test]
-fn completions_and_the_manual_page_name_every_command() {
-    let program = Program::new();
-    let man = program.run_bare(&["man"]).with(0).out;
-    for shell in ["bash", "zsh", "fish"] {
-        let completions = program.run_bare(&["completions", shell]).with(0).out;
-        for command in backissue::cli::command().get_subcommands() {
-            assert!(completions.contains(command.get_name()), "{shell}: {}", command.get_name());
-            assert!(
-                man.contains(&command.get_name().replace('-', "\\-")),
-                "{}",
-                command.get_name()
-            );
-        }
-    }
 }

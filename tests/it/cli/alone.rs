@@ -1,0 +1,111 @@
+//! What is no matter of who has the store open: usage, configuration, environment, documents, generated texts.
+
+use crate::support::binary::Program;
+use crate::support::documents::rss;
+
+#[test]
+fn the_data_folder_and_the_configuration_can_come_from_the_environment_or_the_home() {
+    let program = Program::new();
+    program.run_bare(&["feeds", "--json"]).with(0);
+    let own = program.path("own");
+    program.run_bare(&["--data-dir", own.to_str().unwrap(), "feeds"]).with(0);
+    assert!(own.is_dir() && !program.data().exists());
+}
+
+#[test]
+fn a_data_folder_that_is_a_file_is_told() {
+    let program = Program::new();
+    let file = program.write("file", "x");
+    for command in [&["feeds"][..], &["entries"], &["poll"], &["watch"], &["doctor"], &["export"]] {
+        let args = [&["--data-dir", &file], command].concat();
+        let ended = program.run_bare(&args).with(2);
+        let told = ended.err.lines().next().unwrap_or_default();
+        assert_eq!(ended.err.lines().count(), 1, "{command:?}: {ended:#?}");
+        assert!(told.contains(&file) && told.contains("--data-dir"), "{command:?}: {told}");
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), b"x");
+}
+
+#[test]
+fn a_broken_configuration_is_told_with_line_and_column() {
+    let program = Program::new();
+    for (text, place) in [
+        ("[network]\nparallel = \"many\"\n", "line 2, column 12"),
+        ("[poll]\nmin = \"soon\"\n", "line 2, column 7"),
+        ("[poll\n", "line 1, column"),
+        ("[network]\n\nparalell = 3\n", "line 3, column 1"),
+    ] {
+        program.write("config.toml", text);
+        for command in [&["feeds"][..], &["poll"], &["watch"], &["add", "http://127.0.0.1:1/"]] {
+            let told = program.run(command).refused(2);
+            assert!(told.contains(place) && told.contains("config.toml"), "{text:?}: {told}");
+        }
+        let doctor = program.run(&["doctor"]).with(1);
+        assert!(doctor.out.contains(place), "{doctor:#?}");
+    }
+    program.write("config.toml", [0xff, 0xfe, 0x00]);
+    program.run(&["feeds"]).refused(2);
+}
+
+#[test]
+fn a_configuration_that_was_asked_for_has_to_exist() {
+    let program = Program::new();
+    let missing = program.path("missing.toml");
+    let told = program.run_bare(&["--config", missing.to_str().unwrap(), "feeds"]).refused(2);
+    assert!(told.contains("missing.toml"), "{told}");
+}
+
+#[test]
+fn a_document_that_is_not_there_is_told() {
+    let told = Program::new().run(&["parse", "no-such-file.xml"]).refused(2);
+    assert!(told.contains("no-such-file.xml"), "{told}");
+}
+
+#[test]
+fn wrong_usage_ends_with_status_2() {
+    let program = Program::new();
+    for args in [
+        &["nonsense"][..],
+        &["--nonsense"],
+        &["add"],
+        &["show"],
+        &["show", "1.1", "--text", "--html"],
+        &["entries", "--unread", "--starred"],
+        &["entries", "--limit", "many"],
+    ] {
+        let ended = program.run(args).with(2);
+        assert!(!ended.err.is_empty() && ended.out.is_empty(), "{args:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn a_document_is_parsed_without_a_store_or_a_network() {
+    let program = Program::new();
+    let file = program.write("feed.xml", rss("Orchard", "e", 2));
+    let read = program.run_bare(&["parse", &file, "--json", "--url", "https://site.example/f"]);
+    let read = read.with(0).json();
+    assert_eq!((&read["kind"], &read["feed"]["title"]), (&"rss".into(), &"Orchard".into()));
+    assert_eq!(read["entries"].as_array().unwrap().len(), 2);
+    let piped = program.run_with(&["parse", "-", "--json"], rss("T", "e", 3).as_bytes());
+    assert_eq!(piped.with(0).json()["entries"].as_array().unwrap().len(), 3);
+    let none = program.run_with(&["parse", "-", "--json"], b"hello").with(1).json();
+    assert_eq!(none["kind"], "none");
+    assert!(!none["flaws"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn completions_and_the_manual_page_name_every_command() {
+    let program = Program::new();
+    let man = program.run_bare(&["man"]).with(0).out;
+    for shell in ["bash", "zsh", "fish"] {
+        let completions = program.run_bare(&["completions", shell]).with(0).out;
+        for command in backissue::cli::command().get_subcommands() {
+            assert!(completions.contains(command.get_name()), "{shell}: {}", command.get_name());
+            assert!(
+                man.contains(&command.get_name().replace('-', "\\-")),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Wrong input: one sentence that says what to do, the right status, no panic (UX 4).
+
+use super::new_program;
+use crate::support::documents::{garbage, page, rss};
+use crate::support::site::{Site, answer};
+
+fn site() -> Site {
+    Site::start(|request| match request.path() {
+        "/page" => answer(200, &[("content-type", "text/html")], page("No feeds here", &[])),
+        "/binary" => answer(200, &[("content-type", "application/rss+xml")], garbage()),
+        "/garden/orchard.xml" => answer(200, &[], rss("Orchard", "e", 2)),
+        "/forbidden" => answer(403, &[], ""),
+        _ => answer(404, &[], ""),
+    })
+}
+
+#[test]
+fn a_word_is_no_address() {
+    let program = new_program();
+    for word in ["orchard", "", " ", "ftp://a.example/feed", "http://", "javascript:alert(1)"] {
+        let told = program.run(&["add", word]).refused(2);
+        assert!(told.contains("address"), "{word:?}: {told}");
+    }
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_told() {
+    let told = new_program().run(&["add", "http://127.0.0.1:1/feed"]).refused(2);
+    assert!(told.contains("no connection to 127.0.0.1"), "{told}");
+}
+
+#[test]
+fn a_page_that_names_no_feed_is_told_by_its_title() {
+    let site = site();
+    let told = new_program().run(&["add", &site.at("/page")]).refused(2);
+    assert!(told.contains("No feeds here") && told.contains(&site.at("/page")), "{told}");
+}
+
+#[test]
+fn bytes_that_mean_nothing_are_told_as_no_feed() {
+    let site = site();
+    let told = new_program().run(&["add", &site.at("/binary")]).refused(2);
+    assert!(told.contains("not a feed") || told.contains("no feed"), "{told}");
+    assert!(told.chars().all(|char| !char.is_control()), "{told:?}");
+}
+
+#[test]
+fn an_answer_that_is_none_is_told_by_its_status() {
+    let site = site();
+    let told = new_program().run(&["add", &site.at("/forbidden")]).refused(2);
+    assert!(told.contains("403"), "{told}");
+}
+
+#[test]
+fn offline_asks_nobody() {
+    let site = site();
+    let told = new_program().run(&["--offline", "add", &site.at("/garden/orchard.xml")]).refused(2);
+    assert!(told.contains("--offline"), "{told}");
+    assert_eq!(site.asked("/garden/orchard.xml").len(), 0);
+}
+
+#[test]
+fn an_unknown_feed_is_told() {
+    let program = new_program();
+    for args in [["poll", "nowhere"], ["entries", "nowhere"], ["entries", "77"]] {
+        let told = program.run(&args).refused(2);
+        assert!(told.contains(args[1]) && told.contains("backissue feeds"), "{args:?}: {told}");
+    }
+}
+
+#[test]
+fn a_title_that_fits_several_feeds_is_told_with_their_numbers() {
+    let program = new_program();
+    program
+        .run(&["add", "--no-poll", "http://127.0.0.1:1/a.xml", "http://127.0.0.1:1/b.xml"])
+        .with(0);
+    let told = program.run(&["poll", "127"]).refused(2);
+    assert!(told.contains("2 subscriptions") && told.contains("number"), "{told}");
+}
+
+#[test]
+fn a_wrong_entry_is_told() {
+    let program = new_program();
+    for entry in ["abc", "1", "1.", ".1", "1.2.3", "99999999999.1", "1.99"] {
+        let told = program.run(&["show", entry]).refused(2);
+        assert!(told.contains(entry) && told.contains("backissue entries"), "{entry}: {told}");
+    }
+}
+
+#[test]
+fn a_wrong_date_is_told() {
+    let program = new_program();
+    for date in ["soon", "2026-13-01", "2026-02-30", "12:00"] {
+        let told = program.run(&["entries", "--since", date]).refused(2);
+        assert!(told.contains(date) && told.contains("2026-03-01"), "{date}: {told}");
+    }
+}
+
+#[test]
+fn an_export_to_a_place_that_is_not_there_is_told() {
+    let program = new_program();
+    let nowhere = program.path("no/such/folder/feeds.opml");
+    let told = program.run(&["export", nowhere.to_str().unwrap()]).refused(2);
+    assert!(told.contains("feeds.opml"), "{told}");
+}
