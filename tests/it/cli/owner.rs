@@ -32,6 +32,21 @@ fn a_second_process_has_its_command_done_by_the_one_that_has_the_store() {
 }
 
 #[test]
+fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+    let program = Program::new();
+    let title = || program.run(&["feeds", "--json"]).with(0).json()[0]["title"].clone();
+    program.run(&["add", "http://127.0.0.1:1/", "--no-poll", "--title", "One"]).with(0);
+    watching(&program, |_| {
+        program.run(&["set", "1", "--title", "Two"]).with(0);
+        program.run(&["set", "1", "--title", "Three"]).with(0);
+        program.run(&["undo"]).with(0);
+        assert_eq!(title(), "Two");
+    });
+    program.run(&["undo"]).with(0);
+    assert_eq!(title(), "One");
+}
+
+#[test]
 fn a_second_service_is_refused_with_status_3() {
     let program = Program::new();
     watching(&program, |owner| {

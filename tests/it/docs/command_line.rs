@@ -26,7 +26,7 @@ const COMMANDS: [(&str, &[&str]); 33] = [
     ("poll", &["FEED", "--all", "--force", "--no-history", "--quiet", "--tolerant", "--json"]),
     ("watch", &["--follow"]),
     ("events", &["--follow"]),
-    ("service", &["WHAT"]),
+    ("service", &["WHAT", "install", "remove", "status"]),
     ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
     (
         "set",
