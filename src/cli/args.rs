@@ -30,6 +30,7 @@ pub(super) struct Args {
 
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(super) struct Options {
     /// Keep subscriptions and entries in this folder
     #[arg(long, global = true, value_name = "DIR", env = "BACKISSUE_DATA_DIR")]
@@ -240,7 +241,7 @@ pub(super) struct ShowArgs {
 
 /// `poll`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct PollArgs {
     /// Feeds: numbers, addresses, or parts of titles
     #[arg(value_name = "FEED")]
@@ -254,6 +255,12 @@ pub(super) struct PollArgs {
     /// Leave archives alone
     #[arg(long)]
     pub(super) no_history: bool,
+    /// Write nothing to standard output, and only what goes wrong with the command itself to standard error
+    #[arg(short, long, conflicts_with = "json")]
+    pub(super) quiet: bool,
+    /// End with status 0 although some feeds fail
+    #[arg(long)]
+    pub(super) tolerant: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

@@ -4,11 +4,12 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 mod args;
 mod args_background;
 mod args_changes;
+mod args_examples;
 mod args_set;
 mod args_simulate;
 mod background;
@@ -41,7 +42,10 @@ enum Done {
 /// 3 the store is in use (UX 4).
 pub fn main() -> ExitCode {
     terminal::guard_panics();
-    let args = Args::parse();
+    let args = match Args::from_arg_matches(&command().get_matches()) {
+        Ok(args) => args,
+        Err(error) => error.exit(),
+    };
     let done = run(args);
     if console::has_failed() {
         console::tell(
@@ -93,6 +97,5 @@ fn run(args: Args) -> Result<Done, Failure> {
 
 /// The command line as clap describes it, for the tests of `--help`.
 pub fn command() -> clap::Command {
-    use clap::CommandFactory;
-    Args::command()
+    args_examples::add_examples(Args::command())
 }

@@ -13,6 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
+use crate::engine::settings::FailingFeeds;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::visits::Waited;
@@ -47,7 +48,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         |note| match note {
             Note::Result(result, line) => {
                 polled.note(desk, args, *result, line);
-                desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
+                if !args.quiet {
+                    desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
+                }
             }
             Note::Archives { fetched, new } => {
                 polled.archives = polled.archives.saturating_add(fetched);
@@ -86,7 +89,7 @@ struct Polled {
 impl Polled {
     /// Notes a result, and tells it if it is worth a line.
     fn note(&mut self, desk: &Desk, args: &PollArgs, result: PollResult, line: Option<String>) {
-        if let Some(line) = line.filter(|_| !args.json) {
+        if let Some(line) = line.filter(|_| !args.json && !args.quiet) {
             desk.put(&line);
         }
         self.results.push(result);
@@ -179,7 +182,9 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
     let sum = |of: fn(&PollResult) -> u32| {
         results.iter().map(|result| u64::from(of(result))).sum::<u64>()
     };
-    if args.json {
+    if args.quiet {
+        // The exit status says it all.
+    } else if args.json {
         let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
         desk.put(&json::text(&json!({
             "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
@@ -209,7 +214,8 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
             ));
         }
     }
-    if failed > 0 { Done::WithFailures } else { Done::All }
+    let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
+    if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }
 }
 
 fn result_json(engine: &Engine, result: &PollResult) -> Value {

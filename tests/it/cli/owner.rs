@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 
 use crate::support::binary::{Program, ask_to_end, ended};
+use crate::support::site::{Site, answer};
 
 /// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
 fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
@@ -80,4 +81,25 @@ fn an_owner_that_was_killed_leaves_nothing_locked() {
     watch.kill().unwrap();
     watch.wait().unwrap();
     program.run(&["feeds", "--json"]).with(0);
+}
+
+#[test]
+fn what_is_marked_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+    let (first, second) = ("tag:site.example,2026:1", "tag:site.example,2026:2");
+    let feed = format!(
+        "<rss version=\"2.0\"><channel><title>Orchard</title><description/>\
+         <item><guid isPermaLink=\"false\">{first}</guid><title>Wax</title></item>\
+         <item><guid isPermaLink=\"false\">{second}</guid><title>Frost</title></item></channel></rss>"
+    );
+    let site = Site::start(move |_| answer(200, &[], feed.clone()));
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    watching(&program, |_| {
+        program.run(&["mark", "read", "--all"]).with(0);
+        assert_eq!(program.run(&["unread"]).with(0).out, "0\n");
+        program.run(&["mark", "unread", "1.0"]).with(0);
+        program.run(&["undo"]).with(0);
+    });
+    assert_eq!(program.run(&["undo"]).with(0).out, "undone: 2 marked read\n");
+    assert_eq!(program.run(&["unread"]).with(0).out, "2\n");
 }

@@ -23,10 +23,10 @@ const COMMANDS: [(&str, &[&str]); 33] = [
     ("filters", &["--json"]),
     ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
-    ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
+    ("poll", &["FEED", "--all", "--force", "--no-history", "--quiet", "--tolerant", "--json"]),
     ("watch", &["--follow"]),
     ("events", &["--follow"]),
-    ("service", &["install", "remove", "status"]),
+    ("service", &["WHAT", "install", "remove", "status"]),
     ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
     (
         "set",
@@ -181,6 +181,48 @@ fn every_command_that_writes_json_is_named_as_such() {
         called.extend((command.get_name() == "rules").then_some("filters"));
         let named = called.iter().any(|name| names(sentence, &format!("`{name}`")));
         assert_eq!(named, writes, "{}", command.get_name());
+    }
+}
+
+/// The help of a command and of those below it, with their names.
+fn helps(command: &clap::Command, above: &str) -> Vec<(String, String)> {
+    let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+    let each = inner.flat_map(|inner| {
+        let name = format!("{above}{}", inner.get_name());
+        let own = (name.clone(), inner.clone().render_long_help().to_string());
+        std::iter::once(own).chain(helps(inner, &format!("{name} ")))
+    });
+    each.collect()
+}
+
+#[test]
+fn the_help_of_every_command_has_examples_of_that_command_that_can_be_typed() {
+    for (name, help) in helps(&backissue::cli::command(), "") {
+        let (_, examples) =
+            help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{name}: {help}"));
+        let lines: Vec<&str> = examples.lines().filter(|line| line.starts_with("  ")).collect();
+        assert!(!lines.is_empty(), "{name}");
+        for line in lines {
+            let line = line.split(" | ").find(|part| part.contains("backissue ")).unwrap();
+            let line = line.split(" > ").next().unwrap().trim();
+            assert!(line.starts_with(&format!("backissue {name}")), "{name}: {line}");
+            let words = shell_words::split(line).unwrap();
+            let read = backissue::cli::command().try_get_matches_from(words);
+            assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn what_every_command_takes_stands_under_one_heading() {
+    let program = Program::new();
+    for command in ["poll", "mark", "undo"] {
+        let help = program.run_bare(&[command, "--help"]).with(0).out;
+        let (own, of_every) = help.split_once("\nOptions of every command:\n").unwrap();
+        for flag in ["--data-dir", "--config", "--offline", "--plain", "--verbose"] {
+            assert!(names(of_every, flag) && !names(own, flag), "{command} {flag}: {help}");
+        }
+        assert!(!names(of_every, "--json"), "{command}: {help}");
     }
 }
 

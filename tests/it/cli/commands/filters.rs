@@ -83,3 +83,9 @@ fn a_filter_that_cannot_be_is_refused_in_one_sentence() {
     program.run(&["filters", "remove", "first"]).with(2);
     assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
 }
+
+#[test]
+fn without_filters_the_list_is_empty() {
+    let program = new_program();
+    assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
+}

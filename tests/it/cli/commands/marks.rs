@@ -8,15 +8,25 @@ use crate::support::site::{Site, answer};
 
 /// Two feeds: four entries of the orchard, three of the harbour, one of each day of March 2026 from the first on.
 pub(super) fn two_feeds() -> (Site, Program) {
-    let site = Site::start(|request| match request.path() {
+    let site = site();
+    let program = new_program();
+    add_feeds(&site, &program);
+    (site, program)
+}
+
+/// A site with two feeds.
+pub(super) fn site() -> Site {
+    Site::start(|request| match request.path() {
         "/orchard" => answer(200, &[], feed("Orchard", 4)),
         "/harbour" => answer(200, &[], feed("Harbour", 3)),
         _ => answer(404, &[], ""),
-    });
-    let program = new_program();
+    })
+}
+
+/// Subscribes to both.
+pub(super) fn add_feeds(site: &Site, program: &Program) {
     program.run(&["add", &site.at("/orchard"), "--tag", "garden/fruit"]).with(0);
     program.run(&["add", &site.at("/harbour"), "--tag", "coast"]).with(0);
-    (site, program)
 }
 
 fn feed(title: &str, days: u32) -> String {
@@ -122,6 +132,7 @@ fn unread_says_one_number_or_the_sums_of_each_feed_that_has_some() {
         "number": 1, "title": "Orchard", "url": site.at("/orchard"), "tags": ["garden/fruit"],
         "unread": 4,
     }]});
+    assert_eq!(program.run(&["unread", "--json"]).with(0).json(), expected);
     assert_eq!(program.run(&["unread", "--json"]).with(0).json(), expected);
     program.run(&["unsubscribe", "orchard"]).with(0);
     assert_eq!(program.run(&["unread"]).with(0).out, "0\n");

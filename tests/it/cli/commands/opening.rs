@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use super::entries;
-use super::marks::two_feeds;
+use super::marks::{add_feeds, site};
+use super::{entries, new_program};
 use crate::support::binary::Program;
 
 /// Lets `[commands] open` note what it is to open, and returns the name of the file that it notes it in.
@@ -19,13 +19,14 @@ fn note_what_is_opened(program: &Program) -> String {
 
 fn is_unread(program: &Program, number: &str) -> bool {
     let all = entries(program, &[]);
-    all.iter().find(|entry| entry["number"] == number).unwrap()["unread"] == true
+    all.iter().find(|entry| entry["number"] == number).unwrap()["read"] == false
 }
 
 #[test]
 fn an_entry_is_opened_by_who_typed_it_and_marked_read_unless_it_is_to_stay_unread() {
-    let (_site, program) = two_feeds();
+    let (site, program) = (site(), new_program());
     let noted = note_what_is_opened(&program);
+    add_feeds(&site, &program);
     let told = program.run(&["open", "1.0", "--keep-unread"]).with(0).out;
     assert_eq!(told, "opened https://site.example/Orchard/4\n");
     assert!(is_unread(&program, "1.0"));
@@ -40,9 +41,10 @@ fn an_entry_is_opened_by_who_typed_it_and_marked_read_unless_it_is_to_stay_unrea
 
 #[test]
 fn a_page_that_cannot_be_opened_leaves_the_entry_unread() {
-    let (_site, program) = two_feeds();
+    let (site, program) = (site(), new_program());
     let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
     program.write("config.toml", format!("{kept}[commands]\nopen = \"/nowhere/browser\"\n"));
+    add_feeds(&site, &program);
     let sentence = program.run(&["open", "1.0"]).refused(2);
     assert!(sentence.contains("/nowhere/browser"), "{sentence}");
     assert!(is_unread(&program, "1.0"));
