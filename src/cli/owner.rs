@@ -29,6 +29,8 @@ use crate::io::{clock, console};
 const OWNER_TIME: Duration = Duration::from_secs(30);
 /// After this time whoever waits is told why.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the commands of others may go on when the one for which this process was started is done.
+const GUESTS_TIME: Duration = Duration::from_mins(5);
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
@@ -143,7 +145,9 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         runtime.until_ended(|_| {}).await;
         if let Ok(listener) = &listener {
             listener.close();
-            runtime.until(|_| listener.guests() == 0).await;
+            let guests = runtime.until(|_| listener.guests() == 0);
+            // Who does not read what it asked for does not keep this process for ever.
+            tokio::time::timeout(GUESTS_TIME, guests).await.ok();
         }
         let settings = runtime.program.engine.settings.clone();
         let done = worker.join();

@@ -60,6 +60,18 @@ fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it
 }
 
 #[test]
+fn an_owner_that_is_suspended_is_told_instead_of_being_waited_for() {
+    let program = Program::new();
+    watching(&program, |owner| {
+        signal(owner, Signal::STOP);
+        let sentence = program.run(&["feeds"]).refused(3);
+        signal(owner, Signal::CONT);
+        assert!(sentence.contains("suspended"), "{sentence}");
+        program.run(&["feeds"]).with(0);
+    });
+}
+
+#[test]
 fn a_second_service_is_refused_with_status_3() {
     let program = Program::new();
     watching(&program, |owner| {
