@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use tokio::signal::unix::signal;
 
 use super::args::{Args, Command, Options};
 use super::background::events::{self, EventLog};
 use super::desk::Desk;
-use super::session::{self, Failure, STOPPING, block_on};
+use super::session::{self, Failure, block_on};
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
 use crate::io::output::{Output, OwnOutput};
@@ -21,6 +20,7 @@ use crate::io::owner::messages::{OwnerKind, OwnerMessage, Taker};
 use crate::io::panics::catch_panic;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
+use crate::io::signals::Stops;
 use crate::io::store::{Store, own_socket};
 use crate::io::visits::Hand;
 use crate::io::{clock, console};
@@ -29,6 +29,8 @@ use crate::io::{clock, console};
 const OWNER_TIME: Duration = Duration::from_secs(30);
 /// After this time whoever waits is told why.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the commands of others may go on when the one for which this process was started is done.
+const GUESTS_TIME: Duration = Duration::from_mins(5);
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
@@ -43,8 +45,11 @@ pub(super) enum Found {
 /// Opens the store, or finds who has it open.
 pub(super) fn find_owner(options: &Options) -> Result<Found, Failure> {
     let began = clock::instant();
-    let mut told = false;
+    let (mut told, stops) = (false, Stops::of_process());
     loop {
+        if stops.were_told() {
+            return Err(Failure::new("interrupted while another backissue has the store open"));
+        }
         let failure = match session::store_or_recovered(options) {
             Ok((store, recovered)) => return Ok(Found::Free(Box::new(store), recovered)),
             Err(failure) => failure,
@@ -126,7 +131,8 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let mut runtime = session::quiet_on(options, store)?;
         let listener = listen(&runtime, OwnerKind::Command);
         let hand = runtime.hand();
-        cancel_on_signals(&hand);
+        let cancelled = hand.clone();
+        session::on_each_stop(move || cancelled.cancel());
         let log = EventLog::default();
         let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default(), log);
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
@@ -139,7 +145,9 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         runtime.until_ended(|_| {}).await;
         if let Ok(listener) = &listener {
             listener.close();
-            runtime.until(|_| listener.guests() == 0).await;
+            let guests = runtime.until(|_| listener.guests() == 0);
+            // Who does not read what it asked for does not keep this process for ever.
+            tokio::time::timeout(GUESTS_TIME, guests).await.ok();
         }
         let settings = runtime.program.engine.settings.clone();
         let done = worker.join();
@@ -162,20 +170,6 @@ fn end_well(
         upkeep::at_the_end(store, settings)?;
     }
     Ok(done)
-}
-
-/// The system or the reader tells the command to end: what is under way is saved.
-fn cancel_on_signals(hand: &Hand) {
-    for kind in STOPPING {
-        let hand = hand.clone();
-        if let Ok(mut signals) = signal(kind) {
-            tokio::spawn(async move {
-                while signals.recv().await.is_some() {
-                    hand.cancel();
-                }
-            });
-        }
-    }
 }
 
 /// Takes the commands of others from now on. An error is a sentence; the program works without, too.

@@ -15,7 +15,6 @@ use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
 use crate::io::console;
 use crate::io::output::OwnOutput;
-use crate::io::owner::client::wait_for_close;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
@@ -41,7 +40,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                         console::tell(
                             "another backissue took the store over; polling goes on when it ends",
                         );
-                        if !wait_unless_stopped(stream)? {
+                        if !session::wait_unless_stopped(stream)? {
                             return Ok(Done::All);
                         }
                     }
@@ -52,7 +51,12 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             }
             continue;
         }
-        kept = match owner::find_owner(options)? {
+        let found = match owner::find_owner(options) {
+            // Its owner puts it in order, say, which may take a while.
+            Err(failure) if failure.in_use.is_some() => continue,
+            found => found?,
+        };
+        kept = match found {
             Found::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
@@ -74,24 +78,13 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 console::tell(&format!(
                     "another backissue has the store open (process {process}); polling goes on when it ends"
                 ));
-                if !wait_unless_stopped(stream)? {
+                if !session::wait_unless_stopped(stream)? {
                     return Ok(Done::All);
                 }
                 None
             }
         };
     }
-}
-
-/// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
-fn wait_unless_stopped(stream: std::os::unix::net::UnixStream) -> Result<bool, Failure> {
-    block_on(async {
-        Ok(tokio::select! {
-            biased;
-            () = session::wait_until_stopped() => false,
-            () = wait_for_close(stream) => true,
-        })
-    })
 }
 
 /// Polls until it is told to stop, or another process takes the store over.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener as StdListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,7 +37,12 @@ pub struct Listener {
 /// Those who are attended.
 #[derive(Debug, Default)]
 struct Guests {
+    /// Connections, also of those who have not said who they are.
     attended: AtomicUsize,
+    /// Those who have said it: the end of this process waits for them.
+    served: AtomicUsize,
+    /// Nobody is served any more who is not yet.
+    closed: AtomicBool,
     hands: Mutex<Vec<Hand>>,
     /// Those who wait for the end: they notice it when their connection closes.
     waiting: Mutex<Vec<UnixStream>>,
@@ -93,12 +98,13 @@ impl Listener {
 
     /// How many commands of others run.
     pub fn guests(&self) -> usize {
-        self.guests.attended.load(Ordering::Relaxed)
+        self.guests.served.load(Ordering::SeqCst)
     }
 
     /// Is not found any more; what runs goes on.
     pub fn close(&self) {
-        if !self.accepting.is_finished() {
+        // Once only: by the second time another process may listen there.
+        if !self.guests.closed.swap(true, Ordering::SeqCst) {
             self.accepting.abort();
             fs::remove_file(&self.socket).ok();
         }
@@ -151,10 +157,9 @@ impl Service {
         }
         let service = self.clone();
         let attended = std::thread::Builder::new().name("guest".into()).spawn(move || {
-            let leaving = Leaving(&service);
             // A connection that breaks is the end of that guest alone.
             service.attend(stream).ok();
-            drop(leaving);
+            service.guests.attended.fetch_sub(1, Ordering::Relaxed);
         });
         if attended.is_err() {
             self.guests.attended.fetch_sub(1, Ordering::Relaxed);
@@ -180,6 +185,18 @@ impl Service {
         if let Some(why) = why {
             return write_frame(&mut stream, &OwnerMessage::Refused(why));
         }
+        self.guests.served.fetch_add(1, Ordering::SeqCst);
+        let served = Served(self);
+        if self.guests.closed.load(Ordering::SeqCst) {
+            // It is not waited for any more: it tries again and finds the next owner.
+            return Ok(());
+        }
+        let done = self.serve(stream);
+        drop(served);
+        done
+    }
+
+    fn serve(&self, mut stream: UnixStream) -> io::Result<()> {
         let welcome = OwnerMessage::Welcome { owner: self.kind, process: std::process::id() };
         write_frame(&mut stream, &welcome)?;
         match read_frame(&mut stream)? {
@@ -234,13 +251,12 @@ impl Service {
     }
 }
 
-/// A guest counts until its thread ends.
-struct Leaving<'a>(&'a Service);
+/// A guest that is served; whoever waits for the last one looks again when it leaves.
+struct Served<'a>(&'a Service);
 
-impl Drop for Leaving<'_> {
+impl Drop for Served<'_> {
     fn drop(&mut self) {
-        self.0.guests.attended.fetch_sub(1, Ordering::Relaxed);
-        // Whoever waits for the last guest looks again.
+        self.0.guests.served.fetch_sub(1, Ordering::SeqCst);
         self.0.hand.wake();
     }
 }

@@ -1,8 +1,21 @@
 //! One process owns the store; it does the commands of the others.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
 
-use crate::support::binary::{Program, ask_to_end, ended};
+use backissue::io::owner::address::make_folder;
+use backissue::io::owner::frames::{read_frame, write_frame};
+use backissue::io::owner::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL};
+use backissue::io::store::Store;
+use rustix::process::Signal;
+
+use crate::support::binary::{Program, StoreOwner, ask_to_end, ended, signal, wait_until};
+use crate::support::documents::garbage;
+use crate::support::held_site::HeldSite;
+
+/// Less than the time for which an owner waits for a process that says nothing.
+const PATIENCE: Duration = Duration::from_secs(8);
 use crate::support::site::{Site, answer};
 
 /// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
@@ -44,6 +57,18 @@ fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it
     });
     program.run(&["undo"]).with(0);
     assert_eq!(title(), "One");
+}
+
+#[test]
+fn an_owner_that_is_suspended_is_told_instead_of_being_waited_for() {
+    let program = Program::new();
+    watching(&program, |owner| {
+        signal(owner, Signal::STOP);
+        let sentence = program.run(&["feeds"]).refused(3);
+        signal(owner, Signal::CONT);
+        assert!(sentence.contains("suspended"), "{sentence}");
+        program.run(&["feeds"]).with(0);
+    });
 }
 
 #[test]
@@ -102,4 +127,186 @@ fn what_is_marked_while_another_process_has_the_store_can_be_taken_back_when_it_
     });
     assert_eq!(program.run(&["undo"]).with(0).out, "undone: 2 marked read\n");
     assert_eq!(program.run(&["unread"]).with(0).out, "2\n");
+}
+
+/// A message as it goes over the socket.
+fn frame(message: &ClientMessage) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_frame(&mut bytes, message).unwrap();
+    bytes
+}
+
+fn hello(protocol: u32, version: &str) -> ClientMessage {
+    ClientMessage::Hello { protocol, version: version.to_owned() }
+}
+
+/// What a process of this release says first.
+fn own_hello() -> Vec<u8> {
+    frame(&hello(PROTOCOL, env!("CARGO_PKG_VERSION")))
+}
+
+fn asked_for(command: &[&str]) -> Vec<u8> {
+    let typed = [&["backissue"], command].concat();
+    frame(&ClientMessage::Run(typed.into_iter().map(str::to_owned).collect()))
+}
+
+/// A connection on which these bytes were said; it stays open.
+fn said(program: &Program, bytes: &[u8]) -> UnixStream {
+    let mut stream = UnixStream::connect(program.socket()).unwrap();
+    stream.write_all(bytes).unwrap();
+    stream
+}
+
+/// A program with a service that has many subscriptions: their list is longer than what a socket holds.
+fn with_many_feeds() -> Program {
+    let outlines = (0..2000).map(|n| format!("<outline xmlUrl=\"http://127.0.0.1:1/feed/{n}\"/>"));
+    let list: String = outlines.collect();
+    let list = format!("<opml version=\"2.0\"><body>{list}</body></opml>");
+    let program = Program::owned_by(StoreOwner::Service);
+    program.run_with(&["import", "-"], list.as_bytes()).with(0);
+    program
+}
+
+#[test]
+fn whoever_says_nothing_or_nonsense_or_never_reads_keeps_nobody_waiting() {
+    let program = with_many_feeds();
+    let listing = [own_hello(), asked_for(&["feeds", "--json"])].concat();
+    let half = [&100_u32.to_be_bytes()[..], b"half"].concat();
+    let too_much = [&u32::MAX.to_be_bytes()[..], &[7; 4096]].concat();
+    let nonsense = [own_hello(), garbage()].concat();
+    let greeted = own_hello();
+    let all: [&[u8]; 8] =
+        [b"", &garbage(), &half, &too_much, &nonsense, &greeted, &listing, &listing];
+    let open: Vec<UnixStream> = all.iter().map(|bytes| said(&program, bytes)).collect();
+    let began = Instant::now();
+    program.run(&["add", "http://127.0.0.1:1/", "--no-poll"]).with(0);
+    assert_eq!(program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().len(), 2001);
+    assert!(began.elapsed() < PATIENCE, "they were waited for: {:?}", began.elapsed());
+    drop(open);
+    program.run(&["doctor"]).with(0);
+}
+
+#[test]
+fn whoever_says_nothing_does_not_keep_the_owner_from_ending() {
+    let program = Program::new();
+    let mut took = Duration::ZERO;
+    watching(&program, |id| {
+        let open = [said(&program, b""), said(&program, &7_u32.to_be_bytes())];
+        program.run(&["feeds"]).with(0);
+        let began = Instant::now();
+        ask_to_end(id);
+        wait_until("its socket is gone", || !program.socket().exists());
+        // The lock is free when the store is closed.
+        wait_until("the store is free", || program.run(&["feeds"]).with(0).status == Some(0));
+        took = began.elapsed();
+        drop(open);
+    });
+    assert!(took < Duration::from_secs(4), "{took:?}");
+}
+
+#[test]
+fn another_version_is_told_so_in_one_sentence() {
+    let program = Program::owned_by(StoreOwner::Service);
+    program.run(&["feeds"]).with(0);
+    let own = env!("CARGO_PKG_VERSION");
+    for (protocol, version) in [(PROTOCOL, "0.0.7"), (PROTOCOL + 1, "77.0.0")] {
+        let mut stream = said(&program, &frame(&hello(protocol, version)));
+        let Ok(Some(OwnerMessage::Refused(why))) = read_frame(&mut stream) else {
+            panic!("it is refused")
+        };
+        assert!(why.contains(own) && why.contains(version), "{why}");
+        assert!(matches!(read_frame::<OwnerMessage>(&mut stream), Ok(None)), "and that is all");
+    }
+}
+
+/// Has the store open as an owner would that says what the test wants.
+fn with_owner_that(program: &Program, answers: &[OwnerMessage], meanwhile: impl FnOnce()) {
+    let store = Store::open(&program.data()).unwrap();
+    make_folder(&program.socket()).unwrap();
+    let listener = UnixListener::bind(program.socket()).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, _) = listener.accept().unwrap();
+            for answer in answers {
+                let heard: Option<ClientMessage> = read_frame(&mut stream).unwrap();
+                assert!(heard.is_some());
+                write_frame(&mut stream, answer).unwrap();
+            }
+        });
+        meanwhile();
+    });
+    drop(store);
+    std::fs::remove_file(program.socket()).unwrap();
+}
+
+#[test]
+fn a_client_prints_the_sentence_it_is_refused_with_or_that_the_owner_ended() {
+    let program = Program::new();
+    let refused = OwnerMessage::Refused("an older backissue has the store open".into());
+    with_owner_that(&program, &[refused], || {
+        let sentence = program.run(&["feeds"]).refused(3);
+        assert_eq!(sentence, "an older backissue has the store open");
+    });
+    let welcome = OwnerMessage::Welcome { owner: OwnerKind::Reader, process: 1 };
+    with_owner_that(&program, &[welcome.clone(), OwnerMessage::Began], || {
+        let sentence = program.run(&["set", "1", "--pace", "more"]).refused(2);
+        assert!(sentence.contains("ended before this was done"), "{sentence}");
+    });
+    // If it ends before it began, the command finds whoever has the store then: here nobody has.
+    let mut begun = None;
+    with_owner_that(&program, &[welcome, OwnerMessage::NotBegun], || {
+        begun = Some(program.start(&["feeds", "--json"]));
+    });
+    assert_eq!(ended(begun.unwrap(), b"").with(0).out, "[]\n");
+}
+
+#[test]
+fn a_socket_and_a_lock_file_that_were_left_are_replaced() {
+    let program = Program::new();
+    for _ in 0..2 {
+        let mut watch = program.start(&["watch"]);
+        wait_until("it takes commands", || UnixStream::connect(program.socket()).is_ok());
+        program.run(&["add", "http://127.0.0.1:1/", "--no-poll"]).with(0);
+        watch.kill().unwrap();
+        watch.wait().unwrap();
+        assert!(program.socket().exists(), "it is left there");
+        assert_eq!(program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().len(), 1);
+    }
+    std::fs::write(program.data().join("lock"), "1\n/nowhere/at/all\n").unwrap();
+    std::fs::remove_file(program.socket()).ok();
+    std::fs::write(program.socket(), "no socket").unwrap();
+    watching(&program, |_| {
+        wait_until("it takes commands", || UnixStream::connect(program.socket()).is_ok());
+        program.run(&["feeds"]).with(0);
+    });
+}
+
+#[test]
+fn an_owner_that_is_killed_in_the_middle_of_a_command_is_told_in_one_sentence() {
+    let site = HeldSite::start();
+    let program = Program::owned_by(StoreOwner::Service);
+    program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
+    let poll = program.start(&["poll", "1"]);
+    wait_until("the feed is asked", || site.asked() == 1);
+    program.kill_owner();
+    let sentence = ended(poll, b"").refused(2);
+    assert!(sentence.contains("ended before this was done"), "{sentence}");
+    program.run(&["doctor"]).with(0);
+}
+
+#[test]
+fn ctrl_c_at_one_poll_ends_that_poll_and_no_other() {
+    let (one, other) = (HeldSite::start(), HeldSite::start());
+    let program = Program::owned_by(StoreOwner::Service);
+    program.run(&["add", &one.at("/one"), &other.at("/other"), "--no-poll"]).with(0);
+    let (first, second) = (program.start(&["poll", "1"]), program.start(&["poll", "2", "--json"]));
+    wait_until("both are asked", || one.asked() == 1 && other.asked() == 1);
+    signal(first.id(), Signal::INT);
+    let sentence = ended(first, b"").with(2).err;
+    assert!(sentence.contains("interrupted"), "{sentence}");
+    other.release();
+    let polled = ended(second, b"").with(0).json();
+    assert_eq!((&polled["read"], &polled["new"]), (&1.into(), &2.into()), "{polled:#}");
+    let feeds = program.run(&["feeds", "--json"]).with(0).json();
+    assert_eq!((&feeds[0]["failures"], &feeds[0]["total"]), (&0.into(), &0.into()), "{feeds:#}");
 }

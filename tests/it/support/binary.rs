@@ -39,6 +39,8 @@ pub(crate) enum StoreOwner {
 enum OwnerProcess {
     Reader(Box<Session>),
     Service(Child),
+    /// The test has killed it.
+    Ended,
 }
 
 /// A fresh installation.
@@ -136,6 +138,24 @@ impl Program {
         started
     }
 
+    /// Kills whoever has the store open (SIGKILL) and waits for the end. Commands find the store free from then on.
+    pub(crate) fn kill_owner(&self) {
+        let owner = self.owner_process.get().unwrap();
+        let mut owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *owner {
+            OwnerProcess::Reader(session) => {
+                kill(session.child.process_id().unwrap());
+                session.child.wait().unwrap();
+            }
+            OwnerProcess::Service(child) => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+            }
+            OwnerProcess::Ended => {}
+        }
+        *owner = OwnerProcess::Ended;
+    }
+
     /// Where the owner of the store listens.
     pub(crate) fn socket(&self) -> PathBuf {
         self.data().join("socket/owner")
@@ -157,17 +177,16 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let Some(owner) = self.owner_process.take() else { return };
-        let (id, ended) = match &mut *owner.lock().unwrap_or_else(PoisonError::into_inner) {
-            OwnerProcess::Reader(session) => {
-                (session.child.process_id(), !matches!(session.child.try_wait(), Ok(None)))
-            }
-            OwnerProcess::Service(child) => {
-                (Some(child.id()), !matches!(child.try_wait(), Ok(None)))
-            }
+        let Some(owner) = self.owner_process.get_mut() else { return };
+        let runs = match owner.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            OwnerProcess::Reader(session) => matches!(session.child.try_wait(), Ok(None)),
+            OwnerProcess::Service(child) => matches!(child.try_wait(), Ok(None)),
+            OwnerProcess::Ended => return,
         };
-        kill(id.unwrap());
-        assert!(!ended || thread::panicking(), "the owner of the store ended before its time");
+        if runs {
+            self.kill_owner();
+        }
+        assert!(runs || thread::panicking(), "the owner of the store ended before its time");
     }
 }
 

@@ -5,6 +5,7 @@ pub mod binary;
 pub mod broken_server;
 pub mod demo_world;
 pub mod documents;
+pub mod held_site;
 pub mod named_keys;
 pub mod rss;
 pub mod scripted;
