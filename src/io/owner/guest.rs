@@ -146,9 +146,10 @@ impl Output for GuestOutput {
         // What is opened once is not opened again.
         self.begin();
         self.send(&OwnerMessage::Open { link: link.to_owned(), command: command.cloned() });
-        match self.answer()? {
-            ClientMessage::Opened(opened) => opened,
-            _ => Err("the process that opens it did not say whether it could".to_owned()),
+        if let ClientMessage::Opened(opened) = self.answer()? {
+            opened
+        } else {
+            Err("the process that opens it did not say whether it could".to_owned())
         }
     }
 }
