@@ -160,10 +160,13 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
     })
 }
 
-/// Waits until the system or the reader tells this process to end.
-pub(super) async fn wait_until_stopped() {
+/// Waits until the system or the reader tells this process to end. What is told between this call and the wait counts.
+/// Needs a tokio runtime around it.
+pub(super) fn wait_until_stopped() -> impl Future<Output = ()> {
     let told = STOPPING.map(signal).map(|signal| Box::pin(wait_for_signal(signal.ok())));
-    futures_util::future::select_all(told).await;
+    async move {
+        futures_util::future::select_all(told).await;
+    }
 }
 
 async fn wait_for_signal(signal: Option<Signal>) {

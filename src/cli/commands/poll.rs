@@ -1,6 +1,7 @@
 //! `backissue poll`: polls feeds now and says what came of each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
@@ -29,16 +30,20 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
     let (begun, mut noted) =
         ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history })?;
     let (watched, mut polled) = (begun.clone(), Polled::default());
+    let mut outcomes = Outcomes::default();
     let waited = desk.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
             let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
-            notes.extend(fresh.map(|result| {
-                Note::Result(Box::new(result.clone()), told_of(engine, result, loud))
+            let goes_on = is_under_way(engine, &watched);
+            let fresh = outcomes.take(engine, fresh, goes_on);
+            notes.extend(fresh.into_iter().map(|result| {
+                let line = told_of(engine, &result, loud);
+                Note::Result(Box::new(result), line)
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
-            !is_under_way(engine, &watched)
+            !goes_on
         },
         |note| match note {
             Note::Result(result, line) => {
@@ -74,6 +79,39 @@ enum Note {
     Archives { fetched: u32, new: u32 },
 }
 
+/// One result for each feed, although others may poll the same feeds at the same time.
+#[derive(Default)]
+struct Outcomes {
+    told: BTreeSet<FeedKey>,
+    /// Feeds that somebody else was just polling: what comes of that is their result.
+    held: BTreeMap<FeedKey, PollResult>,
+}
+
+impl Outcomes {
+    /// The results among these that are to be told; with the end come those that were held back.
+    fn take<'a>(
+        &mut self,
+        engine: &Engine,
+        fresh: impl Iterator<Item = &'a PollResult>,
+        goes_on: bool,
+    ) -> Vec<PollResult> {
+        let mut taken = Vec::new();
+        for result in fresh {
+            let feed = result.feed;
+            if result.outcome == PollOutcome::Skipped && engine.polls.contains_key(&feed) {
+                self.held.entry(feed).or_insert_with(|| result.clone());
+            } else if self.told.insert(feed) {
+                taken.push(result.clone());
+            }
+        }
+        if !goes_on {
+            let held = std::mem::take(&mut self.held).into_values();
+            taken.extend(held.filter(|result| self.told.insert(result.feed)));
+        }
+        taken
+    }
+}
+
 /// What came of all polls.
 #[derive(Default)]
 struct Polled {
@@ -84,12 +122,18 @@ struct Polled {
 
 /// Asks for polls. Answers with the feeds whose results are to be told, and with how many results were noted before.
 fn ask_for(desk: &Desk, request: PollRequest) -> Result<(BTreeSet<FeedKey>, u64), Failure> {
-    let before = desk.inspect(|engine| engine.poll_run.noted)?;
     let named = request.feeds.clone();
-    desk.ask_and_inspect(Request::Poll(request), move |engine, _| {
+    let (sender, noted) = channel();
+    let ask = move |engine: &Engine| {
+        // What comes of the polls of others until this moment is not told.
+        sender.send(engine.poll_run.noted).ok();
+        Request::Poll(request)
+    };
+    let feeds = desk.ask_about(ask, move |engine, _| {
         let all = || engine.feeds.keys().copied().collect();
-        (named.map_or_else(all, BTreeSet::from_iter), before)
-    })
+        named.map_or_else(all, BTreeSet::from_iter)
+    })?;
+    Ok((feeds, noted.recv().unwrap_or_default()))
 }
 
 /// What an event tells of the archives of these feeds.

@@ -37,10 +37,10 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             Found::Owned(client) => {
                 let process = client.process;
                 let Some(stream) = client.wait_for_end() else { continue };
-                console::tell(&format!(
+                let why = format!(
                     "another backissue has the store open (process {process}); polling goes on when it ends"
-                ));
-                if !wait_unless_stopped(stream)? {
+                );
+                if !wait_unless_stopped(stream, &why)? {
                     return Ok(Done::All);
                 }
                 continue;
@@ -53,20 +53,22 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
         }
         // Whoever takes the store keeps the connection open as long as it has it.
         if let Some((stream, _)) = listener.and_then(Listener::release) {
-            console::tell("another backissue took the store over; polling goes on when it ends");
-            if !wait_unless_stopped(stream)? {
+            let why = "another backissue took the store over; polling goes on when it ends";
+            if !wait_unless_stopped(stream, why)? {
                 return Ok(Done::All);
             }
         }
     }
 }
 
-/// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
-fn wait_unless_stopped(stream: std::os::unix::net::UnixStream) -> Result<bool, Failure> {
+/// Says why it waits, and waits until the other side of a connection ends (`true`) or this process is told to (`false`).
+fn wait_unless_stopped(stream: std::os::unix::net::UnixStream, why: &str) -> Result<bool, Failure> {
     block_on(async {
+        let stopped = session::wait_until_stopped();
+        console::tell(why);
         Ok(tokio::select! {
             biased;
-            () = session::wait_until_stopped() => false,
+            () = stopped => false,
             () = wait_for_close(stream) => true,
         })
     })
