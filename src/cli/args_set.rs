@@ -7,7 +7,7 @@ use crate::engine::feeds::setting_row::{FeedSettingRow, SettingFlag};
 use crate::engine::feeds::setting_table::FEED_SETTINGS;
 
 /// `set`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct SetArgs {
     /// The feed as it was named.
     pub(super) feed: String,

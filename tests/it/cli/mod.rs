@@ -15,7 +15,10 @@ pub mod service_running;
 
 pub mod alone;
 pub mod damage;
+pub mod hand_over;
+pub mod hand_overs;
 pub mod lint;
+pub mod many_hands;
 pub mod owner;
 pub mod planned_documents;
 pub mod simulate;

@@ -310,3 +310,35 @@ fn ctrl_c_at_one_poll_ends_that_poll_and_no_other() {
     let feeds = program.run(&["feeds", "--json"]).with(0).json();
     assert_eq!((&feeds[0]["failures"], &feeds[0]["total"]), (&0.into(), &0.into()), "{feeds:#}");
 }
+
+#[test]
+fn who_polls_what_another_is_polling_waits_for_it_and_tells_one_result() {
+    let site = HeldSite::start();
+    let program = Program::owned_by(StoreOwner::Service);
+    program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
+    let first = program.start(&["poll", "1", "--json"]);
+    wait_until("the feed is asked", || site.asked() == 1);
+    let second = program.start(&["poll", "1", "--json"]);
+    wait_until("both commands are there", || program.run(&["feeds"]).with(0).status == Some(0));
+    site.release();
+    for poll in [first, second] {
+        let polled = ended(poll, b"").with(0).json();
+        assert_eq!((&polled["read"], &polled["skipped"]), (&1.into(), &0.into()), "{polled:#}");
+        assert_eq!(polled["feeds"].as_array().unwrap().len(), 1, "{polled:#}");
+    }
+}
+
+#[test]
+fn two_commands_that_set_different_things_of_one_feed_lose_neither() {
+    let program = Program::owned_by(StoreOwner::Service);
+    program.run(&["add", "http://127.0.0.1:1/", "--no-poll"]).with(0);
+    for round in 0..5 {
+        let (title, tag) = (format!("Title {round}"), format!("tag-{round}"));
+        let both = [["set", "1", "--title", &title], ["set", "1", "--tag", &tag]];
+        for run in both.map(|args| program.start(&args)) {
+            ended(run, b"").with(0);
+        }
+        let feed = program.run(&["feeds", "--json"]).with(0).json()[0].clone();
+        assert_eq!((&feed["title"], &feed["tags"][0]), (&title.into(), &tag.into()), "{feed:#}");
+    }
+}

@@ -33,6 +33,11 @@ impl Site {
         let all = self.publisher.requests().into_iter();
         all.filter(|request| request.path_and_query == path).collect()
     }
+
+    /// All requests, in order.
+    pub(crate) fn all_requests(&self) -> Vec<PublisherRequest> {
+        self.publisher.requests()
+    }
 }
 
 /// An answer with headers and a body.

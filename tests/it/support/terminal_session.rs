@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
@@ -121,6 +121,16 @@ impl Session {
     #[track_caller]
     pub(crate) fn until_it_says(&mut self, words: &str) {
         self.until(words, |screen| screen.contents().contains(words));
+    }
+
+    /// Takes what is drawn within a time.
+    pub(crate) fn take_for(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        while let Ok(piece) =
+            self.output.recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
+            self.take(&piece);
+        }
     }
 
     /// Waits until nothing is drawn for a moment.

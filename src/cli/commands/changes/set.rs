@@ -10,6 +10,8 @@ use crate::engine::feeds::setting_row::FeedSettingRow;
 use crate::engine::feeds::setting_table::FEED_SETTINGS;
 use crate::engine::poll::learn;
 use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use crate::feed::Zone;
 use crate::io::clock;
 
 /// Runs the command.
@@ -17,19 +19,24 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     let now = clock::now();
     let engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
-    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
-    let before = subscription.record.chosen();
     if args.settings.is_empty() {
         let sentence = "nothing is to be set: name a setting, like --pace more or --min 30m";
         return Err(Failure::new(sentence));
     }
-    let mut chosen = before.clone();
-    for (setting, given) in &args.settings {
-        setting.set_flag(&mut chosen, given, &learn::zone_of(engine.zone)).map_err(Failure::new)?;
-    }
-    let request = Request::Set(feed, Box::new(chosen.clone()));
+    let zone = learn::zone_of(engine.zone);
+    set_all(args, &mut Chosen::default(), &zone)?;
+    let args = args.clone();
+    // What others set meanwhile stays: only what is named is changed, in what is chosen at that moment.
+    let change = move |engine: &Engine| {
+        let before = engine.feeds.get(&feed).map(|feed| feed.record.chosen()).unwrap_or_default();
+        let mut chosen = before.clone();
+        // It went well above.
+        set_all(&args, &mut chosen, &zone).ok();
+        (Request::Set(feed, Box::new(chosen.clone())), (before, chosen))
+    };
     // What is to be learned is learned after the next poll.
-    let engine = desk.ask_and_inspect(request, |engine, _| engine.clone())?;
+    let (engine, before, chosen) =
+        desk.ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
     desk.wait_until_durable()?;
     desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
@@ -40,6 +47,14 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
         desk.put(&format!("changed: {change}"));
     }
     Ok(Done::All)
+}
+
+/// Sets what is named. An error says what cannot be set so.
+fn set_all(args: &SetArgs, chosen: &mut Chosen, zone: &Zone) -> Result<(), Failure> {
+    for (setting, given) in &args.settings {
+        setting.set_flag(chosen, given, zone).map_err(Failure::new)?;
+    }
+    Ok(())
 }
 
 /// What changed, one fragment each: `pace: normal → more`.

@@ -1,0 +1,164 @@
+//! The store goes from hand to hand: a service and a reader, two readers, a reader and a command that needs the store
+//! for itself.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::binary::{Program, ask_to_end, ended, kill};
+use crate::support::terminal_session::Session;
+
+/// How long a service that goes on may take at most; `hand_overs` states what it takes.
+const BACK_AFTER: Duration = Duration::from_secs(5);
+
+/// A service whose lines are heard.
+struct Watch {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watch {
+    fn start(program: &Program) -> Self {
+        let mut child = program.start(&["watch"]);
+        let told = BufReader::new(child.stderr.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in told.lines().map_while(Result::ok) {
+                sender.send(line).ok();
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// Waits until it says this, and returns after what time it did.
+    #[track_caller]
+    fn until_it_says(&self, words: &str) -> Duration {
+        let began = Instant::now();
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(20)) {
+            if line.contains(words) {
+                return began.elapsed();
+            }
+        }
+        panic!("it does not say: {words}");
+    }
+
+    fn end(self) {
+        ask_to_end(self.child.id());
+        ended(self.child, b"").with(0);
+    }
+}
+
+const LET_GO: &str = "took the store over";
+const GOES_ON: &str = "watching 1 subscriptions";
+
+/// A program with one feed, and nothing polled by itself.
+fn with_a_feed() -> Program {
+    let program = Program::new();
+    program.write("config.toml", "[poll]\nautomatic = false\n");
+    program.run(&["add", "http://127.0.0.1:1/orchard.xml", "--no-poll"]).with(0);
+    program
+}
+
+/// A reader that shows the feed.
+fn reader(program: &Program) -> Session {
+    let mut session = program.start_reader();
+    session.until_it_says("orchard.xml");
+    session
+}
+
+/// The feed's title changes, by whoever has the store.
+#[track_caller]
+fn rename(program: &Program, title: &str) {
+    program.run(&["set", "1", "--title", title]).with(0);
+    assert_eq!(program.run(&["feeds", "--json"]).with(0).json()[0]["title"], title);
+}
+
+#[test]
+fn a_reader_takes_over_from_a_service_which_goes_on_when_the_reader_ends_or_dies() {
+    let program = with_a_feed();
+    let watch = Watch::start(&program);
+    watch.until_it_says(GOES_ON);
+    let mut session = reader(&program);
+    watch.until_it_says(LET_GO);
+    rename(&program, "Orchard by the sea");
+    session.until_it_says("Orchard by the sea");
+    session.press("q");
+    assert!(session.ended().success());
+    let after = watch.until_it_says(GOES_ON);
+    assert!(after < BACK_AFTER, "{after:?}");
+    let mut session = program.start_reader();
+    session.until_it_says("Orchard by the sea");
+    watch.until_it_says(LET_GO);
+    kill(session.child.process_id().unwrap());
+    let after = watch.until_it_says(GOES_ON);
+    assert!(after < BACK_AFTER, "{after:?}");
+    rename(&program, "Orchard on the hill");
+    watch.end();
+}
+
+#[test]
+fn a_service_that_is_started_while_a_reader_is_open_waits_for_its_end() {
+    let program = with_a_feed();
+    let mut session = reader(&program);
+    let watch = Watch::start(&program);
+    watch.until_it_says("polling goes on when it ends");
+    rename(&program, "Orchard");
+    session.press("q");
+    assert!(session.ended().success());
+    watch.until_it_says(GOES_ON);
+    watch.end();
+    let mut session = program.start_reader();
+    session.until_it_says("Orchard");
+    let watch = Watch::start(&program);
+    watch.until_it_says("polling goes on when it ends");
+    watch.end();
+    session.press("q");
+    assert!(session.ended().success());
+}
+
+#[test]
+fn of_two_readers_the_second_asks_takes_over_and_gives_back() {
+    let program = with_a_feed();
+    let mut first = reader(&program);
+    let mut second = program.start_reader();
+    second.until_it_says("take over?");
+    second.press("n\n");
+    assert!(second.ended().success());
+    let mut second = program.start_reader();
+    second.until_it_says("take over?");
+    second.press("\n");
+    second.until_it_says("orchard.xml");
+    first.until_it_says("taken over by another terminal");
+    rename(&program, "Orchard by the sea");
+    second.until_it_says("Orchard by the sea");
+    first.press("\r");
+    first.until_it_says("Orchard by the sea");
+    second.until_it_says("taken over by another terminal");
+    // Whoever was taken over from has the store again when the other one ends.
+    first.press("q");
+    assert!(first.ended().success());
+    second.until_it_says("Orchard by the sea");
+    second.press("q");
+    assert!(second.ended().success());
+    program.run(&["doctor"]).with(0);
+}
+
+#[test]
+fn a_command_that_needs_the_store_for_itself_borrows_it_from_the_reader() {
+    let program = with_a_feed();
+    let file = program.path("all.backup");
+    let file = file.to_str().unwrap();
+    program.run(&["backup", file]).with(0);
+    rename(&program, "Orchard by the sea");
+    let mut session = program.start_reader();
+    session.until_it_says("Orchard by the sea");
+    program.run(&["doctor", "--compact"]).with(0);
+    program.run(&["restore", file]).with(0);
+    session.until_it_says("orchard.xml");
+    rename(&program, "Orchard on the hill");
+    session.until_it_says("Orchard on the hill");
+    session.press("q");
+    assert!(session.ended().success());
+}

@@ -1,0 +1,268 @@
+//! Many hand-overs of the store while commands write: nothing that was acknowledged is lost, nothing is polled twice.
+//!
+//! `BACKISSUE_HAND_OVERS=200` makes more of them than the ordinary run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use backissue::io::owner::frames::{read_frame, write_frame};
+use backissue::io::owner::messages::{ClientMessage, OwnerMessage, PROTOCOL};
+
+use crate::support::binary::{Ended, Program, ask_to_end, ended, kill, wait_until};
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+use crate::support::terminal_session::Session;
+
+/// Hand-overs of the ordinary run.
+const HAND_OVERS: usize = 9;
+/// The pause between two adds: a list of thousands of feeds would measure something else.
+const ADD_PAUSE: Duration = Duration::from_millis(50);
+
+fn hand_overs() -> usize {
+    let stated = std::env::var("BACKISSUE_HAND_OVERS").ok().and_then(|count| count.parse().ok());
+    stated.unwrap_or(HAND_OVERS)
+}
+
+/// The process that has the store open, if it takes commands.
+fn owner(program: &Program) -> Option<u32> {
+    let mut stream = UnixStream::connect(program.socket()).ok()?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    write_frame(&mut stream, &ClientMessage::Hello { protocol: PROTOCOL, version }).ok()?;
+    match read_frame(&mut stream).ok()?? {
+        OwnerMessage::Welcome { process, .. } => Some(process),
+        _ => None,
+    }
+}
+
+#[track_caller]
+fn until_owned_by(program: &Program, process: u32) -> Duration {
+    let began = Instant::now();
+    wait_until("the next owner takes commands", || owner(program) == Some(process));
+    began.elapsed()
+}
+
+/// Whether a command was done; if not, its owner died before.
+#[track_caller]
+fn was_acknowledged(run: &Ended) -> bool {
+    match run.status {
+        Some(0) => true,
+        Some(2) if run.err.contains("ended before this was done") => false,
+        _ => panic!("{run:#?}"),
+    }
+}
+
+/// What a client that writes had acknowledged.
+#[derive(Default)]
+struct Written {
+    /// Addresses that were added for certain.
+    added: BTreeSet<String>,
+    /// The title that was set last for certain, and those that were tried since.
+    titles: Vec<String>,
+    acknowledged: usize,
+    unknown: usize,
+}
+
+impl Written {
+    fn count(&mut self, acknowledged: bool) {
+        if acknowledged {
+            self.acknowledged += 1;
+        } else {
+            self.unknown += 1;
+        }
+    }
+}
+
+/// Adds feeds until it is told to stop.
+fn add_feeds(program: &Program, site: &Site, stop: &AtomicBool) -> Written {
+    let mut written = Written::default();
+    for number in 1.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let address = site.at(&format!("/added/{number}"));
+        let acknowledged = was_acknowledged(&program.run(&["add", "--no-poll", &address]));
+        written.count(acknowledged);
+        if acknowledged {
+            written.added.insert(address);
+        }
+        std::thread::sleep(ADD_PAUSE);
+    }
+    written
+}
+
+/// Calls the first feed something else until it is told to stop, and looks whether it is called so.
+fn rename_feed(program: &Program, stop: &AtomicBool) -> Written {
+    let mut written = Written { titles: vec!["Title 0".into()], ..Written::default() };
+    for number in 1.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let title = format!("Title {number}");
+        let acknowledged = was_acknowledged(&program.run(&["set", "1", "--title", &title]));
+        written.count(acknowledged);
+        if acknowledged {
+            written.titles.clear();
+        }
+        written.titles.push(title);
+        let listed = program.run(&["feeds", "--json"]);
+        if was_acknowledged(&listed) {
+            let shown = listed.json()[0]["title"].as_str().unwrap().to_owned();
+            assert!(written.titles.contains(&shown), "{shown} of {:?}", written.titles);
+        }
+    }
+    written
+}
+
+/// Those that have the store in turn.
+struct Hands<'a> {
+    program: &'a Program,
+    watch: Child,
+    done: usize,
+    killed: usize,
+    /// How long the service took until it had the store again.
+    back: Vec<Duration>,
+}
+
+impl<'a> Hands<'a> {
+    fn new(program: &'a Program) -> Self {
+        let watch = program.start(&["watch"]);
+        until_owned_by(program, watch.id());
+        Self { program, watch, done: 0, killed: 0, back: Vec::new() }
+    }
+
+    fn kill(&mut self, id: u32) {
+        kill(id);
+        self.killed += 1;
+    }
+
+    /// A reader takes the store over from the service.
+    fn reader_from_service(&mut self) -> Session {
+        let session = self.program.start_reader();
+        until_owned_by(self.program, session.child.process_id().unwrap());
+        self.done += 1;
+        session
+    }
+
+    /// The service has it again.
+    fn service_again(&mut self) {
+        self.back.push(until_owned_by(self.program, self.watch.id()));
+        self.done += 1;
+    }
+
+    /// A reader comes and is left.
+    fn visit(&mut self) {
+        let mut session = self.reader_from_service();
+        session.press("\x03");
+        session.ended();
+        self.service_again();
+    }
+
+    /// A reader comes and is killed.
+    fn reader_dies(&mut self) {
+        let mut session = self.reader_from_service();
+        self.kill(session.child.process_id().unwrap());
+        session.child.wait().unwrap();
+        self.service_again();
+    }
+
+    /// The service is killed while it has the store; another is started.
+    fn service_dies(&mut self) {
+        self.kill(self.watch.id());
+        self.watch.wait().unwrap();
+        self.watch = self.program.start(&["watch"]);
+        self.service_again();
+    }
+
+    /// A second reader takes over from the first and is killed; then whoever comes first has the store.
+    fn second_reader_dies(&mut self) {
+        let mut first = self.reader_from_service();
+        let mut second = self.program.start_reader();
+        second.until_it_says("take over?");
+        second.press("\r");
+        until_owned_by(self.program, second.child.process_id().unwrap());
+        self.done += 1;
+        self.kill(second.child.process_id().unwrap());
+        second.child.wait().unwrap();
+        let id = first.child.process_id().unwrap();
+        let next = [self.watch.id(), id];
+        wait_until("one of the two has it", || {
+            owner(self.program).is_some_and(|process| next.contains(&process))
+        });
+        until_owned_by(self.program, id);
+        self.done += 1;
+        first.press("\x03");
+        first.ended();
+        self.service_again();
+    }
+
+    fn end(mut self) -> (usize, usize, Vec<Duration>) {
+        self.back.sort();
+        ask_to_end(self.watch.id());
+        ended(self.watch, b"").with(0);
+        (self.done, self.killed, self.back)
+    }
+}
+
+#[test]
+fn hand_overs_lose_nothing_that_was_acknowledged_and_poll_nothing_twice() {
+    let site = Site::start(|request| answer(200, &[], rss(request.path(), "e", 3)));
+    let program = Program::new();
+    let settled: Vec<String> = (0..5).map(|number| site.at(&format!("/feed/{number}"))).collect();
+    for address in &settled {
+        program.run(&["add", "--no-poll", address]).with(0);
+    }
+    program.run(&["set", "1", "--title", "Title 0"]).with(0);
+    let (stop, wanted) = (AtomicBool::new(false), hand_overs());
+    let (done, added, renamed) = std::thread::scope(|scope| {
+        let adding = scope.spawn(|| add_feeds(&program, &site, &stop));
+        let renaming = scope.spawn(|| rename_feed(&program, &stop));
+        let stopping = StopOnDrop(&stop);
+        let mut hands = Hands::new(&program);
+        while hands.done < wanted {
+            hands.visit();
+            hands.reader_dies();
+            hands.service_dies();
+            hands.second_reader_dies();
+        }
+        drop(stopping);
+        (hands.end(), adding.join().unwrap(), renaming.join().unwrap())
+    });
+    let feeds = program.run(&["feeds", "--json"]).with(0).json();
+    let feeds = feeds.as_array().unwrap();
+    let kept: BTreeSet<&str> = feeds.iter().map(|feed| feed["url"].as_str().unwrap()).collect();
+    let lost: Vec<&String> =
+        added.added.iter().chain(&settled).filter(|url| !kept.contains(url.as_str())).collect();
+    assert_eq!(lost, [] as [&String; 0], "what was added is there");
+    let title = feeds[0]["title"].as_str().unwrap().to_owned();
+    assert!(renamed.titles.contains(&title), "{title} of {:?}", renamed.titles);
+    let mut asked = BTreeMap::<String, usize>::new();
+    for request in site.all_requests() {
+        *asked.entry(request.path_and_query).or_default() += 1;
+    }
+    let twice: Vec<_> = asked.iter().filter(|(_, count)| **count > 1).collect();
+    let (hand_overs, killed, back) = done;
+    println!(
+        "{hand_overs} hand-overs, {killed} by SIGKILL; writes: {} acknowledged, {} unknown; {} feeds asked, {} twice; \
+         the service was back after {:?} (median), {:?} (longest)",
+        added.acknowledged + renamed.acknowledged,
+        added.unknown + renamed.unknown,
+        asked.len(),
+        twice.len(),
+        back[back.len() / 2],
+        back[back.len() - 1]
+    );
+    assert!(twice.is_empty(), "{twice:?}");
+    program.run(&["doctor"]).with(0);
+}
+
+/// Tells the writers to stop, also if the test fails meanwhile.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

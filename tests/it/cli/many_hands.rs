@@ -1,0 +1,181 @@
+//! Many processes at once on the store that a reader has open, while its keys are pressed.
+//!
+//! `BACKISSUE_HANDS=200` lets each process run more commands than the ordinary run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::binary::{Ended, Program};
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+use crate::support::terminal_session::Session;
+
+/// Processes at the same time.
+const HANDS: usize = 8;
+/// Commands of each in the ordinary run.
+const COMMANDS: usize = 4;
+/// Feeds at the start; the last one answers 404.
+const FEEDS: usize = HANDS;
+/// Keys that neither end the reader nor start another program nor unsubscribe.
+const KEYS: [&str; 30] = [
+    "j", "k", "l", "h", "g", "G", " ", "\r", "n", "p", "J", "K", "N", "s", "A", "u", "r", "R", "i",
+    "+", "-", "=", "P", "S", "f", "?", "\t", "/e\r", "\x1b", "\x1b",
+];
+/// The pause between two keys.
+const KEY_PAUSE: Duration = Duration::from_millis(20);
+
+fn commands() -> usize {
+    let stated = std::env::var("BACKISSUE_HANDS").ok().and_then(|count| count.parse().ok());
+    stated.unwrap_or(COMMANDS)
+}
+
+/// Numbers that look like chance and are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+/// What one process did that must be there in the end.
+#[derive(Default)]
+struct Made {
+    title: String,
+    added: Vec<String>,
+    longest: Duration,
+}
+
+/// Runs commands one after another; the titles of the feed of this number are this hand's alone.
+fn run_commands(program: &Program, site: &Site, hand: usize, commands: usize) -> Made {
+    let mut dice = Dice(77 + hand as u64);
+    let mut made = Made::default();
+    let own = (hand + 1).to_string();
+    for turn in 0..commands {
+        let any = (dice.roll(FEEDS) + 1).to_string();
+        let began = Instant::now();
+        match dice.roll(13) {
+            0 => listed(&program.run(&["feeds", "--json"]).with(0), FEEDS),
+            1 => listed(&program.run(&["entries", "--json", "--limit", "50"]).with(0), 0),
+            2 => listed(&program.run(&["search", "--json", "e"]).with(0), 0),
+            3 => {
+                let address = site.at(&format!("/added/{hand}-{turn}"));
+                said(&program.run(&["add", "--no-poll", &address]).with(0));
+                made.added.push(address);
+            }
+            4 | 5 => {
+                let title = format!("Feed of hand {hand}, turn {turn}");
+                said(&program.run(&["set", &own, "--title", &title]).with(0));
+                made.title = title;
+            }
+            6 => {
+                let pace = ["more", "normal", "less"][dice.roll(3)];
+                said(&program.run(&["set", &any, "--pace", pace]).with(0));
+            }
+            7 | 8 => polled(&program.run(&["poll", &any, "--json"])),
+            9 => {
+                let list = program.run(&["export"]).with(0).out;
+                assert!(list.trim_end().ends_with("</opml>"), "{list}");
+            }
+            10 => assert!(program.run(&["plan", &any, "--json"]).with(0).json().is_object()),
+            11 => assert!(program.run(&["history", &any, "--json"]).with(0).json().is_object()),
+            _ => {
+                let told = program.run(&["doctor"]).with(0).out;
+                assert!(told.contains("store: "), "{told}");
+            }
+        }
+        made.longest = made.longest.max(began.elapsed());
+    }
+    made
+}
+
+#[track_caller]
+fn listed(run: &Ended, at_least: usize) {
+    assert!(run.json().as_array().unwrap().len() >= at_least, "{run:#?}");
+}
+
+#[track_caller]
+fn said(run: &Ended) {
+    assert!(!run.out.trim().is_empty(), "{run:#?}");
+}
+
+/// A poll says what came of it, and ends with 1 if the feed failed.
+#[track_caller]
+fn polled(run: &Ended) {
+    let answer = run.json();
+    let failed = answer["failed"].as_u64().unwrap();
+    assert_eq!(answer["feeds"].as_array().unwrap().len(), 1, "{run:#?}");
+    assert_eq!(run.status, Some(i32::from(failed > 0)), "{run:#?}");
+}
+
+/// Presses keys until it is told to stop.
+fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
+    let mut dice = Dice(7);
+    let mut pressed = 0;
+    while !stop.load(Ordering::Relaxed) {
+        session.press(KEYS[dice.roll(KEYS.len())]);
+        pressed += 1;
+        session.take_for(KEY_PAUSE);
+    }
+    pressed
+}
+
+#[test]
+fn eight_processes_at_once_and_keys_at_random_leave_a_sound_store_and_all_answers_come() {
+    let polls = std::sync::atomic::AtomicU32::new(0);
+    // Each poll brings something new.
+    let site = Site::start(move |request| match request.path() {
+        "/feed/8" => answer(404, &[], ""),
+        path => answer(200, &[], rss(path, "e", 3 + polls.fetch_add(1, Ordering::Relaxed) % 40)),
+    });
+    let program = Program::new();
+    program.write("config.toml", "[network]\nspace_loopback = false\n[poll]\nautomatic = false\n");
+    for number in 1..=FEEDS {
+        program.run(&["add", "--no-poll", &site.at(&format!("/feed/{number}"))]).with(0);
+    }
+    let mut session = program.start_reader();
+    session.until_it_says("/feed/1");
+    let (stop, count, began) = (AtomicBool::new(false), commands(), Instant::now());
+    let (made, pressed) = std::thread::scope(|scope| {
+        let keys = scope.spawn(|| press_keys(&mut session, &stop));
+        let hands: Vec<_> = (0..HANDS)
+            .map(|hand| {
+                let (program, site) = (&program, &site);
+                scope.spawn(move || run_commands(program, site, hand, count))
+            })
+            .collect();
+        // All of them are waited for, also if one fails.
+        let made: Vec<_> = hands.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        stop.store(true, Ordering::Relaxed);
+        (made, keys.join().unwrap())
+    });
+    let made: Vec<Made> = made.into_iter().map(|made| made.expect("each hand ends well")).collect();
+    let took = began.elapsed();
+    // The same while the reader is open and when it has ended.
+    check_all_there(&program, &made);
+    session.press("\x03");
+    assert!(session.ended().success());
+    check_all_there(&program, &made);
+    let longest = made.iter().map(|made| made.longest).max().unwrap();
+    println!(
+        "{} commands of {HANDS} processes in {took:?}, the longest {longest:?}; {pressed} keys; {} requests",
+        HANDS * count,
+        site.all_requests().len()
+    );
+}
+
+/// What was acknowledged is there, and the counters equal a recount.
+fn check_all_there(program: &Program, made: &[Made]) {
+    let feeds = program.run(&["feeds", "--json"]).with(0).json();
+    let feeds = feeds.as_array().unwrap();
+    let added: Vec<&String> = made.iter().flat_map(|made| &made.added).collect();
+    assert_eq!(feeds.len(), FEEDS + added.len());
+    assert!(added.iter().all(|url| feeds.iter().any(|feed| feed["url"] == url.as_str())));
+    for (feed, made) in feeds.iter().zip(made) {
+        assert!(made.title.is_empty() || feed["title"] == made.title.as_str(), "{feed:#}");
+    }
+    let checked = program.run(&["doctor"]).with(0);
+    assert!(checked.out.contains("every sum equals its recount"), "{checked:#?}");
+}
