@@ -1,6 +1,6 @@
 //! `backissue watch`: the poller without a screen, for a service manager.
 
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::events::{self, EventLog};
@@ -23,7 +23,7 @@ use crate::io::store::Store;
 use crate::io::visits::Hand;
 
 /// The pause between two looks at whether the store has to be put in order.
-const ORDER_PAUSE: Duration = Duration::from_mins(60);
+const ORDER_PAUSE: Duration = Duration::from_hours(1);
 
 /// Runs until the system says stop; everything is saved. While a reader has the store it waits.
 pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, Failure> {
@@ -147,9 +147,10 @@ fn poll(
 
 /// Writes what happens to standard output.
 fn follow(options: &Options, hand: Hand) {
-    let output = Arc::<OwnOutput>::default();
-    let desk = Desk::new(options.clone(), hand, output, EventLog::default());
+    let options = options.clone();
     let telling = move || {
+        let output = Rc::<OwnOutput>::default();
+        let desk = Desk::new(options, hand, output, EventLog::default());
         if let Err(failure) = events::follow(&desk) {
             console::tell(&format!("backissue: {}", failure.sentence));
         }

@@ -173,11 +173,12 @@ fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failu
 
 /// What an event tells of the archives of these feeds.
 fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<Note> {
-    match event {
-        Event::WalkEnded { feed, archives, new } if feeds.contains(feed) => {
-            Some(Note::Archives { fetched: *archives, new: *new })
-        }
-        _ => None,
+    if let Event::WalkEnded { feed, archives, new } = event
+        && feeds.contains(feed)
+    {
+        Some(Note::Archives { fetched: *archives, new: *new })
+    } else {
+        None
     }
 }
 

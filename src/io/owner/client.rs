@@ -43,7 +43,7 @@ pub enum ConnectError {
 /// How long an owner may take to answer: one that runs does so at once.
 const GREETING_TIME: Duration = Duration::from_secs(3);
 /// How long an owner may take to let go of the store.
-const LETTING_GO_TIME: Duration = Duration::from_secs(60);
+const LETTING_GO_TIME: Duration = Duration::from_mins(1);
 /// Said of an owner that does not answer.
 const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal lets it go on)";
 
