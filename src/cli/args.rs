@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
+use super::args_changes::{
+    FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
+};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -26,6 +30,7 @@ pub(super) struct Args {
 
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(super) struct Options {
     /// Keep subscriptions and entries in this folder
     #[arg(long, global = true, value_name = "DIR", env = "BACKISSUE_DATA_DIR")]
@@ -56,27 +61,45 @@ pub(super) enum Command {
     /// Write all subscriptions as OPML
     Export(ExportArgs),
     /// List the subscriptions
-    Feeds(JsonArgs),
+    Feeds(FeedsArgs),
+    /// Give up subscriptions; 'undo' brings them back for a week
+    Unsubscribe(FeedsNamed),
+    /// Say how many entries are not read, fast: for status bars
+    Unread(UnreadArgs),
     /// List entries, newest first
     Entries(EntriesArgs),
     /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
     Search(SearchArgs),
     /// List your filters for entries: what they hide, mark, star or label, and how much they hit
     #[command(alias = "rules")]
-    Filters(JsonArgs),
+    Filters(FiltersArgs),
     /// Show one entry
     Show(ShowArgs),
+    /// Open an entry's page in the browser, and mark it read
+    Open(OpenArgs),
+    /// Mark entries read, unread, starred or unstarred
+    Mark(MarkArgs),
+    /// Take the last change back, also one made in the reader
+    Undo,
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]
     Poll(PollArgs),
     /// Show a feed's archives and what is missing of its history, or fetch more of it
     History(HistoryArgs),
     /// Poll in the background without a screen, until interrupted
-    Watch,
+    Watch(WatchArgs),
+    /// Write what happens as JSON, one line an event: new entries, failures, moves, gaps
+    Events(EventsArgs),
+    /// Let systemd poll in the background whenever you are logged in
+    Service(ServiceArgs),
     /// Say when a feed is polled next, and why then
     Plan(PlanArgs),
     /// Choose how often a feed is polled, and what it is called
     Set(SetArgs),
+    /// Poll a feed by plan again that has ended
+    Resume(FeedNamed),
+    /// Answer a feed that says that it moved to another address
+    Move(MoveArgs),
     /// Show what is read in a feed document
     Parse(ParseArgs),
     /// Say what readers will make of a feed and its archives, for its publisher
@@ -130,9 +153,21 @@ pub(super) struct ExportArgs {
     pub(super) file: Option<PathBuf>,
 }
 
-/// Commands whose only choice is JSON.
+/// `feeds`.
 #[derive(Debug, clap::Args)]
-pub(super) struct JsonArgs {
+pub(super) struct FeedsArgs {
+    /// Only those that have all these words in title, address or tags
+    #[arg(value_name = "WORDS")]
+    pub(super) words: Vec<String>,
+    /// Only those with a tag, or with one below it; may be repeated
+    #[arg(long = "tag", value_name = "T")]
+    pub(super) tags: Vec<String>,
+    /// Only those with entries not read
+    #[arg(long)]
+    pub(super) unread: bool,
+    /// Only those that fail, or have ended
+    #[arg(long)]
+    pub(super) failing: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,
@@ -206,7 +241,7 @@ pub(super) struct ShowArgs {
 
 /// `poll`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct PollArgs {
     /// Feeds: numbers, addresses, or parts of titles
     #[arg(value_name = "FEED")]
@@ -220,6 +255,12 @@ pub(super) struct PollArgs {
     /// Leave archives alone
     #[arg(long)]
     pub(super) no_history: bool,
+    /// Write nothing to standard output, and only what goes wrong with the command itself to standard error
+    #[arg(short, long, conflicts_with = "json")]
+    pub(super) quiet: bool,
+    /// End with status 0 although some feeds fail
+    #[arg(long)]
+    pub(super) tolerant: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use super::Done;
 use super::args::Options;
+use super::background::events::EventLog;
 use super::session::Failure;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::request::Request;
@@ -18,6 +20,8 @@ use crate::io::visits::{Hand, LoopEnded, Waited};
 pub(in crate::cli) struct Desk {
     /// The options that it was given.
     pub(in crate::cli) options: Options,
+    /// What happened lately.
+    pub(in crate::cli) log: EventLog,
     hand: Hand,
     output: Arc<dyn Output>,
 }
@@ -30,8 +34,13 @@ impl From<LoopEnded> for Failure {
 
 impl Desk {
     /// A desk on the loop that a hand reaches.
-    pub(in crate::cli) fn new(options: Options, hand: Hand, output: Arc<dyn Output>) -> Self {
-        Self { options, hand, output }
+    pub(in crate::cli) fn new(
+        options: Options,
+        hand: Hand,
+        output: Arc<dyn Output>,
+        log: EventLog,
+    ) -> Self {
+        Self { options, log, hand, output }
     }
 
     /// Writes a result to standard output, and ends the line.
@@ -75,6 +84,16 @@ impl Desk {
             .map_err(|why| Failure::new(format!("{path} cannot be written: {why}")))
     }
 
+    /// Opens an address where whoever typed the command sees it, with the configured command or in the browser.
+    pub(in crate::cli) fn open_link(&self, link: &str) -> Result<(), Failure> {
+        let address = link.to_owned();
+        let command = self.inspect(move |engine| {
+            let open = engine.settings.commands.open.as_ref();
+            open.map(|command| command.with_link(&address))
+        })?;
+        self.output.open_link(link, command.as_ref()).map_err(Failure::new)
+    }
+
     /// The engine as it is, to look at.
     pub(in crate::cli) fn engine(&self) -> Result<Engine, Failure> {
         Ok(self.hand.visit(|host| host.engine().clone())?)
@@ -102,26 +121,27 @@ impl Desk {
         request: Request,
         look: impl FnOnce(&Engine, &[Event]) -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        self.ask_about(|_| request, look)
+        self.ask_about(|_| (request, ()), |engine, told, ()| look(engine, told))
     }
 
-    /// As [`Desk::ask_and_inspect`], for what depends on how the engine is at that moment.
-    pub(in crate::cli) fn ask_about<T: Send + 'static>(
+    /// As [`Desk::ask_and_inspect`], for what depends on how the engine is at that moment: what is seen before it is
+    /// asked is known afterwards.
+    pub(in crate::cli) fn ask_about<T: Send + 'static, B>(
         &self,
-        request: impl FnOnce(&Engine) -> Request + Send + 'static,
-        look: impl FnOnce(&Engine, &[Event]) -> T + Send + 'static,
+        request: impl FnOnce(&Engine) -> (Request, B) + Send + 'static,
+        look: impl FnOnce(&Engine, &[Event], B) -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let offline = self.options.offline;
         self.output.begin();
         self.hand.visit(move |host| {
-            let request = request(host.engine());
+            let (request, before) = request(host.engine());
             let told = host.ask(request, offline);
             let refused = told.iter().find_map(|event| {
                 if let Event::Refused(why) = event { Some(why.clone()) } else { None }
             });
             match refused {
                 Some(why) => Err(Failure::new(why)),
-                None => Ok(look(host.engine(), &told)),
+                None => Ok(look(host.engine(), &told, before)),
             }
         })?
     }
@@ -150,6 +170,19 @@ impl Desk {
         left: impl FnMut(usize),
     ) -> Result<(), Failure> {
         Ok(self.hand.wait_until_indexed(left)?)
+    }
+
+    /// The command ends only when it is told to: nobody who ends waits for it.
+    pub(in crate::cli) fn never_ends(&self) {
+        self.hand.never_ends();
+    }
+
+    /// What a command ended with; one that was told to end before it was done did not do what it was asked for.
+    pub(in crate::cli) fn judge(&self, done: Result<Done, Failure>) -> Result<Done, Failure> {
+        if self.hand.is_cancelled() && !self.output.is_closed() && done.is_ok() {
+            return Err(Failure::new("interrupted; what had been done is saved"));
+        }
+        done
     }
 
     /// Ends the loop: the command was all that it ran for.

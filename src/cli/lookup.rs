@@ -1,45 +1,70 @@
 //! Finding a feed by what a person types: its number, its address, or an unambiguous part of its title.
 
-use std::collections::BTreeMap;
-
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
+/// The subscription meant by `typed`.
+pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
+    find_feed(engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
+}
+
+/// The subscriptions meant by all that was typed, each once; they are found before anything is done with one of them.
+pub(super) fn find_subscriptions(
+    engine: &Engine,
+    typed: &[String],
+) -> Result<Vec<FeedKey>, Failure> {
+    find_feeds(engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
+}
+
+/// The feeds meant by all that was typed, each once.
+pub(super) fn find_feeds<'r>(
+    records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
+    typed: &[String],
+) -> Result<Vec<FeedKey>, Failure> {
+    let mut found = Vec::with_capacity(typed.len());
+    for typed in typed {
+        let feed = find_feed(records.clone(), typed)?;
+        if !found.contains(&feed) {
+            found.push(feed);
+        }
+    }
+    Ok(found)
+}
+
 /// The feed meant by `typed`.
-pub(super) fn find_feed(
-    records: &BTreeMap<FeedKey, SubscriptionRecord>,
+fn find_feed<'r>(
+    records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
     typed: &str,
 ) -> Result<FeedKey, Failure> {
     let typed = typed.trim();
-    if let Some(key) = typed.parse().ok().map(FeedKey).filter(|key| records.contains_key(key)) {
+    let number = typed.parse().ok().map(FeedKey);
+    if let Some((key, _)) = records.clone().find(|(key, _)| Some(*key) == number) {
         return Ok(key);
     }
     let address = |record: &SubscriptionRecord| {
         record.url == typed || record.url.trim_end_matches('/') == typed.trim_end_matches('/')
     };
-    if let Some((key, _)) = records.iter().find(|(_, record)| address(record)) {
-        return Ok(*key);
+    if let Some((key, _)) = records.clone().find(|(_, record)| address(record)) {
+        return Ok(key);
     }
     let wanted = typed.to_lowercase();
-    let exact: Vec<FeedKey> = find_matching(records, |title| title == wanted);
+    let exact = find_matching(records.clone(), |title| title == wanted);
     let partial = if exact.is_empty() {
         find_matching(records, |title| title.contains(&wanted))
     } else {
         exact
     };
     match partial.as_slice() {
-        [only] => Ok(*only),
+        [(only, _)] => Ok(*only),
         [] => Err(Failure::new(format!(
             "no subscription is called '{typed}'; 'backissue feeds' lists them"
         ))),
         several => {
-            let names: Vec<String> = several
-                .iter()
-                .take(5)
-                .filter_map(|key| Some(format!("{key} '{}'", records.get(key)?.shown_title())))
-                .collect();
+            let named = several.iter().take(5);
+            let names: Vec<String> =
+                named.map(|(key, record)| format!("{key} '{}'", record.shown_title())).collect();
             Err(Failure::new(format!(
                 "'{typed}' fits {} subscriptions ({}); name one by its number",
                 several.len(),
@@ -49,35 +74,33 @@ pub(super) fn find_feed(
     }
 }
 
-/// The subscription meant by `typed`.
-pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
-    let records = engine.feeds.iter().map(|(key, feed)| (*key, feed.record.clone()));
-    find_feed(&records.collect(), typed)
-}
-
-fn find_matching(
-    records: &BTreeMap<FeedKey, SubscriptionRecord>,
+fn find_matching<'r>(
+    records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)>,
     fits: impl Fn(&str) -> bool,
-) -> Vec<FeedKey> {
-    let hits = records.iter().filter(|(_, record)| fits(&record.shown_title().to_lowercase()));
-    hits.map(|(key, _)| *key).collect()
+) -> Vec<(FeedKey, &'r SubscriptionRecord)> {
+    records.filter(|(_, record)| fits(&record.shown_title().to_lowercase())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn records() -> BTreeMap<FeedKey, SubscriptionRecord> {
+    fn find(typed: &str) -> Result<FeedKey, Failure> {
+        let records = records();
+        find_feed(records.iter().map(|(key, record)| (*key, record)), typed)
+    }
+
+    fn records() -> [(FeedKey, SubscriptionRecord); 3] {
         let record = |url: &str, title: &str| SubscriptionRecord {
             url: url.into(),
             title: Some(title.into()),
             ..SubscriptionRecord::default()
         };
-        BTreeMap::from([
+        [
             (FeedKey(1), record("https://a.example/feed", "Orchard Notes")),
             (FeedKey(2), record("https://b.example/feed", "Orchard")),
             (FeedKey(7), record("https://c.example/feed", "Bell Tower")),
-        ])
+        ]
     }
 
     #[test]
@@ -89,17 +112,17 @@ mod tests {
             ("notes", 1),
             ("bell tower", 7),
         ] {
-            assert_eq!(find_feed(&records(), typed).unwrap(), FeedKey(expected), "{typed}");
+            assert_eq!(find(typed).unwrap(), FeedKey(expected), "{typed}");
         }
     }
 
     #[test]
     fn what_fits_several_or_none_is_told() {
         assert!(
-            find_feed(&records(), "or").unwrap_err().sentence.contains("fits 2 subscriptions"),
+            find("or").unwrap_err().sentence.contains("fits 2 subscriptions"),
             "Orchard and Orchard Notes"
         );
-        assert!(find_feed(&records(), "e").unwrap_err().sentence.contains("fits 2"));
-        assert!(find_feed(&records(), "9").unwrap_err().sentence.contains("no subscription"));
+        assert!(find("e").unwrap_err().sentence.contains("fits 2"));
+        assert!(find("9").unwrap_err().sentence.contains("no subscription"));
     }
 }

@@ -4,11 +4,15 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 mod args;
+mod args_background;
+mod args_changes;
+mod args_examples;
 mod args_set;
 mod args_simulate;
+mod background;
 pub mod commands;
 mod desk;
 mod json;
@@ -17,6 +21,7 @@ mod owner;
 pub mod publisher;
 mod session;
 mod show_screen;
+mod time_args;
 mod upkeep;
 
 use args::{Args, Command};
@@ -37,7 +42,10 @@ enum Done {
 /// 3 the store is in use (UX 4).
 pub fn main() -> ExitCode {
     terminal::guard_panics();
-    let args = Args::parse();
+    let args = match Args::from_arg_matches(&command().get_matches()) {
+        Ok(args) => args,
+        Err(error) => error.exit(),
+    };
     let done = run(args);
     if console::has_failed() {
         console::tell(
@@ -60,7 +68,9 @@ fn run(args: Args) -> Result<Done, Failure> {
     match args.command {
         None => commands::screen::run(&options),
         Some(Command::Demo) => commands::demo::run(&options),
-        Some(Command::Watch) => commands::watch::run(&options),
+        Some(Command::Watch(args)) => background::watch::run(&options, &args),
+        Some(Command::Events(args)) => background::events::run(&options, &args),
+        Some(Command::Service(args)) => background::service::run(&options, &args),
         Some(Command::Parse(args)) => publisher::parse::run(&args),
         Some(Command::Lint(args)) => publisher::lint::run(&options, &args),
         Some(Command::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),
@@ -87,6 +97,5 @@ fn run(args: Args) -> Result<Done, Failure> {
 
 /// The command line as clap describes it, for the tests of `--help`.
 pub fn command() -> clap::Command {
-    use clap::CommandFactory;
-    Args::command()
+    args_examples::add_examples(Args::command())
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use tokio::signal::unix::signal;
 
 use super::args::{Args, Command, Options};
+use super::background::events::{self, EventLog};
 use super::desk::Desk;
-use super::session::{self, Failure, STOPPING, block_on};
+use super::session::{self, Failure, block_on};
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
 use crate::io::output::{Output, OwnOutput};
@@ -20,6 +20,7 @@ use crate::io::owner::messages::{OwnerKind, OwnerMessage, Taker};
 use crate::io::panics::catch_panic;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
+use crate::io::signals::Stops;
 use crate::io::store::{Store, own_socket};
 use crate::io::visits::Hand;
 use crate::io::{clock, console};
@@ -42,8 +43,11 @@ pub(super) enum Found {
 /// Opens the store, or finds who has it open.
 pub(super) fn find_owner(options: &Options) -> Result<Found, Failure> {
     let began = clock::instant();
-    let mut told = false;
+    let (mut told, stops) = (false, Stops::of_process());
     loop {
+        if stops.were_told() {
+            return Err(Failure::new("interrupted while another backissue has the store open"));
+        }
         let failure = match session::store_or_recovered(options) {
             Ok((store, recovered)) => return Ok(Found::Free(Box::new(store), recovered)),
             Err(failure) => failure,
@@ -76,9 +80,6 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
         // A configuration that cannot be followed is told whoever does the command.
         session::read_settings(options)?;
     }
-    // What cannot be sent as text names no file of ours and no feed.
-    let typed: Vec<String> =
-        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     loop {
         match find_owner(options)? {
             Found::Free(store, recovered) => {
@@ -88,13 +89,15 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                 return match command {
                     // It looks at what an open store would put right by itself.
                     Command::Doctor(args) => commands::doctor::check_store(*store, &args),
+                    // It needs the sums alone: no loop, no network, no index.
+                    Command::Unread(args) => commands::unread::run_alone(&store, &args),
                     command => run_here(options, *store, command),
                 };
             }
             Found::Owned(client) => {
                 let cancel = client.canceller();
                 session::when_stopped(cancel);
-                match client.run(typed.clone(), &OwnOutput::default()) {
+                match client.run(typed(), &OwnOutput::default()) {
                     RunEnd::Ended(0, _) => return Ok(Done::All),
                     RunEnd::Ended(1, None) => return Ok(Done::WithFailures),
                     RunEnd::Ended(status, sentence) => {
@@ -113,6 +116,12 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
     }
 }
 
+/// The command line as it was typed.
+pub(super) fn typed() -> Vec<String> {
+    // What cannot be sent as text names no file of ours and no feed.
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
 /// Does a command in this process, which has the store; the commands of others meanwhile too.
 fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, Failure> {
     let polls = matches!(command, Command::Poll(_));
@@ -120,10 +129,12 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let mut runtime = session::quiet_on(options, store)?;
         let listener = listen(&runtime, OwnerKind::Command);
         let hand = runtime.hand();
-        cancel_on_signals(&hand);
-        let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default());
+        let cancelled = hand.clone();
+        session::on_each_stop(move || cancelled.cancel());
+        let log = EventLog::default();
+        let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default(), log);
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
-            let done = run_at(&desk, &command);
+            let done = desk.judge(run_at(&desk, &command));
             desk.end_loop();
             done
         });
@@ -157,37 +168,31 @@ fn end_well(
     Ok(done)
 }
 
-/// The system or the reader tells the command to end: what is under way is saved.
-fn cancel_on_signals(hand: &Hand) {
-    for kind in STOPPING {
-        let hand = hand.clone();
-        if let Ok(mut signals) = signal(kind) {
-            tokio::spawn(async move {
-                while signals.recv().await.is_some() {
-                    hand.cancel();
-                }
-            });
-        }
-    }
-}
-
 /// Takes the commands of others from now on. An error is a sentence; the program works without, too.
 pub(super) fn listen<P: Program>(
     runtime: &Runtime<P>,
     kind: OwnerKind,
 ) -> Result<Listener, String> {
     let socket = own_socket(runtime.folder());
-    Listener::start(&socket, kind, runtime.hand(), Arc::new(run_for_another))
+    let hand = runtime.hand();
+    let log = EventLog::keep(&hand);
+    let run = move |typed, output, hand| run_for_another(typed, output, hand, log.clone());
+    Listener::start(&socket, kind, hand, Arc::new(run))
 }
 
 /// Does the command of another process.
-fn run_for_another(typed: Vec<String>, output: Arc<GuestOutput>, hand: Hand) -> OwnerMessage {
+fn run_for_another(
+    typed: Vec<String>,
+    output: Arc<GuestOutput>,
+    hand: Hand,
+    log: EventLog,
+) -> OwnerMessage {
     let done = match Args::try_parse_from(typed) {
         Err(error) => Err(Failure::new(error.to_string())),
         Ok(Args { command: None, .. }) => Err(Failure::new("that is no command")),
         Ok(Args { global, command: Some(command) }) => {
-            let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>);
-            catch_panic(|| run_at(&desk, &command)).unwrap_or_else(|| {
+            let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>, log);
+            catch_panic(|| desk.judge(run_at(&desk, &command))).unwrap_or_else(|| {
                 Err(Failure::new("the command ended by a fault; the store is whole"))
             })
         }
@@ -216,12 +221,21 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Poll(args) => commands::poll::run(desk, args),
         Command::History(args) => commands::history::run(desk, args),
         Command::Plan(args) => commands::plan::run(desk, args),
-        Command::Set(args) => commands::set::run(desk, args),
+        Command::Set(args) => commands::changes::set::run(desk, args),
+        Command::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
+        Command::Unread(args) => commands::unread::run(desk, args),
+        Command::Open(args) => commands::changes::open::run(desk, args),
+        Command::Undo => commands::changes::undo::run(desk),
+        Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
+        Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
+        Command::Mark(args) => commands::changes::mark::run(desk, args),
         Command::Doctor(_) => commands::doctor::run(desk),
+        Command::Events(args) => events::tell(desk, args),
         Command::Simulate(args) => publisher::simulate_feed::run(desk, args),
         Command::Backup(args) => commands::backup::back_up(desk, args),
         Command::Demo
-        | Command::Watch
+        | Command::Watch(_)
+        | Command::Service(_)
         | Command::Parse(_)
         | Command::Lint(_)
         | Command::Config(_)

@@ -3,8 +3,6 @@
 use std::future::Future;
 use std::path::PathBuf;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
 use super::args::Options;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
@@ -14,8 +12,8 @@ use crate::io::config::{config_watch, themes};
 use crate::io::headless::Headless;
 use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
+use crate::io::signals::Stops;
 use crate::io::store::{Store, StoreError};
-use crate::io::terminal::is_lent;
 use crate::io::{clock, console};
 use crate::ui::app::App;
 
@@ -23,6 +21,9 @@ use crate::ui::app::App;
 const WORKERS: usize = 2;
 /// Threads for what may block: names being looked up (32 at once), documents, texts.
 const BLOCKING_THREADS: usize = 48;
+
+/// The exit status of a process that was interrupted twice (128 and the number of the signal).
+const INTERRUPTED: i32 = 130;
 
 /// Why a command could not be done.
 #[derive(Debug)]
@@ -148,34 +149,16 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     block_on(async {
-        // Once a program has listened to a signal, the signal alone does not end it any more.
+        let mut stops = Stops::from_now_on();
         tokio::select! {
             done = tokio::task::spawn_blocking(work) => {
                 done.unwrap_or_else(|_| Err(Failure::new("the store's files are damaged: run 'backissue doctor'")))
             }
-            () = wait_until_stopped() => {
+            () = stops.wait() => {
                 Err(Failure::new("interrupted while the store was put in order; it is whole"))
             }
         }
     })
-}
-
-/// Waits until the system or the reader tells this process to end. What is told between this call and the wait counts.
-/// Needs a tokio runtime around it.
-pub(super) fn wait_until_stopped() -> impl Future<Output = ()> {
-    let told = STOPPING.map(signal).map(|signal| Box::pin(wait_for_signal(signal.ok())));
-    async move {
-        futures_util::future::select_all(told).await;
-    }
-}
-
-async fn wait_for_signal(signal: Option<Signal>) {
-    match signal {
-        Some(mut signal) => {
-            signal.recv().await;
-        }
-        None => std::future::pending().await,
-    }
 }
 
 /// The loop without a screen: nothing happens by itself, everything at once.
@@ -188,43 +171,40 @@ pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headle
     Ok(runtime)
 }
 
-/// What tells a program to end.
-pub(super) const STOPPING: [SignalKind; 3] =
-    [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-
 /// Does something once the system or the reader tells this process, which only waits for another one, to end; told so
 /// again it ends at once.
 pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>) {
     let Ok(mut stop) = stop else { return };
+    let mut stops = Stops::of_process();
     let wait = move || {
-        let Ok(waiting) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-            return;
-        };
-        waiting.block_on(async {
-            wait_until_stopped().await;
-            stop();
-            wait_until_stopped().await;
-        });
-        std::process::exit(130);
+        let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() else { return };
+        waiting.block_on(stops.wait());
+        stop();
+        waiting.block_on(stops.wait());
+        std::process::exit(INTERRUPTED);
     };
-    // Without a thread the signal ends this process at once, which its command notices.
-    std::thread::Builder::new().name("signals".into()).spawn(wait).ok();
+    // Without a thread the command goes on to its end.
+    std::thread::Builder::new().name("cancel".into()).spawn(wait).ok();
+}
+
+/// Does something each time the system or the reader tells this process to end. Needs a tokio runtime around it.
+pub(super) fn on_each_stop(mut stop: impl FnMut() + Send + 'static) {
+    let mut stops = Stops::of_process();
+    tokio::spawn(async move {
+        loop {
+            stops.wait().await;
+            stop();
+        }
+    });
 }
 
 /// Tells the loop to end when the system or the reader says so; everything under way is saved.
 pub(super) fn stop_on_signals<P: Program>(runtime: &Runtime<P>) {
-    for kind in STOPPING {
-        let sender = runtime.sender();
-        if let Ok(mut signals) = signal(kind) {
-            tokio::spawn(async move {
-                while signals.recv().await.is_some() {
-                    if kind != SignalKind::interrupt() || !is_lent() {
-                        sender.send(Input::Request(Request::Stop).into()).ok();
-                    }
-                }
-            });
-        }
-    }
+    let sender = runtime.sender();
+    on_each_stop(move || {
+        // If it has ended, all is well.
+        sender.send(Input::Request(Request::Stop).into()).ok();
+    });
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::io::owner::messages::Taker;
 use crate::io::performing::Ending;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
+use crate::io::signals::Stops;
 use crate::io::store::Store;
 use crate::io::terminal::Terminal;
 use crate::ui::app::App;
@@ -20,9 +21,9 @@ use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::Code;
 
 /// How long commands of others may take to their end when the program ends.
-const GUESTS_TIME: Duration = Duration::from_secs(2);
+const GUESTS_TIME: Duration = Duration::from_secs(1);
 /// How long they may take once they were told to end.
-const CANCELLED_GUESTS_TIME: Duration = Duration::from_secs(3);
+const CANCELLED_GUESTS_TIME: Duration = Duration::from_secs(2);
 
 /// How the screen was left: everything is saved.
 pub(in crate::cli) struct Left {
@@ -80,7 +81,7 @@ pub(in crate::cli) async fn wait_for_store(
     let configured = session::read_configuration(options)?;
     let mut terminal = Terminal::take(false, &configured.screen).map_err(broken)?;
     let mut ended = std::pin::pin!(wait_for_close(taken));
-    let mut stopped = std::pin::pin!(session::wait_until_stopped());
+    let mut stops = Stops::of_process();
     let text = match taker {
         Taker::Reader => "taken over by another terminal · Enter takes it back · q leaves",
         Taker::Command => {
@@ -92,7 +93,7 @@ pub(in crate::cli) async fn wait_for_store(
         let input = tokio::select! {
             biased;
             () = &mut ended => return Ok(WaitEnd::Ended),
-            () = &mut stopped => return Ok(WaitEnd::Left),
+            () = stops.wait() => return Ok(WaitEnd::Left),
             input = terminal.next() => input,
         };
         let Some(ScreenInput::Key(key)) = input else {
@@ -114,12 +115,12 @@ pub(in crate::cli) async fn wait_for_store(
 /// Lets the commands of others come to their end; those that take long are told to end.
 pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, listener: &Listener) {
     listener.close();
-    for patience in [GUESTS_TIME, CANCELLED_GUESTS_TIME] {
+    for (all, patience) in [(false, GUESTS_TIME), (true, CANCELLED_GUESTS_TIME)] {
         if listener.guests() > 0 {
+            listener.cancel_guests(all);
             let ended = runtime.until(|_| listener.guests() == 0);
             // Who does not end in time loses the connection.
             tokio::time::timeout(patience, ended).await.ok();
-            listener.cancel_guests();
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn at_the_start(store: Store, settings: &Settings) -> Result<Option<S
 }
 
 /// Bytes of texts to keep (SPEC C.10).
-fn texts_max(settings: &Settings) -> u64 {
+pub(super) fn texts_max(settings: &Settings) -> u64 {
     u64::from(settings.history.texts_mb).saturating_mul(1024 * 1024)
 }
 

@@ -1,9 +1,11 @@
 //! What the engine tells those who look on: plain data that can be sent to another process.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::entries::full_text::FullText;
-use crate::history::{EntryKey, FeedKey, Flag};
+use super::poll::poll_results::PollResult;
+use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Something that whoever looks on may want to show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +48,66 @@ pub enum Event {
         /// It was a poll.
         poll: bool,
     },
+    /// A poll ended, and what came of it is durable; or it was not made.
+    Polled(Box<PollResult>),
+    /// A feed that failed is read again.
+    Recovered {
+        /// The feed.
+        feed: FeedKey,
+        /// Since when it had failed.
+        since: DateTime<Utc>,
+    },
+    /// A feed is read from another address.
+    Moved {
+        /// The feed.
+        feed: FeedKey,
+        /// Its address before.
+        from: String,
+        /// Its address now.
+        to: String,
+    },
+    /// The publisher names another address, and the reader is asked.
+    MoveProposed {
+        /// The feed.
+        feed: FeedKey,
+        /// Its address.
+        from: String,
+        /// The address that is proposed.
+        to: String,
+    },
+    /// Something of a logical feed is found to be missing.
+    GapOpened {
+        /// The feed.
+        feed: FeedKey,
+        /// Names it.
+        gap: GapKey,
+        /// Why it is missing.
+        text: String,
+        /// The address of what is missing; may be empty.
+        missing: String,
+    },
+    /// What was missing is here, or is missing no more.
+    GapClosed {
+        /// The feed.
+        feed: FeedKey,
+        /// Names it.
+        gap: GapKey,
+        /// The address of what was missing; may be empty.
+        missing: String,
+    },
+    /// A walk through the archives of a feed ended.
+    WalkEnded {
+        /// The feed.
+        feed: FeedKey,
+        /// Archives and pages that were fetched.
+        archives: u32,
+        /// Entries never seen before.
+        new: u32,
+    },
+    /// A subscription was made, or had back.
+    SubscriptionAdded(FeedKey),
+    /// A subscription was given up.
+    SubscriptionEnded(FeedKey),
     /// What lists hold may be different: gaps, filters, tags.
     ListsChanged,
     /// Sums of feeds changed by marks or filters.

@@ -11,6 +11,7 @@ pub mod durations;
 pub mod effect;
 pub mod entries;
 pub mod event;
+pub mod event_json;
 pub mod external;
 pub mod feeds;
 pub mod input;

@@ -103,8 +103,8 @@ fn is_called(feed: &Subscription, wanted: &str) -> bool {
         || wanted.parse() == Ok(feed.key.0)
 }
 
-/// Whether a feed has a tag, or one below it.
-fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
+/// Whether a feed has a tag, written in small letters, or one below it.
+pub fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
     let below = |tag: &str| tag.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
     let tags = feed.record.tags.iter().map(|tag| tag.to_lowercase());
     tags.into_iter().any(|tag| tag == wanted || below(&tag))

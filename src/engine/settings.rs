@@ -97,6 +97,8 @@ impl std::fmt::Debug for Secret {
 pub struct PollSettings {
     /// Polls happen by themselves when they fall due; else only when somebody asks.
     pub automatic: bool,
+    /// What a feed that fails means for the exit status of a command that polls.
+    pub failing_feeds: FailingFeeds,
     /// Shortest interval (SPEC A.8).
     pub min_minutes: u32,
     /// Longest interval (SPEC A.8).
@@ -109,6 +111,17 @@ pub struct PollSettings {
     pub learn: bool,
     /// Polls at start begin within this time (SPEC A.9).
     pub start_spread_seconds: u32,
+}
+
+/// What a feed that fails means for the exit status of a command that polls (UX 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailingFeeds {
+    /// The status is 1.
+    #[default]
+    Status,
+    /// Nothing: it is told, and the status is 0.
+    Ignore,
 }
 
 /// The least that `[history] texts_mb` can be.
@@ -206,6 +219,7 @@ impl Default for Settings {
             },
             poll: PollSettings {
                 automatic: true,
+                failing_feeds: FailingFeeds::Status,
                 min_minutes: 15,
                 max_minutes: 1440,
                 default_minutes: 60,

@@ -32,7 +32,6 @@ const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 /// The state of the engine. Changed by [`super::update::update`] alone.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
 pub struct Engine {
     /// What the reader configured.
     pub settings: Settings,
@@ -94,6 +93,8 @@ pub struct Engine {
     pub(super) rollbacks: BTreeMap<JobId, Rollback>,
     /// Writes under way whose end the store tells, and the feeds that they are about.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
+    /// What is to be told of feeds once nothing of them is being written.
+    pub(super) untold: Vec<(FeedKey, Event)>,
     /// What is to be told after this input.
     pub(super) events: Vec<Event>,
     /// What was told since somebody beside the program looked; `None`: nobody looks on.
@@ -134,6 +135,7 @@ impl Engine {
             last_job: 0,
             rollbacks: BTreeMap::new(),
             writes: BTreeMap::new(),
+            untold: Vec::new(),
             events: Vec::new(),
             copies: None,
         }
@@ -223,6 +225,11 @@ impl Engine {
     /// Tells whoever looks on.
     pub(crate) fn tell(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// Tells whoever looks on of a feed, once what was written of it is durable; if it cannot be written, nothing is told.
+    pub(crate) fn tell_when_durable(&mut self, feed: FeedKey, event: Event) {
+        self.untold.push((feed, event));
     }
 
     /// Tells the reader something.

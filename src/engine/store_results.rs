@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::backfill::walks;
+use super::backfill::{gap_rows, walks};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
@@ -32,6 +32,20 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
             }
         }
     }
+}
+
+/// Tells what waited until the feed it is about was written.
+pub fn tell_durable(engine: &mut Engine) {
+    if engine.untold.is_empty() {
+        return;
+    }
+    let writes = &engine.writes;
+    let is_written = |feed: &FeedKey| writes.values().any(|written| written.contains(feed));
+    let untold = std::mem::take(&mut engine.untold);
+    let (waiting, durable): (Vec<_>, Vec<_>) =
+        untold.into_iter().partition(|(feed, _)| is_written(feed));
+    engine.untold = waiting;
+    engine.events.extend(durable.into_iter().map(|(_, event)| event));
 }
 
 /// A job ended well: what was shown ahead of it is so.
@@ -90,7 +104,12 @@ pub(super) fn stored_or_failed(
     now: DateTime<Utc>,
     stored: Stored,
 ) -> Vec<Effect> {
-    engine.writes.remove(&stored.id);
+    let written = engine.writes.remove(&stored.id).unwrap_or_default();
+    if stored.result.is_err() {
+        engine.untold.retain(|(feed, _)| !written.contains(feed));
+    }
+    // It happened before what this answer leads to.
+    tell_durable(engine);
     match stored.result {
         Ok(answer) => {
             done(engine, stored.id);
@@ -144,9 +163,12 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
     match answer {
         Answer::Committed { feed, counters, new, edited, known, withdrawn } => {
             let news = News { new, edited, known };
-            committed(engine, now, feed, counters, news, withdrawn)
+            let effects = committed(engine, now, feed, counters, news, withdrawn);
+            gap_rows::tell_changes(engine, feed);
+            effects
         }
         Answer::HistoryKept { feed, counters, new, edited } => {
+            gap_rows::tell_changes(engine, feed);
             let effects = walks::kept(engine, now, feed, counters, new);
             updated(engine, feed, new > 0 || edited > 0, false);
             effects

@@ -37,6 +37,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);
     store_results::register_work(engine, &mut effects);
+    store_results::tell_durable(engine);
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
         // A picture is its screen's alone.

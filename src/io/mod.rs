@@ -18,6 +18,7 @@ pub mod program;
 pub mod publisher;
 pub mod runtime;
 pub mod search;
+pub mod signals;
 pub mod store;
 pub mod terminal;
 pub mod visits;

@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console;
 use super::owner::messages::Progress;
+use super::processes::browser;
+use crate::engine::external::external_command::ExternalCommand;
 
 /// Bytes of a file that is read at most.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -30,6 +32,8 @@ pub trait Output: Send + Sync {
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
     /// Writes a file, whole or not at all. An error is a fragment that says why it cannot be written.
     fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String>;
+    /// Opens an address with a command in which it stands already, else in the browser. An error is a sentence.
+    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String>;
 }
 
 /// Writes what is to stand in a file.
@@ -99,6 +103,10 @@ impl Output for OwnOutput {
 
     fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String> {
         write_whole(Path::new(path), write).map_err(|error| error.to_string())
+    }
+
+    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
+        browser::open_with(link, command)
     }
 }
 

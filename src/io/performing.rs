@@ -48,6 +48,8 @@ pub enum Ending {
     Suspend,
     /// Another process takes the store over.
     HandOver,
+    /// The store needs what is only done between two sessions.
+    PutInOrder,
 }
 
 /// Those who perform.

@@ -40,6 +40,8 @@ pub struct Hand {
     store: StoreHandle,
     /// Whoever waits for what the command does wants it to end.
     cancelled: Arc<AtomicBool>,
+    /// The command does not end by itself.
+    endless: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Hand {
@@ -66,13 +68,13 @@ pub enum Waited {
 
 impl Hand {
     pub(super) fn new(visits: UnboundedSender<Visit>, store: StoreHandle) -> Self {
-        Self { visits, store, cancelled: Arc::default() }
+        Self { visits, store, cancelled: Arc::default(), endless: Arc::default() }
     }
 
     /// A hand that is cancelled apart from this one.
     #[must_use]
     pub fn another(&self) -> Self {
-        Self { cancelled: Arc::default(), ..self.clone() }
+        Self { cancelled: Arc::default(), endless: Arc::default(), ..self.clone() }
     }
 
     /// Whether this is the hand of the same command.
@@ -86,9 +88,30 @@ impl Hand {
         self.wake();
     }
 
+    /// The command ends only when it is told to.
+    pub fn never_ends(&self) {
+        self.endless.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the command ends only when it is told to.
+    pub fn is_endless(&self) -> bool {
+        self.endless.load(Ordering::Relaxed)
+    }
+
+    /// Looks on after each input until the watcher says that it has seen enough.
+    pub fn watch(&self, watcher: Watcher) {
+        // If the loop has ended there is nothing to see.
+        self.do_later(move |host| host.watch(watcher));
+    }
+
+    /// Does something on the loop, unless that ends before.
+    pub fn do_later(&self, work: impl FnOnce(&mut dyn Host) + Send + 'static) {
+        self.visits.send(Box::new(work)).ok();
+    }
+
     /// Lets whoever waits look again.
     pub fn wake(&self) {
-        self.visits.send(Box::new(|_| {})).ok();
+        self.do_later(|_| {});
     }
 
     /// Whether the command is told to end.

@@ -128,6 +128,16 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             let work = app.ui.pictures.take_fetched(url, bytes);
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
+        // For those who follow without a screen; what is shown is told above.
+        Event::Polled(_)
+        | Event::Recovered { .. }
+        | Event::Moved { .. }
+        | Event::MoveProposed { .. }
+        | Event::GapOpened { .. }
+        | Event::GapClosed { .. }
+        | Event::WalkEnded { .. }
+        | Event::SubscriptionAdded(_)
+        | Event::SubscriptionEnded(_) => {}
         Event::PictureDropped(url, why) => app.ui.pictures.drop_wanted(url, why),
     }
     Vec::new()

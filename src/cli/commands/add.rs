@@ -16,6 +16,7 @@ use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::clock;
+use crate::io::visits::Waited;
 use crate::schedule;
 use crate::view;
 
@@ -27,7 +28,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
     }
     let (watched, mut first) = (ids.clone(), BTreeMap::new());
     let mut known_first = BTreeMap::new();
-    desk.follow(
+    let waited = desk.follow(
         move |engine, _, notes| {
             for (id, line, entries) in find_ready(engine, &watched) {
                 if first.insert(id, entries).is_none() {
@@ -47,8 +48,23 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
         },
     )?;
     desk.end_progress();
+    let left = if waited == Waited::Cancelled { leave(desk, &ids)? } else { Vec::new() };
     desk.wait_until_durable()?;
-    report(desk, args, &ids, &known_first)
+    report(desk, args, &ids, &left, &known_first)
+}
+
+/// Leaves what goes on; answers with the additions that had not come to their end.
+fn leave(desk: &Desk, ids: &[u32]) -> Result<Vec<u32>, Failure> {
+    let asked = ids.to_vec();
+    let (left, feeds) = desk.inspect(move |engine| {
+        let left: Vec<u32> = asked.iter().copied().filter(|id| !has_ended(engine, *id)).collect();
+        (left, added_feeds(engine, &asked))
+    })?;
+    for &addition in &left {
+        desk.ask(Request::Choose { addition, url: None })?;
+    }
+    desk.ask(Request::StopPolls(feeds.into_iter().collect()))?;
+    Ok(left)
 }
 
 /// What is noted while addresses are subscribed to.
@@ -71,9 +87,9 @@ fn ask_for(desk: &Desk, address: &str, args: &AddArgs) -> Result<u32, Failure> {
     desk.ask_about(
         move |engine| {
             let id = engine.next_addition();
-            Request::Subscribe(Box::new(Subscribe { id, ..wanted }))
+            (Request::Subscribe(Box::new(Subscribe { id, ..wanted })), id)
         },
-        |engine, _| engine.next_addition().saturating_sub(1),
+        |_, _, id| id,
     )
 }
 
@@ -92,6 +108,7 @@ fn report(
     desk: &Desk,
     args: &AddArgs,
     ids: &[u32],
+    left: &[u32],
     first: &BTreeMap<u32, u32>,
 ) -> Result<Done, Failure> {
     let engine = desk.engine()?;
@@ -104,8 +121,8 @@ fn report(
                 desk.put(&added_words(&engine, addition, added));
             }
             Some(Ok(_)) => {}
-            Some(Err(why)) => failures.push(why.clone()),
-            None => {
+            Some(Err(why)) if !left.contains(id) => failures.push(why.clone()),
+            Some(Err(_)) | None => {
                 failures.push(format!("interrupted before {} was read", addition.wanted.address));
             }
         }

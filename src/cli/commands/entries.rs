@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::cli::args::EntriesArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
-use crate::cli::{Done, json, lookup};
+use crate::cli::{Done, json, lookup, time_args};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
@@ -22,7 +22,7 @@ const SLICE: usize = 256;
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let since = args.since.as_deref().map(parse_instant).transpose()?;
+    let since = args.since.as_deref().map(time_args::parse_instant).transpose()?;
     let engine = desk.engine()?;
     let scope = match &args.feed {
         None => Scope::Everything,
@@ -99,19 +99,4 @@ fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> St
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
     let next = crate::history::GapLines::new(gap, now, engine.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
-}
-
-/// A date or an instant as typed, in UTC.
-fn parse_instant(typed: &str) -> Result<DateTime<Utc>, Failure> {
-    let full = DateTime::parse_from_rfc3339(typed).map(|instant| instant.to_utc()).ok();
-    let day = || {
-        NaiveDate::parse_from_str(typed, "%Y-%m-%d")
-            .ok()
-            .map(|day| day.and_time(NaiveTime::MIN).and_utc())
-    };
-    full.or_else(day).ok_or_else(|| {
-        Failure::new(format!(
-            "'{typed}' is not a date; write it like 2026-03-01 or 2026-03-01T12:00:00Z"
-        ))
-    })
 }

@@ -1,43 +1,89 @@
 //! `backissue feeds`: the subscriptions with their sums, their state and their next poll.
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::cli::args::JsonArgs;
+use crate::cli::args::FeedsArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::engine::feeds::subscription::Subscription;
+use crate::engine::search_query::is_tagged;
 use crate::io::clock;
 use crate::view;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &JsonArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
+    let wanted = Wanted::new(args);
+    let feeds: Vec<&Subscription> =
+        engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
     if args.json {
-        let mut feeds = Vec::new();
-        for feed in engine.feeds.values() {
+        let mut listed = Vec::new();
+        for feed in feeds {
             let key = feed.key;
             let log = desk.look(move |store| store.poll_log(key))?;
-            feeds.push(json::feed(&engine, feed, &log, now));
+            listed.push(json::feed(&engine, feed, &log, now));
         }
-        desk.put(&json::text(&Value::Array(feeds)));
+        desk.put(&json::text(&Value::Array(listed)));
         return Ok(Done::All);
     }
     if engine.feeds.is_empty() {
         desk.tell("no subscriptions yet; 'backissue add URL' makes one");
+    } else if feeds.is_empty() {
+        desk.tell("no subscription fits; 'backissue feeds' lists them all");
     }
-    for feed in engine.feeds.values() {
+    for feed in feeds {
         desk.put(&feed_line(feed, now));
     }
     Ok(Done::All)
 }
 
-fn feed_line(feed: &Subscription, now: chrono::DateTime<chrono::Utc>) -> String {
+/// Which subscriptions are listed.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// In small letters.
+    words: Vec<String>,
+    /// In small letters.
+    tags: Vec<String>,
+    unread: bool,
+    failing: bool,
+}
+
+impl Wanted {
+    fn new(args: &FeedsArgs) -> Self {
+        let words = args.words.iter().flat_map(|typed| typed.split_whitespace());
+        Self {
+            words: words.map(str::to_lowercase).collect(),
+            tags: args.tags.iter().map(|tag| tag.trim().to_lowercase()).collect(),
+            unread: args.unread,
+            failing: args.failing,
+        }
+    }
+
+    fn takes(&self, feed: &Subscription) -> bool {
+        let record = &feed.record;
+        let has = |text: &str, word: &str| text.to_lowercase().contains(word);
+        let has_word = |word: &String| {
+            has(record.shown_title(), word)
+                || has(&record.url, word)
+                || record.tags.iter().any(|tag| has(tag, word))
+        };
+        let fails = || !matches!(json::state_word(feed), "ok" | "new");
+        self.words.iter().all(has_word)
+            && (self.tags.is_empty() || self.tags.iter().any(|tag| is_tagged(feed, tag)))
+            && (!self.unread || feed.counters.unread > 0)
+            && (!self.failing || fails())
+    }
+}
+
+fn feed_line(feed: &Subscription, now: DateTime<Utc>) -> String {
     let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::relative(at, now));
     let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
+    let tags: String = feed.record.tags.iter().map(|tag| format!("  #{tag}")).collect();
     format!(
-        "{:>5}  {:>5} unread of {:<6} {:<8} next {:<8} {}  {}{trouble}",
+        "{:>5}  {:>5} unread of {:<6} {:<8} next {:<8} {}  {}{tags}{trouble}",
         feed.key.to_string(),
         feed.counters.unread,
         feed.counters.total,
@@ -46,4 +92,51 @@ fn feed_line(feed: &Subscription, now: chrono::DateTime<chrono::Utc>) -> String 
         feed.record.shown_title(),
         feed.record.url,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::feeds::subscription::SubscriptionRecord;
+    use crate::history::FeedKey;
+
+    fn orchard() -> Subscription {
+        let record = SubscriptionRecord {
+            url: "https://notes.example/feed".into(),
+            title: Some("Orchard Notes".into()),
+            tags: vec!["Garden/Fruit".into()],
+            ..SubscriptionRecord::default()
+        };
+        Subscription::new(FeedKey(1), record)
+    }
+
+    fn takes(words: &[&str], tags: &[&str]) -> bool {
+        let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+        let (words, tags) = (owned(words), owned(tags));
+        Wanted { words, tags, ..Wanted::default() }.takes(&orchard())
+    }
+
+    #[test]
+    fn all_words_must_occur_in_title_address_or_tags() {
+        assert!(takes(&[], &[]));
+        assert!(takes(&["orchard", "notes.example", "fruit"], &[]));
+        assert!(!takes(&["orchard", "harbour"], &[]));
+    }
+
+    #[test]
+    fn a_tag_takes_those_below_it_along_and_not_those_that_begin_like_it() {
+        assert!(takes(&[], &["garden"]) && takes(&[], &["coast", "garden/fruit"]));
+        assert!(!takes(&[], &["gard"]) && !takes(&["harbour"], &["garden"]));
+    }
+
+    #[test]
+    fn feeds_that_are_well_or_read_are_left_out_if_others_are_asked_for() {
+        let mut feed = orchard();
+        let unread = Wanted { unread: true, ..Wanted::default() };
+        let failing = Wanted { failing: true, ..Wanted::default() };
+        assert!(!unread.takes(&feed) && !failing.takes(&feed));
+        feed.counters.unread = 1;
+        feed.state.facts.failures = 2;
+        assert!(unread.takes(&feed) && failing.takes(&feed));
+    }
 }

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::cli::args::JsonArgs;
+use crate::cli::args_changes::{FilterChange, FiltersArgs};
+use crate::cli::commands::changes::change_filters;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
@@ -15,7 +16,12 @@ use crate::io::clock;
 use crate::io::store::Store;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &JsonArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &FiltersArgs) -> Result<Done, Failure> {
+    match &args.change {
+        Some(FilterChange::Add(args)) => return change_filters::add(desk, args),
+        Some(FilterChange::Remove(args)) => return change_filters::remove(desk, args.number),
+        None => {}
+    }
     let now = clock::now();
     let engine = desk.engine()?;
     let counts = desk.look(Store::count_filter_hits)?;
@@ -27,25 +33,27 @@ pub(in crate::cli) fn run(desk: &Desk, args: &JsonArgs) -> Result<Done, Failure>
         return Ok(Done::All);
     }
     if engine.filters.list.is_empty() {
-        desk.tell("no filters yet; m on an entry makes one");
+        desk.tell("no filters yet; m on an entry makes one, or 'backissue filters add'");
     }
     for (rule, count) in counted {
-        let until = rule.until.map(|until| until_text(until, engine.zone));
-        let until = until.map(|last| {
-            if rule.is_over(now) {
-                format!(", over since {last}")
-            } else {
-                format!(", until {last}")
-            }
-        });
-        let (does, about) = (rule.action.words(), entry_filters::about(&engine, rule));
-        let until = until.unwrap_or_default();
-        desk.put(&format!(
-            "{:>5} hit {:>5} hidden  {does}: {about}{until}",
-            count.hits, count.hidden
-        ));
+        let words = describe_filter(&engine, rule, now);
+        let (id, hits, hidden) = (rule.id, count.hits, count.hidden);
+        desk.put(&format!("{id:>5}  {hits:>5} hit {hidden:>5} hidden  {words}"));
     }
     Ok(Done::All)
+}
+
+/// What a filter does, to what, and how long: `hide: title ~ sponsored, until 1 March 2026`.
+pub(in crate::cli) fn describe_filter(
+    engine: &Engine,
+    filter: &EntryFilter,
+    now: DateTime<Utc>,
+) -> String {
+    let until = filter.until.map(|until| until_text(until, engine.zone)).map(|last| {
+        if filter.is_over(now) { format!(", over since {last}") } else { format!(", until {last}") }
+    });
+    let (does, about) = (filter.action.words(), entry_filters::about(engine, filter));
+    format!("{does}: {about}{}", until.unwrap_or_default())
 }
 
 fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTime<Utc>) -> Value {

@@ -2,6 +2,7 @@
 
 pub(super) mod add;
 pub(super) mod backup;
+pub(super) mod changes;
 pub(super) mod config;
 pub(super) mod demo;
 pub(super) mod doctor;
@@ -16,6 +17,5 @@ pub(super) mod plan;
 pub(super) mod poll;
 pub(super) mod screen;
 pub(super) mod search;
-pub(super) mod set;
 pub(super) mod show;
-pub(super) mod watch;
+pub(super) mod unread;

@@ -1,7 +1,6 @@
 //! `backissue poll`: polls feeds now and says what came of each.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::channel;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -14,6 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
+use crate::engine::settings::FailingFeeds;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::visits::Waited;
@@ -27,31 +27,38 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         (false, false) => PollKind::Due,
     };
     let loud = desk.options.verbose || !args.feeds.is_empty();
-    let (begun, mut noted) =
-        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history })?;
-    let (watched, mut polled) = (begun.clone(), Polled::default());
-    let mut outcomes = Outcomes::default();
+    let Asked { begun, results, mut noted } =
+        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history }, loud)?;
+    let mut polled = Polled::default();
+    for (result, line) in results {
+        polled.note(desk, args, result, line);
+    }
+    let watched = begun.clone();
+    let mut left = begun.clone();
     let waited = desk.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
-            let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
-            let goes_on = is_under_way(engine, &watched);
-            let fresh = outcomes.take(engine, fresh, goes_on);
-            notes.extend(fresh.into_iter().map(|result| {
-                let line = told_of(engine, &result, loud);
-                Note::Result(Box::new(result), line)
+            // Whom a poll is refused because this one goes on is told so, too; and once it has ended others may poll
+            // the feed again.
+            let is_ours = |result: &&PollResult| {
+                let refused = result.outcome == PollOutcome::Skipped
+                    && engine.polls.contains_key(&result.feed);
+                !refused && left.remove(&result.feed)
+            };
+            let fresh = run.since(noted).filter(is_ours);
+            notes.extend(fresh.map(|result| {
+                Note::Result(Box::new(result.clone()), describe_result(engine, result, loud))
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
-            !goes_on
+            !is_under_way(engine, &watched)
         },
         |note| match note {
             Note::Result(result, line) => {
-                if let Some(line) = line.filter(|_| !args.json) {
-                    desk.put(&line);
+                polled.note(desk, args, *result, line);
+                if !args.quiet {
+                    desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
                 }
-                polled.results.push(*result);
-                desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
             }
             Note::Archives { fetched, new } => {
                 polled.archives = polled.archives.saturating_add(fetched);
@@ -79,39 +86,6 @@ enum Note {
     Archives { fetched: u32, new: u32 },
 }
 
-/// One result for each feed, although others may poll the same feeds at the same time.
-#[derive(Default)]
-struct Outcomes {
-    told: BTreeSet<FeedKey>,
-    /// Feeds that somebody else was just polling: what comes of that is their result.
-    held: BTreeMap<FeedKey, PollResult>,
-}
-
-impl Outcomes {
-    /// The results among these that are to be told; with the end come those that were held back.
-    fn take<'a>(
-        &mut self,
-        engine: &Engine,
-        fresh: impl Iterator<Item = &'a PollResult>,
-        goes_on: bool,
-    ) -> Vec<PollResult> {
-        let mut taken = Vec::new();
-        for result in fresh {
-            let feed = result.feed;
-            if result.outcome == PollOutcome::Skipped && engine.polls.contains_key(&feed) {
-                self.held.entry(feed).or_insert_with(|| result.clone());
-            } else if self.told.insert(feed) {
-                taken.push(result.clone());
-            }
-        }
-        if !goes_on {
-            let held = std::mem::take(&mut self.held).into_values();
-            taken.extend(held.filter(|result| self.told.insert(result.feed)));
-        }
-        taken
-    }
-}
-
 /// What came of all polls.
 #[derive(Default)]
 struct Polled {
@@ -120,25 +94,54 @@ struct Polled {
     recovered: u32,
 }
 
-/// Asks for polls. Answers with the feeds whose results are to be told, and with how many results were noted before.
-fn ask_for(desk: &Desk, request: PollRequest) -> Result<(BTreeSet<FeedKey>, u64), Failure> {
-    let named = request.feeds.clone();
-    let (sender, noted) = channel();
-    let ask = move |engine: &Engine| {
-        // What comes of the polls of others until this moment is not told.
-        sender.send(engine.poll_run.noted).ok();
-        Request::Poll(request)
+impl Polled {
+    /// Notes a result, and tells it if it is worth a line.
+    fn note(&mut self, desk: &Desk, args: &PollArgs, result: PollResult, line: Option<String>) {
+        if let Some(line) = line.filter(|_| !args.json && !args.quiet) {
+            desk.put(&line);
+        }
+        self.results.push(result);
+    }
+}
+
+/// What came of asking for polls.
+struct Asked {
+    /// The feeds that are polled because of it; others may be polled by themselves meanwhile.
+    begun: BTreeSet<FeedKey>,
+    /// What is known at once, with the lines that tell it: the feeds that are not polled.
+    results: Vec<(PollResult, Option<String>)>,
+    /// How many results were noted by then.
+    noted: u64,
+}
+
+/// Asks for polls.
+fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
+    let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
+        (engine.polls.keys().copied().collect(), engine.poll_run.noted)
     };
-    let feeds = desk.ask_about(ask, move |engine, _| {
-        let all = || engine.feeds.keys().copied().collect();
-        named.map_or_else(all, BTreeSet::from_iter)
-    })?;
-    Ok((feeds, noted.recv().unwrap_or_default()))
+    desk.ask_about(
+        move |engine| (Request::Poll(request), before(engine)),
+        move |engine, _, (polled, noted)| {
+            let run = &engine.poll_run;
+            let told =
+                |result: &PollResult| (result.clone(), describe_result(engine, result, loud));
+            Asked {
+                begun: engine.polls.keys().filter(|feed| !polled.contains(feed)).copied().collect(),
+                results: run.since(noted).map(told).collect(),
+                noted: run.noted,
+            }
+        },
+    )
 }
 
 /// What an event tells of the archives of these feeds.
-fn archives_of(_event: &Event, _feeds: &BTreeSet<FeedKey>) -> Option<Note> {
-    None
+fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<Note> {
+    match event {
+        Event::WalkEnded { feed, archives, new } if feeds.contains(feed) => {
+            Some(Note::Archives { fetched: *archives, new: *new })
+        }
+        _ => None,
+    }
 }
 
 fn count(number: usize) -> u64 {
@@ -154,7 +157,11 @@ fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>
 }
 
 /// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
-fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String> {
+pub(in crate::cli) fn describe_result(
+    engine: &Engine,
+    result: &PollResult,
+    verbose: bool,
+) -> Option<String> {
     let telling = result.new > 0
         || result.edited > 0
         || result.moved
@@ -183,7 +190,9 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
     let sum = |of: fn(&PollResult) -> u32| {
         results.iter().map(|result| u64::from(of(result))).sum::<u64>()
     };
-    if args.json {
+    if args.quiet {
+        // The exit status says it all.
+    } else if args.json {
         let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
         desk.put(&json::text(&json!({
             "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
@@ -213,7 +222,8 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
             ));
         }
     }
-    if failed > 0 { Done::WithFailures } else { Done::All }
+    let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
+    if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }
 }
 
 fn result_json(engine: &Engine, result: &PollResult) -> Value {

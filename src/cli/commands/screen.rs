@@ -36,7 +36,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
                 return Ok(Done::All);
             }
             // Who stops the program wants it to end now.
-            Ending::Stop | Ending::Suspend => return Ok(Done::All),
+            Ending::Stop | Ending::Suspend | Ending::PutInOrder => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
                 drop((store, listener));

@@ -61,7 +61,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
 }
 
 /// Waits until the index holds what the store holds; shows how far that is where it takes a while.
-fn catch_up(desk: &Desk) -> Result<(), Failure> {
+pub(in crate::cli) fn catch_up(desk: &Desk) -> Result<(), Failure> {
     let mut all = 0;
     desk.wait_until_indexed(|missing| {
         all = all.max(missing);

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
-use crate::engine::feeds::subscription::Subscription;
+use crate::engine::event::Event;
+use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::state::Engine;
 use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
 
@@ -85,4 +86,23 @@ fn stated(
     feed.state.facts.last_ok?;
     let walking = crate::engine::backfill::walks::progress(engine, feed);
     Some(walking.unwrap_or_else(|| words(feed.history.status())))
+}
+
+/// Tells which gaps of a feed opened and closed since that was told last.
+pub fn tell_changes(engine: &mut Engine, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
+    let now = missing_in(&subscription.history);
+    let before = std::mem::replace(&mut subscription.told_gaps, now);
+    let (now, gaps) = (&subscription.told_gaps, &subscription.history.gaps);
+    let mut events = Vec::new();
+    for (&gap, missing) in now.iter().filter(|(gap, _)| !before.contains_key(gap)) {
+        let text = gaps.get(&gap).map(Gap::text).unwrap_or_default();
+        events.push(Event::GapOpened { feed, gap, text, missing: missing.clone() });
+    }
+    for (&gap, missing) in before.iter().filter(|(gap, _)| !now.contains_key(gap)) {
+        events.push(Event::GapClosed { feed, gap, missing: missing.clone() });
+    }
+    for event in events {
+        engine.tell_when_durable(feed, event);
+    }
 }

@@ -13,6 +13,8 @@ pub struct Backfill {
     pub(in crate::engine) stage: WalkStage,
     /// More may be asked for than was read already: whoever polls without archives only keeps that.
     pub(super) asks: bool,
+    /// Archives and pages that it fetched, and entries never seen before that they brought.
+    pub(super) fetched: (u32, u32),
     /// The archives fetched before.
     pub(super) nodes: Nodes,
     /// An archive that was read as the subscription document and is still to be kept as what it is.

@@ -79,6 +79,7 @@ fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Beg
     let backfill = Backfill {
         stage: WalkStage::Loading,
         asks,
+        fetched: (0, 0),
         nodes: Nodes::default(),
         read_before: archive,
         asked: action.is_some(),
@@ -312,6 +313,8 @@ pub fn kept(
     }
     (backfill.stage, backfill.before) = (WalkStage::Ready, None);
     if backfill.merging.is_some() {
+        let (archives, recovered) = backfill.fetched;
+        backfill.fetched = (archives.saturating_add(1), recovered.saturating_add(new));
         engine.poll_run.archives = engine.poll_run.archives.saturating_add(1);
         engine.poll_run.recovered = engine.poll_run.recovered.saturating_add(new);
     }
@@ -363,6 +366,10 @@ fn rest_offering(
         engine.events.push(Event::Notice { level: NoticeLevel::Info, text, offer });
     }
     let nodes = backfill.nodes.take_touched();
+    let (archives, new) = backfill.fetched;
+    if archives > 0 || backfill.asked {
+        engine.tell_when_durable(feed, Event::WalkEnded { feed, archives, new });
+    }
     let commit = HistoryCommit { feed, record, nodes, document: None };
     vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
 }

@@ -22,6 +22,13 @@ pub struct Filters {
     pub(super) pending: Vec<Pending>,
 }
 
+impl Filters {
+    /// Whether a change of this filter is not finished yet.
+    pub fn is_pending(&self, id: u32) -> bool {
+        self.pending.iter().any(|pending| pending.filter == id)
+    }
+}
+
 /// What a filter hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FilterCount {

@@ -3,6 +3,8 @@
 //! A text is split into words as a shell would split it, and that is all of a shell there is: who wants one writes
 //! `sh -c '...'`. A `!` in front gives the command the terminal until it ends.
 
+use serde::{Deserialize, Serialize};
+
 /// What stands for an address in a command.
 const LINK: &str = "{link}";
 /// What a text in front of a piped command asks for.
@@ -15,7 +17,7 @@ const ON_TERMINAL: [&str; 20] = [
 ];
 
 /// A command that can be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalCommand {
     /// The program and its arguments; never empty.
     words: Vec<String>,

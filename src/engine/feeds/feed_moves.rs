@@ -30,14 +30,21 @@ pub fn after_merge(
     if !shared {
         propose(state, now, to, public);
         let effect = Effect::store(Job::SaveState(feed, Box::new(state.clone())));
+        let proposed = state.proposed.as_ref().map(|proposed| proposed.to.clone());
+        let from = record.url.clone();
         let text = format!("'{}' says that it moved · Attention asks", record.shown_title());
         engine.say(text);
+        if let Some(to) = proposed {
+            engine.tell_when_durable(feed, Event::MoveProposed { feed, from, to });
+        }
         return vec![effect];
     }
+    let from = record.url.clone();
     replace_address(record, state, now, to, public);
     let text = format!("'{}' moved to {}", record.shown_title(), record.url);
     let saved = (record.clone(), state.clone());
     engine.say(text);
+    tell_move(engine, feed, from);
     save_and_show(engine, now, feed, saved)
 }
 
@@ -95,6 +102,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         engine.say_undoable(text);
     }
     engine.ended.insert(from, given_up);
+    engine.tell_when_durable(from, Event::SubscriptionEnded(from));
     engine.undo.push(Step::Unsubscribed(from));
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedsChanged);
@@ -132,10 +140,12 @@ pub fn put_back(
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
     let record = &mut subscription.record;
-    (record.url, record.former, record.declined) = (url, former, declined);
+    let from = std::mem::replace(&mut record.url, url);
+    (record.former, record.declined) = (former, declined);
     record.feed_settings.allow_insecure = feed_settings.allow_insecure;
     subscription.state.proposed = proposed;
     let saved = (subscription.record.clone(), subscription.state.clone());
+    tell_move(engine, feed, from);
     save_and_show(engine, now, feed, saved)
 }
 
@@ -152,11 +162,21 @@ pub fn changed(
         before: Box::new(subscription.record.clone()),
         proposed: subscription.state.proposed.clone(),
     };
+    let from = subscription.record.url.clone();
     let text = change(subscription);
     let saved = (subscription.record.clone(), subscription.state.clone());
     engine.undo.push(before);
     engine.say_undoable(text);
+    tell_move(engine, feed, from);
     save_and_show(engine, now, feed, saved)
+}
+
+/// Tells that a feed is read from another address than before, if it is.
+fn tell_move(engine: &mut Engine, feed: FeedKey, from: String) {
+    let to = engine.feeds.get(&feed).map(|feed| feed.record.url.clone());
+    if let Some(to) = to.filter(|to| *to != from) {
+        engine.tell_when_durable(feed, Event::Moved { feed, from, to });
+    }
 }
 
 /// Writes a changed subscription, and plans and shows it anew.

@@ -45,6 +45,7 @@ pub(in crate::engine) fn insert(
     };
     engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
     plans::replan(engine, feed, now);
+    engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     (feed, record)
 }
 
@@ -113,6 +114,11 @@ pub fn fetched(
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
+    if addition.ended.is_some() {
+        // It was given up meanwhile.
+        engine.additions.insert(id, addition);
+        return start_fetches::start(engine, now);
+    }
     let Some(fetched) = feed_preview::arrived(engine, now, &mut addition, asked, fetched) else {
         engine.additions.insert(id, addition);
         return feed_preview::look(engine, now, id);

@@ -11,7 +11,7 @@ use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
-use crate::history::{ArchiveNode, Counters, FeedKey, HistoryRecord, Merging};
+use crate::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
 use crate::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 
 /// One subscription as the engine holds it.
@@ -29,6 +29,8 @@ pub struct Subscription {
     pub counters: Counters,
     /// When it is polled next, and why then. Derived from the rest, never stored.
     pub plan: Decision,
+    /// The gaps that whoever looks on knows of, with the addresses of what is missing; never stored.
+    pub told_gaps: BTreeMap<GapKey, String>,
 }
 
 /// The lasting part of a subscription: changed by the reader, or when a feed moves.
@@ -159,7 +161,8 @@ impl Subscription {
     /// One as the store kept it; it has no plan yet.
     pub fn saved(saved: SavedSubscription) -> Self {
         let SavedSubscription { key, record, state, history, counters } = saved;
-        Self { state, history, counters, ..Self::new(key, record) }
+        let told_gaps = missing_in(&history);
+        Self { state, history, counters, told_gaps, ..Self::new(key, record) }
     }
 
     /// A subscription that was never polled and has no plan yet.
@@ -178,6 +181,7 @@ impl Subscription {
             history: HistoryRecord::default(),
             counters: Counters::default(),
             plan: unplanned,
+            told_gaps: BTreeMap::new(),
         }
     }
 
@@ -190,6 +194,12 @@ impl Subscription {
     pub const fn is_failing(&self) -> bool {
         self.state.facts.failures > 0
     }
+}
+
+/// What is missing of a history, with the addresses of it.
+pub fn missing_in(history: &HistoryRecord) -> BTreeMap<GapKey, String> {
+    let missing = history.gaps.iter().filter(|(_, gap)| gap.counts());
+    missing.map(|(key, gap)| (*key, gap.edge.url.clone())).collect()
 }
 
 impl SubscriptionRecord {

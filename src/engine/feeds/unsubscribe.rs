@@ -46,6 +46,7 @@ pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option
     engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
     let record = subscription.record.clone();
     engine.ended.insert(feed, subscription);
+    engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
     Some(vec![save(engine, feed, record)])
 }
 
@@ -67,6 +68,7 @@ pub fn take_back(
     engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
     let record = subscription.record.clone();
     engine.feeds.insert(feed, subscription);
+    engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     plans::replan(engine, feed, now);
     Ok(vec![save(engine, feed, record)])
 }

@@ -72,7 +72,8 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
             }
             Some(Refusal::No(reason)) => reason,
         };
-        engine.poll_run.note(PollResult::empty(feed, PollOutcome::Skipped, Some(reason)));
+        let result = PollResult::empty(feed, PollOutcome::Skipped, Some(reason));
+        poll_queue::note_result(engine, result);
     }
     start_fetches::start(engine, now)
 }

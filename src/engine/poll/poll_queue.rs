@@ -7,6 +7,7 @@ use super::plans;
 use super::poll_log::PollCause;
 use super::poll_results::{PollOutcome, PollResult};
 use super::poll_stage::{Poll, PollStage};
+use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
@@ -39,7 +40,13 @@ pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
         engine.poll_run.failed = engine.poll_run.failed.saturating_add(1);
     }
     plans::replan(engine, result.feed, now);
-    engine.poll_run.note(result);
+    note_result(engine, result);
+}
+
+/// Keeps a result for whoever asked, and tells it.
+pub fn note_result(engine: &mut Engine, result: PollResult) {
+    engine.poll_run.note(result.clone());
+    engine.tell(Event::Polled(Box::new(result)));
 }
 
 /// The result of a poll that there was no network for.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use crate::history::FeedKey;
 
 /// Results kept for whoever asked; the oldest go first.
@@ -81,7 +83,7 @@ impl PollRun {
 }
 
 /// What came of one poll.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollResult {
     /// The feed.
     pub feed: FeedKey,
@@ -104,6 +106,16 @@ pub struct PollResult {
 }
 
 impl PollResult {
+    /// How it ended, in one word for programs.
+    pub const fn word(&self) -> &'static str {
+        match self.outcome {
+            PollOutcome::Read => "read",
+            PollOutcome::NotModified => "not_modified",
+            PollOutcome::Failed => "failed",
+            PollOutcome::Skipped => "skipped",
+        }
+    }
+
     /// A result that brought nothing.
     pub const fn empty(feed: FeedKey, outcome: PollOutcome, reason: Option<String>) -> Self {
         Self {
@@ -121,7 +133,7 @@ impl PollResult {
 }
 
 /// How a poll ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PollOutcome {
     /// A document was read.
     Read,

@@ -17,7 +17,7 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::feed_moves;
-use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::state::Engine;
@@ -239,6 +239,9 @@ pub fn committed(
     let (wire_bytes, conditional, moved) =
         poll.map_or((0, false, false), |poll| (poll.wire_bytes, poll.conditional, poll.moved));
     let with_archives = poll.is_none_or(|poll| poll.archives);
+    let news_of_feed = poll.and_then(|poll| poll.before.as_ref()).map_or_else(Vec::new, |before| {
+        news_since(feed, &before.0, &before.1.url, (state, &subscription.record.url))
+    });
     let reason = state.trouble.clone();
     let News { new, edited, known } = news;
     let status = state.status;
@@ -247,6 +250,9 @@ pub fn committed(
         now,
         PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason, moved },
     );
+    for event in news_of_feed {
+        engine.tell(event);
+    }
     let mut effects = if_shared.map_or_else(Vec::new, |pending| {
         feed_moves::after_merge(engine, now, feed, pending, known > 0)
     });
@@ -254,6 +260,26 @@ pub fn committed(
         effects.extend(walks::checked(engine, now, feed, archive, with_archives));
     }
     effects
+}
+
+/// What a poll says of the feed itself: it can be read again, it moved, or it wants to.
+fn news_since(
+    feed: FeedKey,
+    before: &FeedState,
+    from: &str,
+    (after, to): (&FeedState, &str),
+) -> Vec<Event> {
+    let mut news = Vec::new();
+    if let (Some(since), None) = (before.failing_since, after.failing_since) {
+        news.push(Event::Recovered { feed, since });
+    }
+    if from != to {
+        news.push(Event::Moved { feed, from: from.to_owned(), to: to.to_owned() });
+    }
+    if let Some(proposed) = after.proposed.as_ref().filter(|_| before.proposed != after.proposed) {
+        news.push(Event::MoveProposed { feed, from: to.to_owned(), to: proposed.to.clone() });
+    }
+    news
 }
 
 /// What a poll changed could not be written: the feed goes back to what it was, so that validators of a document

@@ -10,6 +10,7 @@ use crate::engine::entries::{entry_filters, withdrawn};
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
+use crate::history::FeedKey;
 use crate::schedule::counted_words;
 
 /// Takes the last change back.
@@ -57,13 +58,7 @@ fn take_back(
             let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
             (marks::set_back(engine, keys, flag, !value), Some(inverse))
         }
-        Step::Unsubscribed(feed) => match unsubscribe::take_back(engine, now, feed) {
-            Ok(effects) => (effects, Some(Step::Resubscribed(feed))),
-            Err(why) => {
-                engine.say(why);
-                (Vec::new(), None)
-            }
-        },
+        Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),
         Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed) {
             Some(effects) => (effects, Some(Step::Unsubscribed(feed))),
             None => not_subscribed(engine),
@@ -121,6 +116,20 @@ fn take_back(
             engine.say(format!("{done}: the gap is not shown any more"));
             let effects = history_requests::hide(engine, feed, gap);
             (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
+        }
+    }
+}
+
+fn subscribe_again(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+) -> (Vec<Effect>, Option<Step>) {
+    match unsubscribe::take_back(engine, now, feed) {
+        Ok(effects) => (effects, Some(Step::Resubscribed(feed))),
+        Err(why) => {
+            engine.say(why);
+            (Vec::new(), None)
         }
     }
 }

@@ -174,6 +174,16 @@ impl UndoStack {
         wanted
     }
 
+    /// Whether there is a change that can be taken back, or one under way.
+    pub fn can_undo(&self) -> bool {
+        !self.steps.is_empty() || self.under_way > 0
+    }
+
+    /// Whether the last change is to be taken back as soon as it is done.
+    pub const fn is_undo_wanted(&self) -> bool {
+        self.wanted
+    }
+
     /// Whether something was taken back and can be done again.
     pub const fn can_redo(&self) -> bool {
         !self.undone.is_empty()

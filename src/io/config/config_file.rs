@@ -11,7 +11,7 @@ use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
 use crate::engine::settings::{
-    Credentials, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
+    Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
 use crate::schedule::Pace;
 use crate::ui::settings::ScreenSettings;
@@ -116,6 +116,7 @@ struct NetworkTable {
 #[serde(deny_unknown_fields, default)]
 struct PollTable {
     automatic: Option<bool>,
+    failing_feeds: Option<FailingFeeds>,
     min: Option<Span>,
     max: Option<Span>,
     default: Option<Span>,
@@ -149,6 +150,7 @@ impl File {
             }
         }
         set(&mut poll.automatic, self.poll.automatic);
+        set(&mut poll.failing_feeds, self.poll.failing_feeds);
         set(&mut poll.pace, self.poll.pace);
         set(&mut poll.learn, self.poll.learn);
         if poll.min_minutes > poll.max_minutes {
@@ -228,6 +230,7 @@ mod tests {
             token = "abc"
             [poll]
             automatic = false
+            failing_feeds = "ignore"
             min = "30m"
             max = "2d"
             default = "2h"
@@ -270,6 +273,7 @@ mod tests {
             (30, 2880, 120)
         );
         assert!(!settings.poll.automatic);
+        assert_eq!(settings.poll.failing_feeds, FailingFeeds::Ignore);
         assert_eq!((settings.poll.pace, screen.text_width), (Pace::More, 72));
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);

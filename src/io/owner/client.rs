@@ -117,8 +117,18 @@ impl Client {
                         return RunEnd::Lost;
                     }
                 }
+                OwnerMessage::Open { link, command } => {
+                    let opened = output.open_link(&link, command.as_ref());
+                    if write_frame(&mut self.stream, &ClientMessage::Opened(opened)).is_err() {
+                        return RunEnd::Lost;
+                    }
+                }
                 OwnerMessage::Ended { status, sentence } => {
                     output.show_progress(None);
+                    if output.is_closed() {
+                        // It was left because nobody reads on.
+                        return RunEnd::Ended(0, None);
+                    }
                     return RunEnd::Ended(status, sentence);
                 }
                 OwnerMessage::Refused(why) => return RunEnd::Ended(2, Some(why)),

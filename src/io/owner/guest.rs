@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::frames::{PIECE_BYTES, pieces, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerMessage, Progress};
+use crate::engine::external::external_command::ExternalCommand;
 use crate::io::output::{FILE_BYTES_MAX, Output, WriteFile};
 use crate::io::visits::Hand;
 
@@ -67,7 +68,7 @@ fn listen(mut stream: UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
     while let Ok(Some(message)) = read_frame(&mut stream) {
         match message {
             ClientMessage::Cancel => hand.cancel(),
-            ClientMessage::FileBytes(_) | ClientMessage::FileEnd(_) => {
+            ClientMessage::FileBytes(_) | ClientMessage::FileEnd(_) | ClientMessage::Opened(_) => {
                 if files.send(message).is_err() {
                     return;
                 }
@@ -122,6 +123,7 @@ impl Output for GuestOutput {
                 | ClientMessage::Run(_)
                 | ClientMessage::TakeOver(_)
                 | ClientMessage::WaitForEnd
+                | ClientMessage::Opened(_)
                 | ClientMessage::Cancel => {}
             }
         }
@@ -137,6 +139,16 @@ impl Output for GuestOutput {
         match answer {
             ClientMessage::FileEnd(end) => end,
             _ => Err("the process that writes it did not say whether it is whole".to_owned()),
+        }
+    }
+
+    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
+        // What is opened once is not opened again.
+        self.begin();
+        self.send(&OwnerMessage::Open { link: link.to_owned(), command: command.cloned() });
+        match self.answer()? {
+            ClientMessage::Opened(opened) => opened,
+            _ => Err("the process that opens it did not say whether it could".to_owned()),
         }
     }
 }

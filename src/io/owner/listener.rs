@@ -110,9 +110,9 @@ impl Listener {
         }
     }
 
-    /// Tells all commands of others to end.
-    pub fn cancel_guests(&self) {
-        for hand in lock(&self.guests.hands).drain(..) {
+    /// Tells commands of others to end: all, or those that do not end by themselves.
+    pub fn cancel_guests(&self, all: bool) {
+        for hand in lock(&self.guests.hands).iter().filter(|hand| all || hand.is_endless()) {
             hand.cancel();
         }
     }
@@ -213,7 +213,8 @@ impl Service {
                 ClientMessage::Hello { .. }
                 | ClientMessage::Cancel
                 | ClientMessage::FileBytes(_)
-                | ClientMessage::FileEnd(_),
+                | ClientMessage::FileEnd(_)
+                | ClientMessage::Opened(_),
             )
             | None => Ok(()),
         }

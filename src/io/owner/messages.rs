@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::external::external_command::ExternalCommand;
+
 /// The version of these messages. Two processes understand each other only if they also are of the same release.
 pub const PROTOCOL: u32 = 1;
 
@@ -28,6 +30,8 @@ pub enum ClientMessage {
     FileBytes(Vec<u8>),
     /// The file that was asked for is whole, or cannot be read; or the file that was to be written is, or cannot be.
     FileEnd(Result<(), String>),
+    /// The address that was to be opened is, or cannot be.
+    Opened(Result<(), String>),
 }
 
 /// Who takes the store over.
@@ -69,6 +73,13 @@ pub enum OwnerMessage {
     FileBytes(Vec<u8>),
     /// It is whole, or is to be left (`false`).
     FileEnd(bool),
+    /// Open this address where whoever typed the command sees it.
+    Open {
+        /// The address.
+        link: String,
+        /// The command that opens it, with the address in it; `None`: the browser.
+        command: Option<ExternalCommand>,
+    },
     /// The command ended.
     Ended {
         /// Its exit status.

@@ -1,14 +1,45 @@
 //! Opens addresses in the reader's browser.
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+
+use crate::engine::external::external_command::ExternalCommand;
+
+/// Opens an address (SPEC G.52) with a command of the reader's own, in which it stands already; without one as [`open`] does. A
+/// command that needs the terminal has it until it ends; any other one is not waited for.
+pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
+    let Some(line) = command else { return open(address) };
+    check_address(address)?;
+    let mut command = Command::new(line.program());
+    command.args(line.arguments());
+    let program = line.program();
+    let cannot = |why: &dyn std::fmt::Display| {
+        format!("'{program}', which [commands] open names in your configuration, failed: {why}")
+    };
+    if line.on_terminal {
+        let ended = command.status().map_err(|error| cannot(&error))?;
+        return if ended.success() { Ok(()) } else { Err(cannot(&ended)) };
+    }
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| cannot(&error))?;
+    // Nobody waits for it but this thread, so that it leaves no zombie behind.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
+/// Only addresses that cannot be taken for an option or a file (SPEC G.52).
+fn check_address(address: &str) -> Result<(), String> {
+    let scheme = url::Url::parse(address).map(|url| url.scheme().to_owned());
+    if matches!(scheme.as_deref(), Ok("http" | "https" | "mailto")) {
+        return Ok(());
+    }
+    Err(format!("'{address}' is not an address a browser may open from here"))
+}
 
 /// Opens an http, https or mailto address (SPEC G.52) with the program that `BROWSER` names, else with that of the
 /// desktop. Does not wait for the browser.
 pub fn open(address: &str) -> Result<(), String> {
-    let scheme = url::Url::parse(address).map(|url| url.scheme().to_owned());
-    if !matches!(scheme.as_deref(), Ok("http" | "https" | "mailto")) {
-        return Err(format!("'{address}' is not an address a browser may open from here"));
-    }
+    check_address(address)?;
     let named = std::env::var("BROWSER").unwrap_or_default();
     let named: Vec<&str> =
         named.split(':').map(str::trim).filter(|program| !program.is_empty()).collect();

@@ -62,6 +62,11 @@ pub fn own_socket(folder: &Path) -> PathBuf {
     socket_path(folder, session.as_deref())
 }
 
+/// Where the process listens that has the store of a folder open, or had it last.
+pub fn owner_socket(folder: &Path) -> Option<PathBuf> {
+    read_owner(&std::fs::read_to_string(folder.join("lock")).ok()?).1
+}
+
 /// What the lock file says of its owner: the process, and where it listens.
 fn read_owner(text: &str) -> (Option<u32>, Option<PathBuf>) {
     let mut lines = text.lines();

@@ -20,7 +20,7 @@ use super::schema;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use crate::history::FeedKey;
+use crate::history::{Counters, FeedKey};
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -227,6 +227,20 @@ impl Store {
         } else {
             self.saved_where(|record| record.ended.is_some())
         }
+    }
+
+    /// Returns the subscriptions with the sums of their entries, in order of their numbers, and nothing else of them.
+    pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
+        let mut sums = Vec::new();
+        for pair in &self.feeds {
+            let (key, bytes) = pair?;
+            let Some(feed) = feed_of(&key) else { continue };
+            let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
+            if record.ended.is_none() {
+                sums.push((feed, record, self.counters_of(feed).unwrap_or_default()));
+            }
+        }
+        Ok(sums)
     }
 
     fn saved_where(

@@ -16,6 +16,7 @@ use crate::support::held_site::HeldSite;
 
 /// Less than the time for which an owner waits for a process that says nothing.
 const PATIENCE: Duration = Duration::from_secs(8);
+use crate::support::site::{Site, answer};
 
 /// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
 fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
@@ -41,6 +42,21 @@ fn a_second_process_has_its_command_done_by_the_one_that_has_the_store() {
         assert!(program.run(&["doctor"]).with(0).out.contains("store: 1 subscriptions"));
     });
     assert_eq!(program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+    let program = Program::new();
+    let title = || program.run(&["feeds", "--json"]).with(0).json()[0]["title"].clone();
+    program.run(&["add", "http://127.0.0.1:1/", "--no-poll", "--title", "One"]).with(0);
+    watching(&program, |_| {
+        program.run(&["set", "1", "--title", "Two"]).with(0);
+        program.run(&["set", "1", "--title", "Three"]).with(0);
+        program.run(&["undo"]).with(0);
+        assert_eq!(title(), "Two");
+    });
+    program.run(&["undo"]).with(0);
+    assert_eq!(title(), "One");
 }
 
 #[test]
@@ -78,6 +94,27 @@ fn an_owner_that_was_killed_leaves_nothing_locked() {
     watch.kill().unwrap();
     watch.wait().unwrap();
     program.run(&["feeds", "--json"]).with(0);
+}
+
+#[test]
+fn what_is_marked_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+    let (first, second) = ("tag:site.example,2026:1", "tag:site.example,2026:2");
+    let feed = format!(
+        "<rss version=\"2.0\"><channel><title>Orchard</title><description/>\
+         <item><guid isPermaLink=\"false\">{first}</guid><title>Wax</title></item>\
+         <item><guid isPermaLink=\"false\">{second}</guid><title>Frost</title></item></channel></rss>"
+    );
+    let site = Site::start(move |_| answer(200, &[], feed.clone()));
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    watching(&program, |_| {
+        program.run(&["mark", "read", "--all"]).with(0);
+        assert_eq!(program.run(&["unread"]).with(0).out, "0\n");
+        program.run(&["mark", "unread", "1.0"]).with(0);
+        program.run(&["undo"]).with(0);
+    });
+    assert_eq!(program.run(&["undo"]).with(0).out, "undone: 2 marked read\n");
+    assert_eq!(program.run(&["unread"]).with(0).out, "2\n");
 }
 
 /// A message as it goes over the socket.
@@ -263,20 +300,18 @@ fn ctrl_c_at_one_poll_ends_that_poll_and_no_other() {
 }
 
 #[test]
-fn who_polls_what_another_is_polling_waits_for_it_and_tells_one_result() {
+fn who_polls_what_another_is_polling_is_told_so_and_each_tells_one_result() {
     let site = HeldSite::start();
     let program = Program::owned_by(StoreOwner::Service);
     program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
     let first = program.start(&["poll", "1", "--json"]);
     wait_until("the feed is asked", || site.asked() == 1);
-    let second = program.start(&["poll", "1", "--json"]);
-    wait_until("both commands are there", || program.run(&["feeds"]).with(0).status == Some(0));
+    let second = program.run(&["poll", "1", "--json"]).with(0).json();
+    assert_eq!((&second["polled"], &second["skipped"]), (&0.into(), &1.into()), "{second:#}");
     site.release();
-    for poll in [first, second] {
-        let polled = ended(poll, b"").with(0).json();
-        assert_eq!((&polled["read"], &polled["skipped"]), (&1.into(), &0.into()), "{polled:#}");
-        assert_eq!(polled["feeds"].as_array().unwrap().len(), 1, "{polled:#}");
-    }
+    let first = ended(first, b"").with(0).json();
+    assert_eq!((&first["read"], &first["skipped"]), (&1.into(), &0.into()), "{first:#}");
+    assert_eq!(first["feeds"].as_array().unwrap().len(), 1, "{first:#}");
 }
 
 #[test]

@@ -7,17 +7,26 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are, with the arguments and flags that may not change.
-const COMMANDS: [(&str, &[&str]); 24] = [
+const COMMANDS: [(&str, &[&str]); 33] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
     ("export", &["FILE"]),
-    ("feeds", &["--json"]),
+    ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
+    ("unsubscribe", &["FEED"]),
+    ("unread", &["FEED", "--json"]),
+    ("open", &["ENTRY", "--keep-unread"]),
+    ("undo", &[]),
+    ("resume", &["FEED"]),
+    ("move", &["FEED", "ANSWER", "accept", "refuse"]),
     ("filters", &["--json"]),
+    ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
-    ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
-    ("watch", &[]),
+    ("poll", &["FEED", "--all", "--force", "--no-history", "--quiet", "--tolerant", "--json"]),
+    ("watch", &["--follow"]),
+    ("events", &["--follow"]),
+    ("service", &["WHAT", "install", "remove", "status"]),
     ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
     (
         "set",
@@ -131,7 +140,8 @@ fn the_interface_names_every_command_with_all_its_flags() {
     for command in commands.get_subcommands() {
         let rows = rows_of(command.get_name());
         assert!(!rows.is_empty(), "{} is not in the table", command.get_name());
-        let flags = command.get_arguments().filter(|flag| !flag.is_global_set());
+        let inner = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let flags = command.get_arguments().chain(inner).filter(|flag| !flag.is_global_set());
         for flag in flags.filter_map(|flag| flag.get_long()).filter(|flag| *flag != "json") {
             let flag = format!("--{flag}");
             assert!(names(&rows, &flag), "the row of {} lacks {flag}", command.get_name());
@@ -150,7 +160,9 @@ fn the_interface_names_no_flag_that_the_program_lacks() {
         let rows = rows_of(command.get_name());
         for flag in flags_in(&rows) {
             let known = |name: &str| format!("--{name}") == flag;
-            let is_known = command.get_arguments().filter_map(|flag| flag.get_long()).any(known);
+            let inner = command.get_subcommands().flat_map(clap::Command::get_arguments);
+            let all = command.get_arguments().chain(inner);
+            let is_known = all.filter_map(|flag| flag.get_long()).any(known);
             assert!(is_known, "{} has no {flag}", command.get_name());
         }
     }
@@ -169,6 +181,48 @@ fn every_command_that_writes_json_is_named_as_such() {
         called.extend((command.get_name() == "rules").then_some("filters"));
         let named = called.iter().any(|name| names(sentence, &format!("`{name}`")));
         assert_eq!(named, writes, "{}", command.get_name());
+    }
+}
+
+/// The help of a command and of those below it, with their names.
+fn helps(command: &clap::Command, above: &str) -> Vec<(String, String)> {
+    let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+    let each = inner.flat_map(|inner| {
+        let name = format!("{above}{}", inner.get_name());
+        let own = (name.clone(), inner.clone().render_long_help().to_string());
+        std::iter::once(own).chain(helps(inner, &format!("{name} ")))
+    });
+    each.collect()
+}
+
+#[test]
+fn the_help_of_every_command_has_examples_of_that_command_that_can_be_typed() {
+    for (name, help) in helps(&backissue::cli::command(), "") {
+        let (_, examples) =
+            help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{name}: {help}"));
+        let lines: Vec<&str> = examples.lines().filter(|line| line.starts_with("  ")).collect();
+        assert!(!lines.is_empty(), "{name}");
+        for line in lines {
+            let line = line.split(" | ").find(|part| part.contains("backissue ")).unwrap();
+            let line = line.split(" > ").next().unwrap().trim();
+            assert!(line.starts_with(&format!("backissue {name}")), "{name}: {line}");
+            let words = shell_words::split(line).unwrap();
+            let read = backissue::cli::command().try_get_matches_from(words);
+            assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn what_every_command_takes_stands_under_one_heading() {
+    let program = Program::new();
+    for command in ["poll", "mark", "undo"] {
+        let help = program.run_bare(&[command, "--help"]).with(0).out;
+        let (own, of_every) = help.split_once("\nOptions of every command:\n").unwrap();
+        for flag in ["--data-dir", "--config", "--offline", "--plain", "--verbose"] {
+            assert!(names(of_every, flag) && !names(own, flag), "{command} {flag}: {help}");
+        }
+        assert!(!names(of_every, "--json"), "{command}: {help}");
     }
 }
 

@@ -134,6 +134,8 @@ fn what_the_store_holds_is_written_as_the_samples_say() {
     assert_eq!(differences(&sample("history")["gaps"], &gaps), [""; 0]);
     check("poll", &[json(&["poll", "--all"])]);
     check("filters", &[json(&["rules"])]);
+    check("unread", &[json(&["unread"])]);
+    check("mark", &[json(&["mark", "read", "--all"])]);
     check("lint", &[json(&["lint", &site.at("/orchard.xml")])]);
     let mut hit = sample("entries");
     hit[0]["score"] = 1.5.into();

@@ -1,5 +1,6 @@
 //! Polls: politeness, timing, rhythms, and months of simulated days.
 
+mod events;
 pub mod politeness;
 pub mod rhythms;
 pub mod simulation;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use backissue::engine::effect::Effect;
 use backissue::engine::entries::rows::{RowsWanted, Scope};
+use backissue::engine::event_json::event_line;
 use backissue::engine::external::external_run::ExternalRun;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
@@ -14,6 +15,7 @@ use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Job, StoreWork, Stored};
+use backissue::engine::update::update as engine_update;
 use backissue::history::FeedKey;
 use backissue::io::pictures;
 use backissue::io::search::{CatchUp, SearchIndex};
@@ -185,6 +187,20 @@ impl World {
     pub fn tell(&mut self, input: impl Into<ScreenInput>) {
         let effects = update(&mut self.app, self.now, input.into());
         self.perform(effects);
+    }
+
+    /// Lets the engine alone take an input, and everything that follows from it happen: what scripts are told of it.
+    pub fn follow(&mut self, input: impl Into<Input>) -> Vec<serde_json::Value> {
+        let (mut waiting, mut told) = (VecDeque::from([input.into()]), Vec::new());
+        while let Some(input) = waiting.pop_front() {
+            let output = engine_update(&mut self.app.engine, self.now, input);
+            let lines = output.events.iter();
+            told.extend(lines.filter_map(|event| event_line(&self.app.engine, event, self.now)));
+            for effect in output.effects {
+                waiting.extend(self.answer(effect));
+            }
+        }
+        told
     }
 
     /// Lets effects happen, and everything that follows from them.

@@ -9,3 +9,4 @@ pub(super) mod publications;
 pub(super) mod reading_positions;
 pub(super) mod search;
 pub(super) mod texts;
+pub(super) mod to_mark;

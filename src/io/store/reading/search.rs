@@ -113,7 +113,7 @@ impl Store {
         Ok(order.into_iter().map(|(_, key)| key).collect())
     }
 
-    fn unranked(
+    pub(super) fn unranked(
         &mut self,
         matching: &Matching,
         shown: impl Fn(Flags) -> bool,

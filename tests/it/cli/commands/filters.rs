@@ -3,6 +3,7 @@
 use backissue::filters::{EntryFilter, FilterScope};
 use backissue::io::store::Store;
 
+use super::marks::two_feeds;
 use super::{each, entries, new_program};
 use crate::support::site::{Site, answer};
 
@@ -37,6 +38,50 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     assert_eq!((&rules[0]["hits"], &rules[0]["hidden"]), (&1.into(), &1.into()));
     let text = program.run(&["filters"]).with(0).out;
     assert!(text.contains("hide: title ~ sponsored, tag garden"), "{text}");
+}
+
+#[test]
+fn a_filter_is_made_from_the_command_line_applied_at_once_and_taken_back() {
+    let (_site, program) = two_feeds();
+    let args = ["filters", "add", "--hide", "--tag", "garden", "--title", "/frost [12]$/"];
+    assert_eq!(
+        program.run(&args).with(0).out,
+        "filter 1: hide: title ~ /frost [12]$/, tag garden; hits 2 entries · 'backissue undo' takes it back\n"
+    );
+    assert_eq!(program.run(&["unread"]).with(0).out, "5\n");
+    let args = ["filters", "add", "--label", "#cold", "--feed", "harbour", "--until", "2w"];
+    let told = program.run(&args).with(0).out;
+    assert!(told.contains("label #cold") && told.contains("hits 3 entries"), "{told}");
+    let listed = program.run(&["filters"]).with(0).out;
+    assert!(listed.starts_with("    1      2 hit     2 hidden  hide: title ~"), "{listed}");
+    let told = program.run(&["filters", "remove", "1"]).with(0).out;
+    assert!(told.starts_with("filter 1 is given up: hide: title ~"), "{told}");
+    assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
+    program.run(&["undo"]).with(0);
+    assert_eq!(program.run(&["unread"]).with(0).out, "5\n");
+    program.run(&["undo"]).with(0);
+    program.run(&["undo"]).with(0);
+    assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
+    assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
+}
+
+#[test]
+fn a_filter_that_cannot_be_is_refused_in_one_sentence() {
+    let (_site, program) = two_feeds();
+    for (args, part) in [
+        (&["add", "--star"][..], "every entry"),
+        (&["add", "--star", "--title", "/(/"], "unclosed group"),
+        (&["add", "--star", "--feed", "moon"], "no subscription is called 'moon'"),
+        (&["add", "--star", "--title", "wax", "--until", "soon"], "soon"),
+        (&["remove", "9"], "there is no filter 9"),
+    ] {
+        let sentence = program.run(&[&["filters"], args].concat()).refused(2);
+        assert!(sentence.contains(part), "{args:?}: {sentence}");
+    }
+    program.run(&["filters", "add", "--title", "wax"]).with(2);
+    program.run(&["filters", "add", "--star", "--hide", "--title", "wax"]).with(2);
+    program.run(&["filters", "remove", "first"]).with(2);
+    assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
 }
 
 #[test]

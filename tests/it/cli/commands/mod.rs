@@ -3,8 +3,11 @@
 
 mod archives;
 mod filters;
+mod giving_up;
 mod journey;
 mod keeping;
+mod marks;
+mod opening;
 mod opml;
 mod plan;
 mod refusals;

@@ -169,7 +169,7 @@ fn minutes(words: &str) -> i64 {
 fn what_add_announces_is_what_the_list_of_feeds_then_shows() {
     let documents = |path: &str| match path {
         "/ttl" => answer(200, &[], rss("<ttl>30</ttl>")),
-        "/fresh" => answer(200, &[("cache-control", "max-age=86400")], rss("<ttl>30</ttl>")),
+        "/fresh" => answer(200, &[("cache-control", "max-age=88200")], rss("<ttl>30</ttl>")),
         "/default" => answer(200, &[], rss("")),
         _ => answer(200, &[], daily()),
     };

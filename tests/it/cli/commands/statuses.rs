@@ -156,3 +156,33 @@ fn a_feed_that_comes_back_is_forgiven() {
     assert_eq!((&feed["failures"], &feed["trouble"]), (&0.into(), &Value::Null));
     assert_eq!(feed["failing_since"], Value::Null);
 }
+
+#[test]
+fn a_poll_for_cron_writes_nothing_and_ends_well_though_feeds_fail_if_it_is_to() {
+    let (_, program, _site) = after(404, &[]);
+    for (args, status) in
+        [(&["poll", "--all", "--quiet"][..], 1), (&["poll", "--all", "--quiet", "--tolerant"], 0)]
+    {
+        let ended = program.run(args).with(status);
+        assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""), "{args:?}");
+    }
+    let told = program.run(&["poll", "1", "--tolerant"]).with(0).out;
+    assert!(told.contains("1 failed"), "{told}");
+    assert!(program.run(&["poll", "moon", "--quiet"]).refused(2).contains("moon"));
+    program.run(&["poll", "--quiet", "--json"]).with(2);
+}
+
+#[test]
+fn failing_feeds_are_ignored_in_the_status_if_the_configuration_says_so() {
+    let (site, program) = (site_with(500, &[]), new_program());
+    let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
+    let key = "failing_feeds = \"ignore\"\n";
+    let kept = match kept.split_once("[poll]\n") {
+        Some((before, after)) => format!("{before}[poll]\n{key}{after}"),
+        None => format!("{kept}[poll]\n{key}"),
+    };
+    program.write("config.toml", kept);
+    program.run(&["add", &site.at("/f")]).with(0);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!(polled["failed"], 1);
+}

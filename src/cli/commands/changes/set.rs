@@ -1,9 +1,7 @@
 //! `backissue set`: what the reader chooses for a feed; planned at once.
 
-use std::sync::mpsc::channel;
-
-use super::plan;
 use crate::cli::args_set::SetArgs;
+use crate::cli::commands::plan;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
@@ -27,19 +25,18 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     }
     let zone = learn::zone_of(engine.zone);
     set_all(args, &mut Chosen::default(), &zone)?;
-    let (args, (sender, was)) = (args.clone(), channel());
+    let args = args.clone();
     // What others set meanwhile stays: only what is named is changed, in what is chosen at that moment.
     let change = move |engine: &Engine| {
         let before = engine.feeds.get(&feed).map(|feed| feed.record.chosen()).unwrap_or_default();
         let mut chosen = before.clone();
         // It went well above.
         set_all(&args, &mut chosen, &zone).ok();
-        sender.send((before, chosen.clone())).ok();
-        Request::Set(feed, Box::new(chosen))
+        (Request::Set(feed, Box::new(chosen.clone())), (before, chosen))
     };
     // What is to be learned is learned after the next poll.
-    let engine = desk.ask_about(change, |engine, _| engine.clone())?;
-    let (before, chosen) = was.recv().unwrap_or_default();
+    let (engine, (before, chosen)) =
+        desk.ask_about(change, |engine, _, changed| (engine.clone(), changed))?;
     desk.wait_until_durable()?;
     desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);

@@ -1,6 +1,12 @@
 //! `backissue watch`: the poller without a screen, for a service manager.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::events::{self, EventLog};
 use crate::cli::args::Options;
+use crate::cli::args_background::WatchArgs;
+use crate::cli::desk::Desk;
 use crate::cli::owner::{self, Found};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::end_guests;
@@ -8,22 +14,56 @@ use crate::cli::{Done, upkeep};
 use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
 use crate::io::console;
+use crate::io::output::OwnOutput;
 use crate::io::owner::client::wait_for_close;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
+use crate::io::signals::Stops;
 use crate::io::store::Store;
+use crate::io::visits::Hand;
+
+/// The pause between two looks at whether the store has to be put in order.
+const ORDER_PAUSE: Duration = Duration::from_mins(60);
 
 /// Runs until the system says stop; everything is saved. While a reader has the store it waits.
-pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, Failure> {
+    let mut kept = None;
     loop {
-        let store = match owner::find_owner(options)? {
+        if let Some(store) = kept.take() {
+            let (ending, store, listener) = poll(options, args, store)?;
+            match ending {
+                Ending::PutInOrder => kept = Some(store),
+                Ending::HandOver => {
+                    drop(store);
+                    // Whoever takes the store keeps the connection open as long as it has it.
+                    if let Some((stream, _)) = listener.and_then(Listener::release) {
+                        console::tell(
+                            "another backissue took the store over; polling goes on when it ends",
+                        );
+                        if !wait_unless_stopped(stream)? {
+                            return Ok(Done::All);
+                        }
+                    }
+                }
+                Ending::Quit | Ending::Stop | Ending::Demo | Ending::Suspend => {
+                    return Ok(Done::All);
+                }
+            }
+            continue;
+        }
+        let found = match owner::find_owner(options) {
+            // Its owner puts it in order, say, which may take a while.
+            Err(failure) if failure.in_use.is_some() => continue,
+            found => found?,
+        };
+        kept = match found {
             Found::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
                 }
-                *store
+                Some(*store)
             }
             Found::Owned(client) if client.owner == OwnerKind::Watch => {
                 return Err(Failure {
@@ -37,46 +77,38 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             Found::Owned(client) => {
                 let process = client.process;
                 let Some(stream) = client.wait_for_end() else { continue };
-                let why = format!(
+                console::tell(&format!(
                     "another backissue has the store open (process {process}); polling goes on when it ends"
-                );
-                if !wait_unless_stopped(stream, &why)? {
+                ));
+                if !wait_unless_stopped(stream)? {
                     return Ok(Done::All);
                 }
-                continue;
+                None
             }
         };
-        let (ending, store, listener) = poll(options, store)?;
-        drop(store);
-        if ending != Ending::HandOver {
-            return Ok(Done::All);
-        }
-        // Whoever takes the store keeps the connection open as long as it has it.
-        if let Some((stream, _)) = listener.and_then(Listener::release) {
-            let why = "another backissue took the store over; polling goes on when it ends";
-            if !wait_unless_stopped(stream, why)? {
-                return Ok(Done::All);
-            }
-        }
     }
 }
 
-/// Says why it waits, and waits until the other side of a connection ends (`true`) or this process is told to (`false`).
-fn wait_unless_stopped(stream: std::os::unix::net::UnixStream, why: &str) -> Result<bool, Failure> {
+/// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
+fn wait_unless_stopped(stream: std::os::unix::net::UnixStream) -> Result<bool, Failure> {
+    let mut stops = Stops::of_process();
     block_on(async {
-        let stopped = session::wait_until_stopped();
-        console::tell(why);
         Ok(tokio::select! {
             biased;
-            () = stopped => false,
+            () = stops.wait() => false,
             () = wait_for_close(stream) => true,
         })
     })
 }
 
 /// Polls until it is told to stop, or another process takes the store over.
-fn poll(options: &Options, store: Store) -> Result<(Ending, Store, Option<Listener>), Failure> {
+fn poll(
+    options: &Options,
+    args: &WatchArgs,
+    store: Store,
+) -> Result<(Ending, Store, Option<Listener>), Failure> {
     let configured = session::read_configuration(options)?;
+    let configured_texts = upkeep::texts_max(&configured.settings);
     // Who stops a service wants it to end at once: what others do at their end is done first.
     let store = match upkeep::at_the_start(store, &configured.settings)? {
         Some(store) => store,
@@ -98,6 +130,11 @@ fn poll(options: &Options, store: Store) -> Result<(Ending, Store, Option<Listen
             "watching {} subscriptions; interrupt to stop",
             runtime.program.engine.feeds.len()
         ));
+        let hand = runtime.hand();
+        if args.follow {
+            follow(options, hand.clone());
+        }
+        tokio::spawn(put_in_order_in_time(hand.another(), configured_texts));
         let mut told = 0;
         let ending = runtime
             .until_ended(|program| {
@@ -113,12 +150,47 @@ fn poll(options: &Options, store: Store) -> Result<(Ending, Store, Option<Listen
                 }
             })
             .await;
+        hand.cancel();
         if let Ok(listener) = &listener {
             end_guests(&mut runtime, listener).await;
         }
         let store = runtime.stop()?;
         Ok((ending, store, listener.ok()))
     })
+}
+
+/// Writes what happens to standard output.
+fn follow(options: &Options, hand: Hand) {
+    let output = Arc::<OwnOutput>::default();
+    let desk = Desk::new(options.clone(), hand, output, EventLog::default());
+    let telling = move || {
+        if let Err(failure) = events::follow(&desk) {
+            console::tell(&format!("backissue: {}", failure.sentence));
+        }
+    };
+    // Without a thread nothing is told, and polling goes on.
+    std::thread::Builder::new().name("events".into()).spawn(telling).ok();
+}
+
+/// Ends the loop once in a while if the store needs what is only done between two sessions, and nothing is under way.
+async fn put_in_order_in_time(hand: Hand, texts_max: u64) {
+    loop {
+        tokio::time::sleep(ORDER_PAUSE).await;
+        let looking = hand.clone();
+        let due = move || {
+            looking.look(move |store| {
+                Ok(store.may_hold_too_much(texts_max)? || store.is_worth_compacting()?)
+            })
+        };
+        let due = tokio::task::spawn_blocking(due).await;
+        if matches!(due, Ok(Ok(true))) {
+            hand.do_later(|host| {
+                if host.engine().is_at_rest() {
+                    host.end(Ending::PutInOrder);
+                }
+            });
+        }
+    }
 }
 
 /// Says in one line what came of a round of polls.

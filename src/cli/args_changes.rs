@@ -1,0 +1,172 @@
+//! The arguments of the subcommands that change what is kept.
+
+use clap::{Subcommand, ValueEnum};
+
+/// `mark`.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which")
+    .args(["entries", "feeds", "tags", "search", "all", "before"])
+    .multiple(true)
+    .required(true))]
+pub(super) struct MarkArgs {
+    /// What the entries become
+    #[arg(value_name = "AS")]
+    pub(super) mark: MarkWord,
+    /// Entries: their numbers, as 'backissue entries' lists them
+    #[arg(value_name = "ENTRY", conflicts_with_all = ["feeds", "tags", "search", "all"])]
+    pub(super) entries: Vec<String>,
+    /// Entries of a feed: its number, address, or a part of its title; may be repeated
+    #[arg(long = "feed", value_name = "FEED")]
+    pub(super) feeds: Vec<String>,
+    /// Entries of the feeds with a tag, or with one below it; may be repeated
+    #[arg(long = "tag", value_name = "T")]
+    pub(super) tags: Vec<String>,
+    /// Entries that a search finds, written as for 'backissue search'
+    #[arg(long, value_name = "WORDS")]
+    pub(super) search: Option<String>,
+    /// Entries of all feeds
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Only entries before a date (2026-03-01) or time (2026-03-01T12:00:00Z)
+    #[arg(long, value_name = "DATE")]
+    pub(super) before: Option<String>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What entries can be marked as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum MarkWord {
+    /// Read.
+    Read,
+    /// Not read.
+    Unread,
+    /// With a star.
+    Starred,
+    /// Without a star.
+    Unstarred,
+}
+
+/// `unsubscribe`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FeedsNamed {
+    /// Feeds: numbers, addresses, or parts of titles
+    #[arg(required = true, value_name = "FEED")]
+    pub(super) feeds: Vec<String>,
+}
+
+/// `resume`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FeedNamed {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
+}
+
+/// `move`.
+#[derive(Debug, clap::Args)]
+pub(super) struct MoveArgs {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
+    /// Read it from the new address from now on, or stay with the one it has
+    #[arg(value_name = "ANSWER")]
+    pub(super) answer: MoveAnswer,
+}
+
+/// What can be answered to a feed that says that it moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum MoveAnswer {
+    /// Read it from the new address.
+    Accept,
+    /// Stay with the address it has.
+    Refuse,
+}
+
+/// `unread`.
+#[derive(Debug, clap::Args)]
+pub(super) struct UnreadArgs {
+    /// Only entries of these feeds: numbers, addresses, or parts of titles
+    #[arg(value_name = "FEED")]
+    pub(super) feeds: Vec<String>,
+    /// Write one JSON document for a program to read: also the sums of each feed
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `open`.
+#[derive(Debug, clap::Args)]
+pub(super) struct OpenArgs {
+    /// Number of the entry, as 'backissue entries' lists it
+    #[arg(value_name = "ENTRY")]
+    pub(super) entry: String,
+    /// Do not mark it read
+    #[arg(long)]
+    pub(super) keep_unread: bool,
+}
+
+/// `filters`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct FiltersArgs {
+    #[command(subcommand)]
+    pub(super) change: Option<FilterChange>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What can be done with filters.
+#[derive(Debug, Subcommand)]
+pub(super) enum FilterChange {
+    /// Make a filter and apply it to what is kept already; all of its conditions must fit
+    Add(FilterAddArgs),
+    /// Give a filter up; what it hid is shown again
+    Remove(FilterRemoveArgs),
+}
+
+/// `filters add`.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("action").required(true))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(super) struct FilterAddArgs {
+    /// Hide the entries that it hits
+    #[arg(long, group = "action")]
+    pub(super) hide: bool,
+    /// Mark them read
+    #[arg(long, group = "action")]
+    pub(super) mark_read: bool,
+    /// Star them
+    #[arg(long, group = "action")]
+    pub(super) star: bool,
+    /// Give them a label, which lists show and 'tag:' finds
+    #[arg(long, group = "action", value_name = "L")]
+    pub(super) label: Option<String>,
+    /// Look only at entries of a feed: its number, address, or a part of its title
+    #[arg(long, value_name = "FEED", conflicts_with = "tag")]
+    pub(super) feed: Option<String>,
+    /// Look only at entries of feeds with a tag, or with one below it
+    #[arg(long, value_name = "T")]
+    pub(super) tag: Option<String>,
+    /// What the title has: words, "a phrase" or /expression/
+    #[arg(long, value_name = "WORDS")]
+    pub(super) title: Option<String>,
+    /// What the author's name has
+    #[arg(long, value_name = "WORDS")]
+    pub(super) author: Option<String>,
+    /// What the text has
+    #[arg(long, value_name = "WORDS")]
+    pub(super) text: Option<String>,
+    /// How long it holds: 7d, 2w, 6m, 1y, or its last day (2026-03-01); for good if left out
+    #[arg(long, value_name = "DATE")]
+    pub(super) until: Option<String>,
+}
+
+/// `filters remove`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FilterRemoveArgs {
+    /// Its number, as 'backissue filters' lists it
+    #[arg(value_name = "NUMBER")]
+    pub(super) number: u32,
+}

@@ -1,0 +1,123 @@
+//! The examples in the help of each subcommand.
+
+use clap::Command;
+
+/// Each subcommand with its examples; one below another is named by both words.
+const EXAMPLES: [(&str, &str); 34] = [
+    ("demo", "backissue demo"),
+    (
+        "add",
+        "backissue add https://site.example\n\
+         backissue add https://site.example/feed.xml --tag news/local --title 'Our town'",
+    ),
+    (
+        "import",
+        "backissue import subscriptions.opml\ncurl -s https://site.example/list.opml | backissue import -",
+    ),
+    ("export", "backissue export subscriptions.opml\nbackissue export | grep -c xmlUrl"),
+    (
+        "feeds",
+        "backissue feeds orchard\n\
+         backissue feeds --tag news --unread\n\
+         backissue feeds --failing --json",
+    ),
+    (
+        "unsubscribe",
+        "backissue unsubscribe 7\nbackissue unsubscribe orchard https://b.example/feed",
+    ),
+    (
+        "unread",
+        "backissue unread\n\
+         backissue unread orchard\n\
+         backissue unread --json",
+    ),
+    (
+        "entries",
+        "backissue entries orchard --unread\n\
+         backissue entries --since 2026-03-01 --limit 20 --json",
+    ),
+    (
+        "search",
+        "backissue search late frost\n\
+         backissue search '\"late frost\" tag:garden is:unread after:7d'",
+    ),
+    (
+        "filters",
+        "backissue filters\n\
+         backissue filters add --hide --title sponsored\n\
+         backissue filters remove 1",
+    ),
+    (
+        "filters add",
+        "backissue filters add --hide --title sponsored\n\
+         backissue filters add --label frost --tag garden --text '/late +frost/' --until 6m",
+    ),
+    ("filters remove", "backissue filters remove 1"),
+    ("show", "backissue show 3.14\nbackissue show 3.14 --text | less"),
+    ("open", "backissue open 3.14\nbackissue open 3.14 --keep-unread"),
+    (
+        "mark",
+        "backissue mark read 3.14 3.15\n\
+         backissue mark read --feed orchard --before 2026-03-01\n\
+         backissue mark starred --search 'title:frost is:unread'\n\
+         backissue mark read --all",
+    ),
+    ("undo", "backissue undo"),
+    (
+        "poll",
+        "backissue poll\n\
+         backissue poll orchard\n\
+         backissue poll --quiet --tolerant",
+    ),
+    ("history", "backissue history orchard\nbackissue history orchard --continue"),
+    ("watch", "backissue watch\nbackissue watch --follow"),
+    ("events", "backissue events --follow | jq .event"),
+    ("service", "backissue service install\nbackissue service status"),
+    ("plan", "backissue plan orchard --next 5"),
+    (
+        "set",
+        "backissue set orchard --pace more --min 30m\n\
+         backissue set orchard --rule 'Mon-Fri 9:00-18:00 45m' --tag news",
+    ),
+    ("resume", "backissue resume orchard"),
+    ("move", "backissue move orchard accept\nbackissue move 7 refuse"),
+    (
+        "parse",
+        "backissue parse feed.xml\ncurl -s https://site.example/feed.xml | backissue parse - --json",
+    ),
+    (
+        "lint",
+        "backissue lint https://site.example/feed.xml\nbackissue lint feed.xml --url https://site.example/feed.xml",
+    ),
+    (
+        "simulate",
+        "backissue simulate --feed orchard\nbackissue simulate --feeds times.jsonl --table",
+    ),
+    ("config", "backissue config\nbackissue config --print-default > config.toml"),
+    ("doctor", "backissue doctor\nbackissue doctor --repair"),
+    ("backup", "backissue backup backissue.backup"),
+    ("restore", "backissue restore backissue.backup"),
+    (
+        "completions",
+        "backissue completions bash > ~/.local/share/bash-completion/completions/backissue",
+    ),
+    ("man", "backissue man | man -l -"),
+];
+
+/// Adds the examples to the help of each subcommand.
+pub(super) fn add_examples(command: Command) -> Command {
+    add_below(command, "")
+}
+
+/// Adds the examples to those below a command, whose words are `above`.
+fn add_below(command: Command, above: &str) -> Command {
+    command.mut_subcommands(|inner| {
+        let name = format!("{above}{}", inner.get_name());
+        let examples = EXAMPLES.iter().find(|(known, _)| *known == name);
+        let inner = add_below(inner, &format!("{name} "));
+        let Some((_, lines)) = examples else { return inner };
+        let lines: String = lines.lines().map(|line| format!("\n  {line}")).collect();
+        let before = inner.get_after_help().map(|text| format!("{text}\n\n"));
+        inner.after_help(format!("{}Examples:{lines}", before.unwrap_or_default()))
+    })
+}

@@ -1,0 +1,5 @@
+//! Polling without a screen, and what scripts see of it.
+
+pub(super) mod events;
+pub(super) mod service;
+pub(super) mod watch;

@@ -1,0 +1,152 @@
+//! `backissue service`: polling in the background as a user service of systemd.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cli::Done;
+use crate::cli::args::Options;
+use crate::cli::args_background::{ServiceAction, ServiceArgs};
+use crate::cli::session::Failure;
+use crate::io::config::config_file;
+use crate::io::console;
+
+/// The unit, with a place for the command.
+const UNIT: &str = include_str!("../../../assets/backissue.service");
+/// Its name.
+const NAME: &str = "backissue.service";
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &ServiceArgs) -> Result<Done, Failure> {
+    let unit = unit_path()?;
+    match args.what {
+        ServiceAction::Install => install(options, &unit),
+        ServiceAction::Remove => remove(&unit),
+        ServiceAction::Status => status(&unit),
+    }
+}
+
+/// Where units of this user are.
+fn unit_path() -> Result<PathBuf, Failure> {
+    let folders = config_file::folders().map_err(Failure::new)?;
+    let config = folders.config.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+    Ok(config.join("systemd/user").join(NAME))
+}
+
+fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
+    let cannot = |error: std::io::Error| {
+        Failure::new(format!("{} cannot be written: {error}", unit.display()))
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(format!("this program's own path is not known: {error}")))?;
+    let text = unit_text(&program, options)?;
+    unit.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
+    fs::write(unit, text).map_err(cannot)?;
+    console::tell(&format!("written: {}", unit.display()));
+    systemctl(&["daemon-reload"])?;
+    systemctl(&["enable", NAME])?;
+    // Also one that runs already follows the new file.
+    systemctl(&["restart", NAME])?;
+    console::tell(
+        "backissue polls in the background from now on; 'journalctl --user -u backissue' shows what it does",
+    );
+    Ok(Done::All)
+}
+
+fn remove(unit: &Path) -> Result<Done, Failure> {
+    if !unit.exists() {
+        console::tell(&format!("there is no service: {} is not there", unit.display()));
+        return Ok(Done::All);
+    }
+    systemctl(&["disable", "--now", NAME])?;
+    fs::remove_file(unit)
+        .map_err(|error| Failure::new(format!("{} cannot be removed: {error}", unit.display())))?;
+    systemctl(&["daemon-reload"])?;
+    console::tell(&format!("removed: {}", unit.display()));
+    Ok(Done::All)
+}
+
+fn status(unit: &Path) -> Result<Done, Failure> {
+    if !unit.exists() {
+        console::put("not installed; 'backissue service install' does that");
+        return Ok(Done::WithFailures);
+    }
+    let said = |what: &str| -> Result<String, Failure> {
+        let answer = Command::new("systemctl").args(["--user", what, NAME]).output();
+        let answer = answer.map_err(|error| no_systemd(&error))?;
+        Ok(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
+    };
+    let (active, enabled) = (said("is-active")?, said("is-enabled")?);
+    console::put(&format!("{active}, {enabled}: {}", unit.display()));
+    Ok(if active == "active" { Done::All } else { Done::WithFailures })
+}
+
+/// Tells systemd something; what it answers to a mistake is passed on.
+fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
+    let answer = Command::new("systemctl").arg("--user").args(arguments).output();
+    let answer = answer.map_err(|error| no_systemd(&error))?;
+    if answer.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&answer.stderr);
+    let first = said.lines().next().unwrap_or("it did not say why");
+    Err(Failure::new(format!("systemctl --user {} failed: {first}", arguments.join(" "))))
+}
+
+fn no_systemd(error: &std::io::Error) -> Failure {
+    Failure::new(format!(
+        "systemd cannot be asked ({error}); let your own service manager run 'backissue watch'"
+    ))
+}
+
+/// The unit for this program, with the folders that were named.
+fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
+    let mut command = quote(program)?;
+    for (flag, path) in [("--data-dir", &options.data_dir), ("--config", &options.config)] {
+        if let Some(path) = path {
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            command.push_str(&format!(" {flag} {}", quote(&whole)?));
+        }
+    }
+    Ok(UNIT.replace("{command}", &command))
+}
+
+/// A path as one word of a unit file: `%`, `$`, quotes and backslashes mean something there.
+fn quote(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
+        Failure::new(format!("{} cannot be written into a unit file", path.display()))
+    })?;
+    let mut quoted = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            '%' | '$' => quoted.extend([char, char]),
+            _ => quoted.push(char),
+        }
+    }
+    quoted.push('"');
+    Ok(quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_names_the_program_and_the_folders_that_were_named() {
+        let options = Options {
+            data_dir: Some("/data/50% \"mine\"".into()),
+            config: None,
+            offline: false,
+            plain: false,
+            verbose: false,
+        };
+        let text = unit_text(Path::new("/opt/a b/backissue"), &options).unwrap();
+        let start = text.lines().find(|line| line.starts_with("ExecStart=")).unwrap();
+        assert_eq!(
+            start,
+            "ExecStart=\"/opt/a b/backissue\" --data-dir \"/data/50%% \\\"mine\\\"\" watch"
+        );
+        assert!(unit_text(Path::new("/opt/a\nb"), &options).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! `backissue filters add` and `remove`.
+
+use super::UNDO_HINT;
+use crate::cli::args_changes::FilterAddArgs;
+use crate::cli::commands::filters::describe_filter;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
+use crate::cli::{Done, lookup};
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use crate::filters::{Action, EntryFilter, FilterScope, read_until};
+use crate::io::clock;
+use crate::io::store::Store;
+use crate::io::visits::Waited;
+use crate::schedule::counted_words;
+
+/// Makes a filter, waits until it is applied, and says what it hits.
+pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Failure> {
+    let now = clock::now();
+    let (typed, until) = (args.feed.clone(), args.until.clone());
+    let (feed, until) = desk.inspect(move |engine| {
+        let feed = typed.map(|typed| lookup::find_subscription(engine, &typed)).transpose()?;
+        let until = read_until(until.as_deref().unwrap_or_default(), now, engine.zone);
+        Ok::<_, Failure>((feed, until.map_err(Failure::new)?))
+    })??;
+    let given = |text: &Option<String>| text.clone().unwrap_or_default().trim().to_owned();
+    let filter = EntryFilter {
+        id: 0,
+        action: chosen_action(args),
+        scope: match (feed, &args.tag) {
+            (Some(feed), _) => FilterScope::Feed(feed),
+            (None, Some(tag)) => FilterScope::Tag(tag.trim().to_owned()),
+            (None, None) => FilterScope::Everywhere,
+        },
+        title: given(&args.title),
+        author: given(&args.author),
+        text: given(&args.text),
+        until,
+    };
+    let made = desk.ask_and_inspect(Request::SaveFilter(Box::new(filter)), move |engine, _| {
+        let made = engine.filters.list.last();
+        made.map(|filter| (filter.id, describe_filter(engine, filter, now)))
+    })?;
+    let Some((id, words)) = made else { return Ok(Done::All) };
+    wait_until_applied(desk, id)?;
+    let counts = desk.look(Store::count_filter_hits)?;
+    let hits = counts.get(&id).map_or(0, |count| count.hits);
+    let hits = counted_words(usize::try_from(hits).unwrap_or(usize::MAX), "entry", "entries");
+    desk.put(&format!("filter {id}: {words}; hits {hits}{UNDO_HINT}"));
+    Ok(Done::All)
+}
+
+fn chosen_action(args: &FilterAddArgs) -> Action {
+    match &args.label {
+        Some(label) => Action::Label(label.trim().trim_start_matches('#').to_owned()),
+        None if args.mark_read => Action::Read,
+        None if args.star => Action::Star,
+        None => Action::Hide,
+    }
+}
+
+/// Gives a filter up and waits until what it did is taken back.
+pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
+    let now = clock::now();
+    let words = desk.inspect(move |engine: &Engine| {
+        engine.filters.get(id).map(|filter| describe_filter(engine, filter, now))
+    })?;
+    let Some(words) = words else {
+        return Err(Failure::new(format!(
+            "there is no filter {id}; 'backissue filters' lists them"
+        )));
+    };
+    desk.ask(Request::RemoveFilter(id))?;
+    wait_until_applied(desk, id)?;
+    desk.put(&format!("filter {id} is given up: {words}{UNDO_HINT}"));
+    Ok(Done::All)
+}
+
+/// Waits until a change of a filter is done to the entries, and durable.
+fn wait_until_applied(desk: &Desk, id: u32) -> Result<(), Failure> {
+    let waited =
+        desk.follow(move |engine, _, _: &mut Vec<()>| !engine.filters.is_pending(id), |()| {})?;
+    desk.wait_until_durable()?;
+    match waited {
+        Waited::Done => Ok(()),
+        Waited::Cancelled => {
+            Err(Failure::new("interrupted; the filters are changed, and applied to what arrives"))
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `backissue mark`: marks entries read, unread, starred or unstarred.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+use super::UNDO_HINT;
+use crate::cli::args_changes::{MarkArgs, MarkWord};
+use crate::cli::commands::search;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
+use crate::cli::{Done, json as pieces, lookup, time_args};
+use crate::engine::request::Request;
+use crate::engine::search_query::{self, is_tagged};
+use crate::engine::state::Engine;
+use crate::history::{EntryKey, FeedKey, Flag};
+use crate::io::clock;
+use crate::io::store::MarkPlan;
+use crate::search::Matching;
+
+/// Runs the command.
+pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure> {
+    let before = args.before.as_deref().map(time_args::parse_instant).transpose()?;
+    let (flag, value) = match args.mark {
+        MarkWord::Read => (Flag::Read, true),
+        MarkWord::Unread => (Flag::Read, false),
+        MarkWord::Starred => (Flag::Starred, true),
+        MarkWord::Unstarred => (Flag::Starred, false),
+    };
+    let plan = if args.entries.is_empty() {
+        let matching = resolve_query(desk, args, before)?;
+        desk.look(move |store| store.find_to_mark(&matching, flag, value))?
+    } else {
+        let keys = find_named(desk, &args.entries, before)?;
+        desk.look(move |store| store.plan_mark(&keys, flag, value))?
+    };
+    let MarkPlan { fitting, changing, all_from_history } = plan;
+    let marked = changing.len();
+    if marked > 0 {
+        // What counts as read only because it is old is to be so again when that is taken back.
+        let flag = if args.mark == MarkWord::Unread && all_from_history {
+            Flag::FromHistory
+        } else {
+            flag
+        };
+        desk.change(Request::Mark { keys: changing, flag, value })?;
+    }
+    let word = args.mark.word();
+    let done = match args.mark {
+        MarkWord::Read | MarkWord::Unread => format!("{marked} marked {word}"),
+        MarkWord::Starred | MarkWord::Unstarred => format!("{marked} {word}"),
+    };
+    if args.json {
+        desk.put(&pieces::text(&json!({ "marked": marked, "as": word })));
+    } else if marked > 0 {
+        desk.put(&format!("{done}{UNDO_HINT}"));
+    } else if fitting > 0 {
+        desk.put(&format!("{done}: whatever fits is {word} already"));
+    } else {
+        desk.put(&format!("{done}: no entry fits"));
+    }
+    Ok(Done::All)
+}
+
+impl MarkWord {
+    /// As it is typed.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Unread => "unread",
+            Self::Starred => "starred",
+            Self::Unstarred => "unstarred",
+        }
+    }
+}
+
+/// The entries that are named by their numbers; all must be there.
+fn find_named(
+    desk: &Desk,
+    typed: &[String],
+    before: Option<DateTime<Utc>>,
+) -> Result<Vec<EntryKey>, Failure> {
+    let named: Result<BTreeSet<EntryKey>, String> = typed.iter().map(|one| one.parse()).collect();
+    let named = named.map_err(Failure::new)?;
+    let dated = desk.look(move |store| {
+        let dated = named.into_iter().map(|key| Ok((key, store.date_of(key)?)));
+        dated.collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut keys = Vec::with_capacity(dated.len());
+    for (key, date) in dated {
+        let Some(date) = date else {
+            return Err(Failure::new(format!(
+                "there is no entry {key}; 'backissue entries' lists them"
+            )));
+        };
+        if before.is_none_or(|before| date < before.timestamp()) {
+            keys.push(key);
+        }
+    }
+    Ok(keys)
+}
+
+/// What is named together, as one query; the search index holds what the store holds if the query needs it.
+fn resolve_query(
+    desk: &Desk,
+    args: &MarkArgs,
+    before: Option<DateTime<Utc>>,
+) -> Result<Matching, Failure> {
+    let (feeds, tags) = (args.feeds.clone(), args.tags.clone());
+    let (text, now) = (args.search.clone(), clock::now());
+    let matching = desk.inspect(move |engine| {
+        let mut matching = match_search(engine, now, text.as_deref())?;
+        let named = lookup::find_subscriptions(engine, &feeds)?;
+        if !named.is_empty() {
+            matching.feeds.retain(|feed| named.contains(feed));
+        }
+        if !tags.is_empty() {
+            let tagged = find_tagged(engine, &tags)?;
+            matching.feeds.retain(|feed| tagged.contains(feed));
+        }
+        if let Some(before) = before.map(|before| before.timestamp()) {
+            matching.before = Some(matching.before.map_or(before, |other| other.min(before)));
+        }
+        Ok::<_, Failure>(matching)
+    })??;
+    if !matching.terms.is_empty() {
+        search::catch_up(desk)?;
+    }
+    Ok(matching)
+}
+
+/// The query of a search, or one that finds everything.
+fn match_search(
+    engine: &Engine,
+    now: DateTime<Utc>,
+    text: Option<&str>,
+) -> Result<Matching, Failure> {
+    let everything = search_query::resolve(engine, now, "", false)
+        .map_err(|flaw| Failure::new(flaw.to_string()))?;
+    let Some(text) = text else { return Ok(everything) };
+    let matching = search_query::resolve(engine, now, text, false)
+        .map_err(|flaw| Failure::new(flaw.to_string()))?;
+    if matching.wants_gaps() {
+        return Err(Failure::new("a gap cannot be marked: leave 'is:gap' out of the search"));
+    }
+    if matching == everything && !text.trim().contains(':') {
+        return Err(Failure::new(format!(
+            "'{text}' has no word to look for and would find every entry; --all marks them all"
+        )));
+    }
+    Ok(matching)
+}
+
+/// The feeds that have one of these tags, or one below it.
+fn find_tagged(engine: &Engine, tags: &[String]) -> Result<BTreeSet<FeedKey>, Failure> {
+    let mut found = BTreeSet::new();
+    for tag in tags {
+        let wanted = tag.trim().to_lowercase();
+        let tagged = engine.feeds.values().filter(|feed| is_tagged(feed, &wanted));
+        let tagged: Vec<FeedKey> = tagged.map(|feed| feed.key).collect();
+        if tagged.is_empty() {
+            return Err(Failure::new(format!("no subscription has the tag '{tag}'")));
+        }
+        found.extend(tagged);
+    }
+    Ok(found)
+}

@@ -1,0 +1,36 @@
+//! `backissue open`: opens an entry's page in the browser of whoever typed it.
+
+use crate::cli::Done;
+use crate::cli::args_changes::OpenArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
+use crate::engine::request::Request;
+use crate::history::{EntryKey, Flag};
+
+/// Runs the command.
+pub(in crate::cli) fn run(desk: &Desk, args: &OpenArgs) -> Result<Done, Failure> {
+    let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
+    let found = desk.look(move |store| match store.date_of(key)? {
+        Some(_) => store.entry(key),
+        None => Ok(None),
+    })?;
+    let Some((kept, _)) = found else {
+        return Err(Failure::new(format!(
+            "there is no entry {key}; 'backissue entries' lists them"
+        )));
+    };
+    let Some(link) = kept.link else {
+        return Err(Failure::new(format!(
+            "entry {key} links to no page; 'backissue show {key}' shows its text"
+        )));
+    };
+    desk.open_link(&link)?;
+    if !args.keep_unread {
+        let keys = desk.look(move |store| store.plan_mark(&[key], Flag::Opened, true))?.changing;
+        if !keys.is_empty() {
+            desk.change(Request::Mark { keys, flag: Flag::Opened, value: true })?;
+        }
+    }
+    desk.put(&format!("opened {link}"));
+    Ok(Done::All)
+}

@@ -1,0 +1,39 @@
+//! `backissue undo`: takes the last change back, whichever hand made it.
+
+use crate::cli::Done;
+use crate::cli::desk::{Desk, sentences};
+use crate::cli::session::Failure;
+use crate::engine::request::Request;
+use crate::io::visits::Waited;
+
+/// Runs the command.
+pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
+    if !desk.inspect(|engine| engine.undo.can_undo())? {
+        desk.tell("nothing to undo");
+        return Ok(Done::All);
+    }
+    let (mut told, waits) = desk.ask_and_inspect(Request::Undo, |engine, told| {
+        (sentences(told), engine.undo.is_undo_wanted())
+    })?;
+    if waits {
+        // The last change is not done yet: it is taken back as soon as it is.
+        let waited = desk.follow(
+            |engine, events, notes| {
+                notes.extend(sentences(events));
+                !engine.undo.is_undo_wanted()
+            },
+            |sentence| told.push(sentence),
+        )?;
+        if waited == Waited::Cancelled {
+            return Err(Failure::new("interrupted; the last change is taken back once it is done"));
+        }
+    }
+    desk.wait_until_durable()?;
+    if told.is_empty() {
+        told.push("undone: what the feed withdrew is brought back".to_owned());
+    }
+    for sentence in told {
+        desk.put(&sentence);
+    }
+    Ok(Done::All)
+}

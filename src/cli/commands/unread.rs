@@ -1,0 +1,100 @@
+//! `backissue unread`: how many entries are not read; what a status bar asks every few seconds.
+
+use serde_json::{Value, json};
+
+use crate::cli::args_changes::UnreadArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
+use crate::cli::{Done, json as pieces, lookup};
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::history::{Counters, FeedKey};
+use crate::io::console;
+use crate::io::store::Store;
+
+/// Runs the command in the process that has the store open.
+pub(in crate::cli) fn run(desk: &Desk, args: &UnreadArgs) -> Result<Done, Failure> {
+    let (typed, in_json) = (args.feeds.clone(), args.json);
+    let text = desk.inspect(move |engine| {
+        let feeds = engine.feeds.values();
+        count_unread(feeds.map(|feed| (feed.key, &feed.record, feed.counters)), &typed, in_json)
+    })??;
+    desk.put(&text);
+    Ok(Done::All)
+}
+
+/// Runs the command on a store that nobody else has open.
+pub(in crate::cli) fn run_alone(store: &Store, args: &UnreadArgs) -> Result<Done, Failure> {
+    let sums = store.sums()?;
+    let feeds = sums.iter().map(|(feed, record, counters)| (*feed, record, *counters));
+    console::put(&count_unread(feeds, &args.feeds, args.json)?);
+    Ok(Done::All)
+}
+
+/// The sums of the feeds that are named, of all if none is, as they are printed.
+fn count_unread<'r>(
+    feeds: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord, Counters)> + Clone,
+    typed: &[String],
+    in_json: bool,
+) -> Result<String, Failure> {
+    let named = lookup::find_feeds(feeds.clone().map(|(feed, record, _)| (feed, record)), typed)?;
+    let wanted = feeds.filter(|(feed, ..)| typed.is_empty() || named.contains(feed));
+    let sum = |of: fn(Counters) -> u32| {
+        wanted.clone().map(|(.., counters)| u64::from(of(counters))).sum::<u64>()
+    };
+    let unread = sum(|counters| counters.unread);
+    if !in_json {
+        return Ok(unread.to_string());
+    }
+    let with_some = wanted.clone().filter(|(.., counters)| counters.unread > 0);
+    let each: Vec<Value> = with_some
+        .map(|(feed, record, counters)| {
+            json!({
+                "number": feed,
+                "title": record.shown_title(),
+                "url": record.url,
+                "tags": record.tags,
+                "unread": counters.unread,
+            })
+        })
+        .collect();
+    let starred = sum(|counters| counters.starred);
+    Ok(pieces::text(&json!({ "unread": unread, "starred": starred, "feeds": each })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(typed: &[&str], in_json: bool) -> Result<String, Failure> {
+        let record = |title: &str| SubscriptionRecord {
+            url: "https://a.example/".into(),
+            title: Some(title.into()),
+            ..SubscriptionRecord::default()
+        };
+        let counters = |unread, starred| Counters { unread, starred, ..Counters::default() };
+        let feeds = [
+            (FeedKey(1), record("Orchard"), counters(7, 1)),
+            (FeedKey(2), record("Harbour"), counters(0, 2)),
+            (FeedKey(3), record("Bell Tower"), counters(u32::MAX, 0)),
+        ];
+        let typed: Vec<String> = typed.iter().map(ToString::to_string).collect();
+        count_unread(feeds.iter().map(|(key, record, sums)| (*key, record, *sums)), &typed, in_json)
+    }
+
+    #[test]
+    fn the_sum_is_that_of_all_feeds_or_of_those_that_are_named() {
+        assert_eq!(count(&[], false).unwrap(), "4294967302");
+        assert_eq!(count(&["orchard", "2", "1"], false).unwrap(), "7");
+        assert!(count(&["moon"], false).unwrap_err().sentence.contains("moon"));
+    }
+
+    #[test]
+    fn feeds_without_unread_entries_are_left_out_of_the_list_and_counted_in_the_sums() {
+        let value: Value = serde_json::from_str(&count(&["1", "2"], true).unwrap()).unwrap();
+        assert_eq!((&value["unread"], &value["starred"]), (&7.into(), &3.into()));
+        let feed = json!({
+            "number": 1, "title": "Orchard", "url": "https://a.example/", "tags": [], "unread": 7
+        });
+        assert_eq!(value["feeds"], json!([feed]));
+    }
+}

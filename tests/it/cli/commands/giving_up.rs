@@ -1,0 +1,87 @@
+//! Subscriptions that are given up, that ended, and that moved.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use super::marks::two_feeds;
+use super::{each, feeds, new_program};
+use crate::support::binary::Program;
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+
+#[test]
+fn subscriptions_are_given_up_together_and_come_back_one_by_one() {
+    let (_site, program) = two_feeds();
+    program.run(&["mark", "read", "1.0"]).with(0);
+    let sentence = program.run(&["unsubscribe", "orchard", "moon"]).refused(2);
+    assert!(sentence.contains("'moon'"), "{sentence}");
+    assert_eq!(feeds(&program).len(), 2, "nothing was done");
+    let told = program.run(&["unsubscribe", "orchard", "2", "1"]).with(0).out;
+    let hint = "· 'backissue undo' takes it back";
+    assert_eq!(
+        told,
+        format!("unsubscribed from 'Orchard' {hint}\nunsubscribed from 'Harbour' {hint}\n")
+    );
+    assert!(feeds(&program).is_empty());
+    assert_eq!(program.run(&["undo"]).with(0).out, "subscribed again to 'Harbour'\n");
+    program.run(&["undo"]).with(0);
+    assert_eq!(each(&feeds(&program), "title"), ["Orchard", "Harbour"]);
+    assert_eq!(feeds(&program)[0]["unread"], 3, "with its marks");
+}
+
+#[test]
+fn a_feed_that_ended_is_resumed_and_polled() {
+    let status = Arc::new(AtomicU16::new(200));
+    let told = Arc::clone(&status);
+    let site =
+        Site::start(move |_| answer(told.load(Ordering::Relaxed), &[], rss("Orchard", "e", 2)));
+    let program = new_program();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let sentence = program.run(&["resume", "orchard"]).refused(2);
+    assert!(sentence.contains("has not ended"), "{sentence}");
+    status.store(410, Ordering::Relaxed);
+    program.run(&["poll", "orchard"]).with(1);
+    assert_eq!(feeds(&program)[0]["state"], "gone");
+    let resumed = program.run(&["resume", "orchard"]).with(1).out;
+    assert!(resumed.starts_with("'Orchard' is polled again\n"), "{resumed}");
+    assert_eq!(feeds(&program)[0]["state"], "gone", "it has still ended");
+    status.store(200, Ordering::Relaxed);
+    let resumed = program.run(&["resume", "orchard"]).with(0).out;
+    assert!(resumed.contains("Orchard: 0 new, 0 edited"), "{resumed}");
+    assert_eq!(feeds(&program)[0]["state"], "ok");
+}
+
+/// A feed that says that it moved to where nothing stands yet.
+fn moved() -> (Site, Program) {
+    let status = Arc::new(AtomicU16::new(200));
+    let told = Arc::clone(&status);
+    let site = Site::start(move |request| match request.path() {
+        "/old" if told.load(Ordering::Relaxed) == 200 => answer(200, &[], rss("Orchard", "a", 2)),
+        "/old" => answer(301, &[("location", "/new")], ""),
+        // Nothing in it proves that it is the same feed.
+        _ => answer(200, &[], rss("Harbour", "b", 0)),
+    });
+    let program = new_program();
+    program.run(&["add", &site.at("/old")]).with(0);
+    status.store(301, Ordering::Relaxed);
+    program.run(&["poll", "1"]).with(0);
+    assert_eq!(feeds(&program)[0]["proposed_url"], site.at("/new").as_str());
+    (site, program)
+}
+
+#[test]
+fn a_move_that_is_proposed_is_accepted_or_refused_and_that_is_taken_back() {
+    let (site, program) = moved();
+    let told = program.run(&["move", "1", "refuse"]).with(0).out;
+    assert!(told.contains("stays at"), "{told}");
+    assert_eq!(feeds(&program)[0]["proposed_url"], serde_json::Value::Null);
+    let sentence = program.run(&["move", "1", "accept"]).refused(2);
+    assert!(sentence.contains("nothing to accept"), "{sentence}");
+    program.run(&["undo"]).with(0);
+    let told = program.run(&["move", "1", "accept"]).with(0).out;
+    assert!(told.contains("is now read from") && told.contains(&site.at("/new")), "{told}");
+    assert_eq!(each(&feeds(&program), "url"), [site.at("/new")]);
+    program.run(&["undo"]).with(0);
+    assert_eq!(each(&feeds(&program), "url"), [site.at("/old")]);
+    program.run(&["move", "1", "perhaps"]).with(2);
+}

@@ -1,0 +1,52 @@
+//! Opening an entry's page from the command line.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::marks::{add_feeds, site};
+use super::{entries, new_program};
+use crate::support::binary::Program;
+
+/// Lets `[commands] open` note what it is to open, and returns the name of the file that it notes it in.
+fn note_what_is_opened(program: &Program) -> String {
+    let noted = program.write("opened", "");
+    let script = program.write("browser", format!("#!/bin/sh\necho \"$1\" >> {noted}\n"));
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // It has the terminal: what it does is done when the command ends.
+    let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
+    program.write("config.toml", format!("{kept}[commands]\nopen = \"!{script}\"\n"));
+    noted
+}
+
+fn is_unread(program: &Program, number: &str) -> bool {
+    let all = entries(program, &[]);
+    all.iter().find(|entry| entry["number"] == number).unwrap()["read"] == false
+}
+
+#[test]
+fn an_entry_is_opened_by_who_typed_it_and_marked_read_unless_it_is_to_stay_unread() {
+    let (site, program) = (site(), new_program());
+    let noted = note_what_is_opened(&program);
+    add_feeds(&site, &program);
+    let told = program.run(&["open", "1.0", "--keep-unread"]).with(0).out;
+    assert_eq!(told, "opened https://site.example/Orchard/4\n");
+    assert!(is_unread(&program, "1.0"));
+    program.run(&["open", "2.1"]).with(0);
+    assert!(!is_unread(&program, "2.1"));
+    program.run(&["open", "2.9"]).refused(2);
+    let opened = std::fs::read_to_string(noted).unwrap();
+    assert_eq!(opened, "https://site.example/Orchard/4\nhttps://site.example/Harbour/2\n");
+    assert_eq!(program.run(&["undo"]).with(0).out, "undone: 1 read\n");
+    assert!(is_unread(&program, "2.1"));
+}
+
+#[test]
+fn a_page_that_cannot_be_opened_leaves_the_entry_unread() {
+    let (site, program) = (site(), new_program());
+    let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
+    program.write("config.toml", format!("{kept}[commands]\nopen = \"/nowhere/browser\"\n"));
+    add_feeds(&site, &program);
+    let sentence = program.run(&["open", "1.0"]).refused(2);
+    assert!(sentence.contains("/nowhere/browser"), "{sentence}");
+    assert!(is_unread(&program, "1.0"));
+    program.run(&["open", "one"]).refused(2);
+}
