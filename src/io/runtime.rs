@@ -33,6 +33,8 @@ use crate::ui::settings::ScreenSettings;
 
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
+/// Visits of other hands taken between two frames.
+const VISITS_A_FRAME: usize = 8;
 
 /// The program at work.
 pub struct Runtime<P> {
@@ -193,15 +195,26 @@ impl<P: Program> Runtime<P> {
         self.take_happening(next).is_none()
     }
 
+    /// Takes what happened, and visits that wait: keys and inputs come first, but must not keep other hands waiting.
     pub(super) fn take_happening(&mut self, happening: Happening) -> Option<Ending> {
-        match happening {
+        let mut ending = match happening {
             Happening::Input(input) => self.take(input),
-            Happening::Visit(visit) => {
-                visit(self);
-                self.show_watchers();
-                self.ending.take()
+            Happening::Visit(visit) => self.receive(visit),
+        };
+        for _ in 0..VISITS_A_FRAME {
+            if ending.is_some() {
+                break;
             }
+            let Ok(visit) = self.visits.try_recv() else { break };
+            ending = self.receive(visit);
         }
+        ending
+    }
+
+    fn receive(&mut self, visit: Visit) -> Option<Ending> {
+        visit(self);
+        self.show_watchers();
+        self.ending.take()
     }
 
     /// Lets those who look on see what was told since they looked last.

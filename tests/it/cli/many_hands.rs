@@ -16,10 +16,10 @@ const HANDS: usize = 8;
 const COMMANDS: usize = 4;
 /// Feeds at the start; the last one answers 404.
 const FEEDS: usize = HANDS;
-/// Keys that neither end the reader nor start another program nor unsubscribe.
-const KEYS: [&str; 30] = [
-    "j", "k", "l", "h", "g", "G", " ", "\r", "n", "p", "J", "K", "N", "s", "A", "u", "r", "R", "i",
-    "+", "-", "=", "P", "S", "f", "?", "\t", "/e\r", "\x1b", "\x1b",
+/// Keys that neither end the reader nor start another program, unsubscribe, or take back what other hands did.
+const KEYS: [&str; 29] = [
+    "j", "k", "l", "h", "g", "G", " ", "\r", "n", "p", "J", "K", "N", "s", "A", "r", "R", "i", "+",
+    "-", "=", "P", "S", "f", "?", "\t", "/e\r", "\x1b", "\x1b",
 ];
 /// The pause between two keys.
 const KEY_PAUSE: Duration = Duration::from_millis(20);
