@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::Done;
 use super::args::Options;
-use super::background::events::EventLog;
+use super::event_log::EventLog;
 use super::session::Failure;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::request::Request;

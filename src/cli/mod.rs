@@ -15,6 +15,7 @@ mod args_simulate;
 mod background;
 pub mod commands;
 mod desk;
+mod event_log;
 mod json;
 mod lookup;
 mod owner;

@@ -8,8 +8,9 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::args::{Args, Command, Options};
-use super::background::events::{self, EventLog};
+use super::background::events;
 use super::desk::Desk;
+use super::event_log::EventLog;
 use super::session::{self, Failure, block_on};
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
@@ -38,7 +39,7 @@ const FAULT: &str = "the command ended by a fault; the store is whole";
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Who has the store.
-pub(super) enum Found {
+pub(super) enum StoreFound {
     /// This process; the sentence says that the store was made anew from a backup.
     Free(Box<Store>, Option<String>),
     /// Another one, which listens.
@@ -46,7 +47,7 @@ pub(super) enum Found {
 }
 
 /// Opens the store, or finds who has it open.
-pub(super) fn find_owner(options: &Options) -> Result<Found, Failure> {
+pub(super) fn find_owner(options: &Options) -> Result<StoreFound, Failure> {
     let began = clock::instant();
     let (mut told, stops) = (false, Stops::of_process());
     loop {
@@ -54,13 +55,13 @@ pub(super) fn find_owner(options: &Options) -> Result<Found, Failure> {
             return Err(Failure::new("interrupted while another backissue has the store open"));
         }
         let failure = match session::store_or_recovered(options) {
-            Ok((store, recovered)) => return Ok(Found::Free(Box::new(store), recovered)),
+            Ok((store, recovered)) => return Ok(StoreFound::Free(Box::new(store), recovered)),
             Err(failure) => failure,
         };
         match failure.in_use.as_deref().map(Client::connect) {
             // It is another kind of failure, or the owner is of a version that does not listen.
             None => return Err(failure),
-            Some(Ok(client)) => return Ok(Found::Owned(client)),
+            Some(Ok(client)) => return Ok(StoreFound::Owned(client)),
             Some(Err(ConnectError::Refused(why))) => {
                 return Err(Failure { status: 3, ..Failure::new(why) });
             }
@@ -87,7 +88,7 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
     }
     loop {
         match find_owner(options)? {
-            Found::Free(store, recovered) => {
+            StoreFound::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
                 }
@@ -101,10 +102,10 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                 }
                 return run_here(options, *store, command);
             }
-            Found::Owned(client) => {
+            StoreFound::Owned(client) => {
                 let cancel = client.canceller();
                 session::when_stopped(cancel);
-                match client.run(typed(), &OwnOutput::default()) {
+                match client.run(session::typed(), &OwnOutput::default()) {
                     RunEnd::Ended(0, _) => return Ok(Done::All),
                     RunEnd::Ended(1, None) => return Ok(Done::WithFailures),
                     RunEnd::Ended(status, sentence) => {
@@ -121,12 +122,6 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
             }
         }
     }
-}
-
-/// The command line as it was typed.
-pub(super) fn typed() -> Vec<String> {
-    // What cannot be sent as text names no file of ours and no feed.
-    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 /// Does a command in this process, which has the store; the commands of others meanwhile too.
@@ -265,8 +260,8 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
 pub(super) fn borrow_store(options: &Options) -> Result<Option<UnixStream>, Failure> {
     loop {
         match find_owner(options) {
-            Ok(Found::Free(..)) => return Ok(None),
-            Ok(Found::Owned(client)) => match client.take_over(Taker::Command) {
+            Ok(StoreFound::Free(..)) => return Ok(None),
+            Ok(StoreFound::Owned(client)) => match client.take_over(Taker::Command) {
                 Ok(Some(stream)) => return Ok(Some(stream)),
                 Ok(None) => {}
                 Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),

@@ -132,6 +132,12 @@ pub(super) fn store_or_recovered(options: &Options) -> Result<(Store, Option<Str
     Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now())?)
 }
 
+/// The command line as it was typed.
+pub(super) fn typed() -> Vec<String> {
+    // What cannot be sent as text names no file of ours and no feed.
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
 /// Runs asynchronous work to its end.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()

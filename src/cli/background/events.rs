@@ -1,65 +1,24 @@
 //! `backissue events`: what happens in the process that has the store open, as JSON, one line an event.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-use tokio::sync::watch;
 
 use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_background::EventsArgs;
 use crate::cli::desk::Desk;
-use crate::cli::owner;
+use crate::cli::event_log::{EVENTS_MAX, lines_of};
 use crate::cli::session::{self, Failure};
 use crate::engine::event::Event;
-use crate::engine::event_json::event_line;
 use crate::engine::state::Engine;
+use crate::io::console;
 use crate::io::output::OwnOutput;
 use crate::io::owner::client::{Client, ConnectError, RunEnd};
 use crate::io::store::owner_socket;
-use crate::io::visits::Hand;
-use crate::io::{clock, console};
 
-/// Events that are remembered, and that may wait for somebody who reads slowly.
-const EVENTS_MAX: usize = 1000;
 /// The pause before it is looked again whether a program runs.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
-
-/// The last events of a program that lasts, oldest first.
-#[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
-
-impl EventLog {
-    /// Remembers what happens from now on. If the loop has ended there is nothing to remember.
-    pub(in crate::cli) fn keep(hand: &Hand) -> Self {
-        let log = Self::default();
-        let kept = log.clone();
-        hand.watch(Box::new(move |engine, events| {
-            kept.0.send_modify(|lines| {
-                lines.extend(lines_of(engine, events));
-                let beyond = lines.len().saturating_sub(EVENTS_MAX);
-                lines.drain(..beyond);
-            });
-            false
-        }));
-        log
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.0.borrow().iter().cloned().collect()
-    }
-}
-
-/// Events as lines for scripts.
-fn lines_of(engine: &Engine, events: &[Event]) -> Vec<String> {
-    if events.is_empty() {
-        return Vec::new();
-    }
-    let now = clock::now();
-    events.iter().filter_map(|event| Some(event_line(engine, event, now)?.to_string())).collect()
-}
 
 /// Runs the command: it never opens the store itself, and with `--follow` goes on with whoever opens it next.
 pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, Failure> {
@@ -68,7 +27,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
     loop {
         let client = owner_socket(&folder).map(|socket| Client::connect(&socket));
         let ended = match client {
-            Some(Ok(client)) => Some(client.run(owner::typed(), &OwnOutput::default())),
+            Some(Ok(client)) => Some(client.run(session::typed(), &OwnOutput::default())),
             Some(Err(ConnectError::Refused(why))) => {
                 return Err(Failure { status: 3, ..Failure::new(why) });
             }

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::events::{self, EventLog};
+use super::events;
 use crate::cli::args::Options;
 use crate::cli::args_background::WatchArgs;
 use crate::cli::desk::Desk;
-use crate::cli::owner::{self, Found};
+use crate::cli::event_log::EventLog;
+use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::end_guests;
 use crate::cli::{Done, upkeep};
@@ -57,13 +58,13 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             found => found?,
         };
         kept = match found {
-            Found::Free(store, recovered) => {
+            StoreFound::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
                 }
                 Some(*store)
             }
-            Found::Owned(client) if client.owner == OwnerKind::Watch => {
+            StoreFound::Owned(client) if client.owner == OwnerKind::Watch => {
                 return Err(Failure {
                     status: 3,
                     ..Failure::new(format!(
@@ -72,7 +73,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                     ))
                 });
             }
-            Found::Owned(client) => {
+            StoreFound::Owned(client) => {
                 let process = client.process;
                 let Some(stream) = client.wait_for_end() else { continue };
                 console::tell(&format!(

@@ -32,19 +32,19 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
         move |engine, _, notes| {
             for (id, line, entries) in find_ready(engine, &watched) {
                 if first.insert(id, entries).is_none() {
-                    notes.push(Note::Ready(id, line, entries));
+                    notes.push(AddNote::Ready(id, line, entries));
                 }
             }
             let feeds = added_feeds(engine, &watched);
-            notes.extend(describe_progress(engine, &feeds).map(Note::Progress));
+            notes.extend(describe_progress(engine, &feeds).map(AddNote::Progress));
             watched.iter().all(|id| has_ended(engine, *id)) && !is_under_way(engine, &feeds)
         },
         |note| match note {
-            Note::Ready(id, line, entries) => {
+            AddNote::Ready(id, line, entries) => {
                 desk.put(&line);
                 known_first.insert(id, entries);
             }
-            Note::Progress(text) => desk.show_progress(text, 0, 0),
+            AddNote::Progress(text) => desk.show_progress(text, 0, 0),
         },
     )?;
     desk.end_progress();
@@ -68,7 +68,7 @@ fn leave(desk: &Desk, ids: &[u32]) -> Result<Vec<u32>, Failure> {
 }
 
 /// What is noted while addresses are subscribed to.
-enum Note {
+enum AddNote {
     /// An address was read: the number of the addition, what is told of it, and how many entries there were then.
     Ready(u32, String, u32),
     /// How far the walks are.

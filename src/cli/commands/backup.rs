@@ -23,7 +23,7 @@ pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Fa
     let configuration = read_configuration(&desk.options);
     let (mut records, mut bytes) = (0, 0);
     desk.write_file(&path, &mut |file| {
-        let mut counted = Counted { file, bytes: 0 };
+        let mut counted = CountedFile { file, bytes: 0 };
         let written =
             source.write_whole(&mut counted, configuration.as_deref(), &|| !desk.is_closed());
         records = written.map_err(io::Error::other)?.records;
@@ -38,12 +38,12 @@ pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Fa
 }
 
 /// Counts what is written to a file.
-struct Counted<'a> {
+struct CountedFile<'a> {
     file: &'a mut dyn Write,
     bytes: usize,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountedFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.bytes = self.bytes.saturating_add(written);

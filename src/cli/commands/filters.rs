@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::cli::args_changes::{FilterChange, FiltersArgs};
-use crate::cli::commands::changes::change_filters;
+use crate::cli::commands::changes::change_filters::{self, describe_filter};
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::FilterCount;
 use crate::engine::state::Engine;
-use crate::filters::{Action, EntryFilter, FilterScope, until_text};
+use crate::filters::{Action, EntryFilter, FilterScope};
 use crate::io::clock;
 use crate::io::store::Store;
 
@@ -41,19 +41,6 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FiltersArgs) -> Result<Done, Failu
         desk.put(&format!("{id:>5}  {hits:>5} hit {hidden:>5} hidden  {words}"));
     }
     Ok(Done::All)
-}
-
-/// What a filter does, to what, and how long: `hide: title ~ sponsored, until 1 March 2026`.
-pub(in crate::cli) fn describe_filter(
-    engine: &Engine,
-    filter: &EntryFilter,
-    now: DateTime<Utc>,
-) -> String {
-    let until = filter.until.map(|until| until_text(until, engine.zone)).map(|last| {
-        if filter.is_over(now) { format!(", over since {last}") } else { format!(", until {last}") }
-    });
-    let (does, about) = (filter.action.words(), entry_filters::about(engine, filter));
-    format!("{does}: {about}{}", until.unwrap_or_default())
 }
 
 fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTime<Utc>) -> Value {

@@ -44,20 +44,20 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
             let fresh = outcomes.take(engine, fresh, goes_on);
             notes.extend(fresh.into_iter().map(|result| {
                 let line = describe_result(engine, &result, loud);
-                Note::Result(Box::new(result), line)
+                PollNote::Result(Box::new(result), line)
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
             !goes_on
         },
         |note| match note {
-            Note::Result(result, line) => {
+            PollNote::Result(result, line) => {
                 polled.note(desk, args, *result, line);
                 if !args.quiet {
                     desk.show_progress("polling", count(polled.results.len()).min(all), all);
                 }
             }
-            Note::Archives { fetched, new } => {
+            PollNote::Archives { fetched, new } => {
                 polled.archives = polled.archives.saturating_add(fetched);
                 polled.recovered = polled.recovered.saturating_add(new);
             }
@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
 }
 
 /// What is noted while feeds are polled.
-enum Note {
+enum PollNote {
     /// What came of a poll, and the line that tells it.
     Result(Box<PollResult>, Option<String>),
     /// Archives that were fetched, and entries never seen before that they brought.
@@ -172,11 +172,11 @@ fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failu
 }
 
 /// What an event tells of the archives of these feeds.
-fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<Note> {
+fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<PollNote> {
     if let Event::WalkEnded { feed, archives, new } = event
         && feeds.contains(feed)
     {
-        Some(Note::Archives { fetched: *archives, new: *new })
+        Some(PollNote::Archives { fetched: *archives, new: *new })
     } else {
         None
     }

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 
 use super::demo;
 use crate::cli::args::Options;
-use crate::cli::owner::{self, Found};
+use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::{Left, WaitEnd, show_screen, wait_for_store};
 use crate::cli::{Done, upkeep};
@@ -83,8 +83,8 @@ fn get_store(
     let mut told = false;
     loop {
         let client = match owner::find_owner(options)? {
-            Found::Free(store, recovered) => return Ok(Some((*store, recovered))),
-            Found::Owned(client) => client,
+            StoreFound::Free(store, recovered) => return Ok(Some((*store, recovered))),
+            StoreFound::Owned(client) => client,
         };
         match (client.owner, claim) {
             (OwnerKind::Watch, _) | (OwnerKind::Reader, Claim::Back) => {}

@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
         if args.json {
             listed.push(in_json(&engine, *hit, &kept, flags, &snippet));
         } else {
-            print_hits(desk, &engine, hit.key, &kept, flags, &marks, &snippet);
+            desk.put(&hit_lines(&engine, hit.key, &kept, flags, &marks, &snippet));
         }
     }
     if args.json {
@@ -91,24 +91,22 @@ fn in_json(
     entry
 }
 
-fn print_hits(
-    desk: &Desk,
+/// A hit in one line, with its snippet in a second one if it has one.
+fn hit_lines(
     engine: &Engine,
     key: EntryKey,
     kept: &KeptEntry,
     flags: Flags,
     marks: &Marks,
     snippet: &str,
-) {
+) -> String {
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d");
     let own = marks.snippet(kept.shown_title(), usize::MAX).marked();
     let feed = find_title(engine, key);
-    desk.put(&format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string()));
-    if !snippet.is_empty() {
-        desk.put(&format!("             {snippet}"));
-    }
+    let line = format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string());
+    if snippet.is_empty() { line } else { format!("{line}\n             {snippet}") }
 }
 
 /// What is missing and fits.

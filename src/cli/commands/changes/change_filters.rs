@@ -1,14 +1,16 @@
 //! `backissue filters add` and `remove`.
 
+use chrono::{DateTime, Utc};
+
 use super::UNDO_HINT;
 use crate::cli::args_changes::FilterAddArgs;
-use crate::cli::commands::filters::describe_filter;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
+use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::filters::{Action, EntryFilter, FilterScope, read_until};
+use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
 use crate::io::clock;
 use crate::io::store::Store;
 use crate::io::visits::Waited;
@@ -87,4 +89,17 @@ fn wait_until_applied(desk: &Desk, id: u32) -> Result<(), Failure> {
             Err(Failure::new("interrupted; the filters are changed, and applied to what arrives"))
         }
     }
+}
+
+/// What a filter does, to what, and how long: `hide: title ~ sponsored, until 1 March 2026`.
+pub(in crate::cli) fn describe_filter(
+    engine: &Engine,
+    filter: &EntryFilter,
+    now: DateTime<Utc>,
+) -> String {
+    let until = filter.until.map(|until| until_text(until, engine.zone)).map(|last| {
+        if filter.is_over(now) { format!(", over since {last}") } else { format!(", until {last}") }
+    });
+    let (does, about) = (filter.action.words(), entry_filters::about(engine, filter));
+    format!("{does}: {about}{}", until.unwrap_or_default())
 }

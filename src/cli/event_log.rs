@@ -1,0 +1,50 @@
+//! What happened lately in a program that lasts, as lines for scripts.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::engine::event::Event;
+use crate::engine::event_json::event_line;
+use crate::engine::state::Engine;
+use crate::io::clock;
+use crate::io::visits::Hand;
+
+/// Events that are remembered, and that may wait for somebody who reads slowly.
+pub(super) const EVENTS_MAX: usize = 1000;
+
+/// The last events of a program that lasts, oldest first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
+
+impl EventLog {
+    /// Remembers what happens from now on. If the loop has ended there is nothing to remember.
+    pub(super) fn keep(hand: &Hand) -> Self {
+        let log = Self::default();
+        let kept = log.clone();
+        hand.watch(Box::new(move |engine, events| {
+            kept.0.send_modify(|lines| {
+                lines.extend(lines_of(engine, events));
+                let beyond = lines.len().saturating_sub(EVENTS_MAX);
+                lines.drain(..beyond);
+            });
+            false
+        }));
+        log
+    }
+
+    /// The lines, oldest first.
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.0.borrow().iter().cloned().collect()
+    }
+}
+
+/// Events as lines for scripts.
+pub(super) fn lines_of(engine: &Engine, events: &[Event]) -> Vec<String> {
+    if events.is_empty() {
+        return Vec::new();
+    }
+    let now = clock::now();
+    events.iter().filter_map(|event| Some(event_line(engine, event, now)?.to_string())).collect()
+}
