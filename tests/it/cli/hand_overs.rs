@@ -223,6 +223,8 @@ fn hand_overs_lose_nothing_that_was_acknowledged_and_poll_nothing_twice() {
         let renaming = scope.spawn(|| rename_feed(&program, &stop));
         let stopping = StopOnDrop(&stop);
         let mut hands = Hands::new(&program);
+        // None of these is due again while the test runs, whoever has the store.
+        wait_until("the first feeds are polled", || site.all_requests().len() >= settled.len());
         while hands.done < wanted {
             hands.visit();
             hands.reader_dies();
