@@ -129,7 +129,6 @@ pub(super) enum FilterChange {
 /// `filters add`.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("action").required(true))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct FilterAddArgs {
     /// Hide the entries that it hits
     #[arg(long, group = "action")]

@@ -116,8 +116,8 @@ fn add_below(command: Command, above: &str) -> Command {
         let examples = EXAMPLES.iter().find(|(known, _)| *known == name);
         let inner = add_below(inner, &format!("{name} "));
         let Some((_, lines)) = examples else { return inner };
-        let lines: String = lines.lines().map(|line| format!("\n  {line}")).collect();
+        let lines = lines.replace('\n', "\n  ");
         let before = inner.get_after_help().map(|text| format!("{text}\n\n"));
-        inner.after_help(format!("{}Examples:{lines}", before.unwrap_or_default()))
+        inner.after_help(format!("{}Examples:\n  {lines}", before.unwrap_or_default()))
     })
 }

@@ -1,7 +1,7 @@
 //! What a command works on, in whichever process has the store open: the engine, the store, and the terminal that the
 //! command was typed on.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::Done;
 use super::args::Options;
@@ -23,7 +23,7 @@ pub(in crate::cli) struct Desk {
     /// What happened lately.
     pub(in crate::cli) log: EventLog,
     hand: Hand,
-    output: Arc<dyn Output>,
+    output: Rc<dyn Output>,
 }
 
 impl From<LoopEnded> for Failure {
@@ -37,7 +37,7 @@ impl Desk {
     pub(in crate::cli) fn new(
         options: Options,
         hand: Hand,
-        output: Arc<dyn Output>,
+        output: Rc<dyn Output>,
         log: EventLog,
     ) -> Self {
         Self { options, log, hand, output }

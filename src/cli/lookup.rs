@@ -15,12 +15,12 @@ pub(super) fn find_subscriptions(
     engine: &Engine,
     typed: &[String],
 ) -> Result<Vec<FeedKey>, Failure> {
-    find_feeds(engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
+    find_feeds(&engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
 }
 
 /// The feeds meant by all that was typed, each once.
 pub(super) fn find_feeds<'r>(
-    records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
+    records: &(impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone),
     typed: &[String],
 ) -> Result<Vec<FeedKey>, Failure> {
     let mut found = Vec::with_capacity(typed.len());
@@ -62,9 +62,9 @@ fn find_feed<'r>(
             "no subscription is called '{typed}'; 'backissue feeds' lists them"
         ))),
         several => {
-            let named = several.iter().take(5);
+            let listed = several.iter().take(5);
             let names: Vec<String> =
-                named.map(|(key, record)| format!("{key} '{}'", record.shown_title())).collect();
+                listed.map(|(key, record)| format!("{key} '{}'", record.shown_title())).collect();
             Err(Failure::new(format!(
                 "'{typed}' fits {} subscriptions ({}); name one by its number",
                 several.len(),

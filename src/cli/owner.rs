@@ -1,6 +1,7 @@
 //! Which process does a command: this one, if the store is free, or the one that has the store open.
 
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,10 @@ use crate::io::{clock, console};
 const OWNER_TIME: Duration = Duration::from_secs(30);
 /// After this time whoever waits is told why.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the commands of others may go on when the one for which this process was started is done.
+const GUESTS_TIME: Duration = Duration::from_mins(5);
+/// Said of a command that panicked.
+const FAULT: &str = "the command ended by a fault; the store is whole";
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
@@ -86,13 +91,15 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
                 }
-                return match command {
+                if let Command::Doctor(args) = &command {
                     // It looks at what an open store would put right by itself.
-                    Command::Doctor(args) => commands::doctor::check_store(*store, &args),
+                    return commands::doctor::check_store(*store, args);
+                }
+                if let Command::Unread(args) = &command {
                     // It needs the sums alone: no loop, no network, no index.
-                    Command::Unread(args) => commands::unread::run_alone(&store, &args),
-                    command => run_here(options, *store, command),
-                };
+                    return commands::unread::run_alone(&store, args);
+                }
+                return run_here(options, *store, command);
             }
             Found::Owned(client) => {
                 let cancel = client.canceller();
@@ -131,10 +138,11 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let hand = runtime.hand();
         let cancelled = hand.clone();
         session::on_each_stop(move || cancelled.cancel());
-        let log = EventLog::default();
-        let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default(), log);
+        let options = options.clone();
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
-            let done = desk.judge(run_at(&desk, &command));
+            let output = Rc::<OwnOutput>::default();
+            let desk = Desk::new(options, hand, output, EventLog::default());
+            let done = run_guarded(&desk, &command);
             desk.end_loop();
             done
         });
@@ -143,13 +151,14 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         runtime.until_ended(|_| {}).await;
         if let Ok(listener) = &listener {
             listener.close();
-            runtime.until(|_| listener.guests() == 0).await;
+            let guests = runtime.until(|_| listener.guests() == 0);
+            // Who does not read what it asked for does not keep this process for ever.
+            tokio::time::timeout(GUESTS_TIME, guests).await.ok();
         }
         let settings = runtime.program.engine.settings.clone();
-        let done = worker.join();
+        let done = worker.join().unwrap_or_else(|_| Err(Failure::new(FAULT)));
         let store = runtime.stop()?;
-        let died = || Err(Failure::new("the command ended by a fault; the store is whole"));
-        Ok((done.unwrap_or_else(|_| died()), settings, store))
+        Ok((done, settings, store))
     })?;
     end_well(done, polls, store, &settings)
 }
@@ -176,14 +185,16 @@ pub(super) fn listen<P: Program>(
     let socket = own_socket(runtime.folder());
     let hand = runtime.hand();
     let log = EventLog::keep(&hand);
-    let run = move |typed, output, hand| run_for_another(typed, output, hand, log.clone());
+    let run = move |typed, output: Rc<GuestOutput>, hand| {
+        run_for_another(typed, &output, hand, log.clone())
+    };
     Listener::start(&socket, kind, hand, Arc::new(run))
 }
 
 /// Does the command of another process.
 fn run_for_another(
     typed: Vec<String>,
-    output: Arc<GuestOutput>,
+    output: &Rc<GuestOutput>,
     hand: Hand,
     log: EventLog,
 ) -> OwnerMessage {
@@ -191,10 +202,8 @@ fn run_for_another(
         Err(error) => Err(Failure::new(error.to_string())),
         Ok(Args { command: None, .. }) => Err(Failure::new("that is no command")),
         Ok(Args { global, command: Some(command) }) => {
-            let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>, log);
-            catch_panic(|| desk.judge(run_at(&desk, &command))).unwrap_or_else(|| {
-                Err(Failure::new("the command ended by a fault; the store is whole"))
-            })
+            let output = Rc::clone(output) as Rc<dyn Output>;
+            run_guarded(&Desk::new(global, hand, output, log), &command)
         }
     };
     match done {
@@ -205,6 +214,12 @@ fn run_for_another(
             OwnerMessage::Ended { status: failure.status, sentence: Some(failure.sentence) }
         }
     }
+}
+
+/// Does a command; a fault in it is its own.
+fn run_guarded(desk: &Desk, command: &Command) -> Result<Done, Failure> {
+    let done = catch_panic(|| desk.judge(run_at(desk, command)));
+    done.unwrap_or_else(|| Err(Failure::new(FAULT)))
 }
 
 /// Does a command that works on the store.

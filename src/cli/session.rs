@@ -1,6 +1,7 @@
 //! What every command stands on: settings, store, the loop without a screen, and how failures are told.
 
 use std::future::Future;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use super::args::Options;
@@ -10,6 +11,7 @@ use crate::engine::settings::Settings;
 use crate::io::config::config_file::{self, Configured};
 use crate::io::config::{config_watch, themes};
 use crate::io::headless::Headless;
+use crate::io::owner::client::wait_for_close;
 use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::signals::Stops;
@@ -185,6 +187,18 @@ pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>)
     };
     // Without a thread the command goes on to its end.
     std::thread::Builder::new().name("cancel".into()).spawn(wait).ok();
+}
+
+/// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
+pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
+    let mut stops = Stops::of_process();
+    block_on(async {
+        Ok(tokio::select! {
+            biased;
+            () = stops.wait() => false,
+            () = wait_for_close(stream) => true,
+        })
+    })
 }
 
 /// Does something each time the system or the reader tells this process to end. Needs a tokio runtime around it.

@@ -74,13 +74,13 @@ pub(in crate::cli) enum WaitEnd {
 /// Says on the screen who has the store, and waits until that process ends or the reader decides.
 pub(in crate::cli) async fn wait_for_store(
     options: &Options,
-    taken: UnixStream,
+    lent: UnixStream,
     taker: Taker,
 ) -> Result<WaitEnd, Failure> {
     let broken = |error: io::Error| Failure::new(format!("the terminal cannot be used: {error}"));
     let configured = session::read_configuration(options)?;
     let mut terminal = Terminal::take(false, &configured.screen).map_err(broken)?;
-    let mut ended = std::pin::pin!(wait_for_close(taken));
+    let mut ended = std::pin::pin!(wait_for_close(lent));
     let mut stops = Stops::of_process();
     let text = match taker {
         Taker::Reader => "taken over by another terminal · Enter takes it back · q leaves",
@@ -103,11 +103,11 @@ pub(in crate::cli) async fn wait_for_store(
             }
             continue;
         };
-        match key.code {
-            Code::Enter if taker == Taker::Reader => return Ok(WaitEnd::TakenBack),
-            Code::Char('q') => return Ok(WaitEnd::Left),
-            Code::Char('c') if key.ctrl => return Ok(WaitEnd::Left),
-            _ => {}
+        if key.code == Code::Enter && taker == Taker::Reader {
+            return Ok(WaitEnd::TakenBack);
+        }
+        if key.code == Code::Char('q') || (key.code == Code::Char('c') && key.ctrl) {
+            return Ok(WaitEnd::Left);
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod processes;
 pub mod program;
 pub mod publisher;
 pub mod runtime;
+mod screen_loop;
 pub mod search;
 pub mod signals;
 pub mod store;

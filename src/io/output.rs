@@ -1,9 +1,9 @@
 //! Where a command's words go, and where its files are: the terminal that it was typed on, which may be another
 //! process's.
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -16,7 +16,7 @@ use crate::engine::external::external_command::ExternalCommand;
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// What a command writes to and reads from.
-pub trait Output: Send + Sync {
+pub trait Output {
     /// Writes a result to standard output, and ends the line.
     fn put(&self, text: &str);
     /// Writes a line to standard error.
@@ -42,13 +42,13 @@ pub type WriteFile<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 /// The terminal and the files of this process.
 #[derive(Debug, Default)]
 pub struct OwnOutput {
-    bar: Mutex<Option<ProgressBar>>,
+    bar: RefCell<Option<ProgressBar>>,
 }
 
 impl OwnOutput {
     /// Does something while the progress is not on the screen.
     fn beside_the_bar(&self, work: impl FnOnce()) {
-        match &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.bar.borrow() {
             Some(bar) => bar.suspend(work),
             None => work(),
         }
@@ -77,7 +77,7 @@ impl Output for OwnOutput {
         if !io::stderr().is_terminal() {
             return;
         }
-        let mut shown = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.bar.borrow_mut();
         let Some(progress) = progress else {
             if let Some(bar) = shown.take() {
                 bar.finish_and_clear();

@@ -16,10 +16,8 @@ use super::clock::{self, SleepWatch};
 use super::headless::Headless;
 use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
-use super::processes::run_command;
 use super::program::Program;
 use super::store::{Store, StoreError};
-use super::terminal::{Canvas, FrameTimes, Terminal};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -31,27 +29,23 @@ use crate::engine::state::Engine;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
-use crate::ui::settings::{ImageProtocol, ScreenSettings};
-use crate::ui::update::{begin, measured};
+use crate::ui::settings::ScreenSettings;
 
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
 /// Visits of other hands taken between two frames.
 const VISITS_A_FRAME: usize = 16;
 
-/// While the terminal does not have the keys, what happens by itself is drawn after this time at the soonest.
-const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
-
 /// The program at work.
 pub struct Runtime<P> {
     /// All the state.
     pub program: P,
-    performer: Performer,
+    pub(super) performer: Performer,
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
     /// Commands that wait for the terminal.
-    external_runs: VecDeque<ExternalRun>,
+    pub(super) external_runs: VecDeque<ExternalRun>,
     /// Where other hands' visits go in.
     visitors: UnboundedSender<Visit>,
     visits: UnboundedReceiver<Visit>,
@@ -68,7 +62,7 @@ impl<P: std::fmt::Debug> std::fmt::Debug for Runtime<P> {
 }
 
 /// What the loop takes next.
-enum Happening {
+pub(super) enum Happening {
     /// Something happened.
     Input(ScreenInput),
     /// Another hand does something.
@@ -84,20 +78,6 @@ pub enum StartError {
     /// The HTTP client, a thread or the terminal.
     #[error("{0}")]
     System(String),
-}
-
-/// Whether the reader did it and waits to see what comes of it.
-const fn is_by_reader(input: &ScreenInput) -> bool {
-    matches!(
-        input,
-        ScreenInput::Key(_)
-            | ScreenInput::Pasted(_)
-            | ScreenInput::Mouse(_)
-            | ScreenInput::Resized(..)
-            | ScreenInput::Continued(..)
-            | ScreenInput::Focused(_)
-            | ScreenInput::NoShell
-    )
 }
 
 /// What the store holds, as an engine.
@@ -139,117 +119,6 @@ impl Runtime<App> {
             app.ui.complain(clock::precise_now(), text);
         }
         Self::start(store, app)
-    }
-
-    /// Works with a screen until the reader quits.
-    pub async fn on_screen(&mut self, terminal: &mut Terminal) -> Result<Ending, StartError> {
-        let broken = |error: std::io::Error| {
-            StartError::System(format!("the terminal cannot be used: {error}"))
-        };
-        let mut frames = FrameTimes::default();
-        let mut graphics = None;
-        let (columns, rows) = terminal.size().map_err(broken)?;
-        self.tell(ScreenInput::Resized(columns, rows));
-        self.follow_graphics(&mut graphics);
-        self.draw(terminal).map_err(broken)?;
-        for effect in begin(&mut self.program, clock::precise_now()) {
-            self.performer.perform(effect);
-        }
-        self.tell(Input::Tick);
-        // Whether something has changed since that is not on the screen yet.
-        let (mut drawn, mut late) = (clock::instant(), false);
-        loop {
-            let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
-            let input = tokio::select! {
-                biased;
-                key = terminal.next() => key.map(Happening::Input),
-                next = self.next() => Some(next),
-                () = tokio::time::sleep(rest), if late => None,
-            };
-            let began = clock::instant();
-            let by_reader = matches!(&input, Some(Happening::Input(input)) if is_by_reader(input));
-            let mut ending = input.and_then(|input| self.take_happening(input));
-            while let Some(run) = self.external_runs.pop_front() {
-                ending = ending.or(self.lend(terminal, run).await.map_err(broken)?);
-            }
-            let suspended = ending == Some(Ending::Suspend);
-            if suspended {
-                let input = terminal.suspend().await.map_err(broken)?;
-                ending = self.tell(input);
-            }
-            if let Some(ending) = ending {
-                terminal.report(&frames);
-                return Ok(ending);
-            }
-            late = self.program.ui.unfocused && !by_reader && drawn.elapsed() < UNSEEN_PAUSE;
-            if late {
-                continue;
-            }
-            self.follow_graphics(&mut graphics);
-            self.draw(terminal).map_err(broken)?;
-            drawn = clock::instant();
-            if !suspended {
-                frames.note(began.elapsed());
-            }
-        }
-    }
-
-    /// Tells how the terminal shows pictures, when that may have changed: its cells have the size of its letters.
-    fn follow_graphics(&mut self, known: &mut Option<(ImageProtocol, (u16, u16))>) {
-        let ui = &self.program.ui;
-        let now = Some((ui.settings.image_protocol, ui.size));
-        if *known != now {
-            *known = now;
-            let graphics = Terminal::graphics(ui.settings.image_protocol);
-            self.tell(ScreenInput::Graphics(graphics));
-        }
-    }
-
-    /// Lends the terminal to a command until it ends. Everything but the screen goes on meanwhile.
-    async fn lend(
-        &mut self,
-        terminal: &mut Terminal,
-        run: ExternalRun,
-    ) -> std::io::Result<Option<Ending>> {
-        let purpose = run.purpose;
-        terminal.lend();
-        let mut running = std::pin::pin!(run_command::run_on_terminal(run));
-        let mut ending = None;
-        let ended = loop {
-            let next = tokio::select! {
-                biased;
-                ended = &mut running => break Some(ended),
-                () = terminal.stop_with_borrower() => continue,
-                next = self.next() => next,
-            };
-            ending = self.take_happening(next);
-            if ending.is_some() {
-                break None;
-            }
-        };
-        let continued = terminal.take_back()?;
-        self.tell(continued);
-        if let Some(ended) = ended {
-            ending = self.tell(Input::Ran(purpose, ended));
-        }
-        Ok(ending)
-    }
-
-    /// Draws the screen, again if what was measured moved something.
-    pub fn draw(&mut self, canvas: &mut impl Canvas) -> std::io::Result<()> {
-        // What was measured may move what is shown; the second drawing then measures the same.
-        for _ in 0..2 {
-            let now = clock::precise_now();
-            let viewport = canvas.draw(&self.program, now)?;
-            let before = self.program.ui.viewport;
-            for effect in measured(&mut self.program, now, viewport) {
-                self.performer.perform(effect);
-            }
-            if viewport == before {
-                break;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -327,7 +196,7 @@ impl<P: Program> Runtime<P> {
     }
 
     /// Takes what happened, and visits that wait: keys and inputs come first, but must not keep other hands waiting.
-    fn take_happening(&mut self, happening: Happening) -> Option<Ending> {
+    pub(super) fn take_happening(&mut self, happening: Happening) -> Option<Ending> {
         let mut ending = match happening {
             Happening::Input(input) => self.take(input),
             Happening::Visit(visit) => self.receive(visit),
@@ -378,7 +247,7 @@ impl<P: Program> Runtime<P> {
     }
 
     /// The next input, or a tick when it is time for one.
-    async fn next(&mut self) -> Happening {
+    pub(super) async fn next(&mut self) -> Happening {
         let now = clock::precise_now();
         let pause = self.program.engine().next_wake(now).signed_duration_since(now);
         let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));

@@ -140,7 +140,7 @@ impl Hand {
         mut step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
         mut tell: impl FnMut(N),
     ) -> Result<Waited, LoopEnded> {
-        let (sender, noted) = channel();
+        let (sender, heard) = channel();
         let cancelled = Arc::clone(&self.cancelled);
         let watcher: Watcher = Box::new(move |engine, events| {
             let mut notes = Vec::new();
@@ -160,7 +160,7 @@ impl Hand {
         });
         self.visits.send(Box::new(move |host| host.watch(watcher))).map_err(|_| LoopEnded)?;
         loop {
-            match noted.recv().map_err(|_| LoopEnded)? {
+            match heard.recv().map_err(|_| LoopEnded)? {
                 Ok(note) => tell(note),
                 Err(ended) => return Ok(ended),
             }

@@ -20,6 +20,7 @@ pub fn draw_sentence(frame: &mut Frame<'_>, text: &str) {
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use ratatui::buffer::Cell;
 
     use super::*;
 
@@ -33,7 +34,7 @@ mod tests {
             let cells = &terminal.backend().buffer().content;
             let shown: Vec<String> = cells
                 .chunks(usize::from(columns))
-                .map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>())
+                .map(|row| row.iter().map(Cell::symbol).collect::<String>())
                 .map(|row| row.trim_end().to_owned())
                 .collect();
             assert_eq!(shown, expected, "{columns} x {rows}");

@@ -1,9 +1,11 @@
 //! `backissue events`: what happens in the process that has the store open, as JSON, one line an event.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use tokio::sync::watch;
 
 use crate::cli::Done;
 use crate::cli::args::Options;
@@ -27,7 +29,7 @@ const LOOK_PAUSE: Duration = Duration::from_millis(500);
 
 /// The last events of a program that lasts, oldest first.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct EventLog(Arc<Mutex<VecDeque<String>>>);
+pub(in crate::cli) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
 
 impl EventLog {
     /// Remembers what happens from now on. If the loop has ended there is nothing to remember.
@@ -35,18 +37,18 @@ impl EventLog {
         let log = Self::default();
         let kept = log.clone();
         hand.watch(Box::new(move |engine, events| {
-            let mut lines = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.extend(lines_of(engine, events));
-            let beyond = lines.len().saturating_sub(EVENTS_MAX);
-            lines.drain(..beyond);
+            kept.0.send_modify(|lines| {
+                lines.extend(lines_of(engine, events));
+                let beyond = lines.len().saturating_sub(EVENTS_MAX);
+                lines.drain(..beyond);
+            });
             false
         }));
         log
     }
 
     fn lines(&self) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().cloned().collect()
+        self.0.borrow().iter().cloned().collect()
     }
 }
 
@@ -83,11 +85,10 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
                 );
                 return Ok(Done::All);
             }
-            Some(_) => {}
             None if !std::mem::replace(&mut told, true) => {
                 console::tell("nothing runs yet; waiting for 'backissue watch' or a reader");
             }
-            None => {}
+            Some(_) | None => {}
         }
         if console::is_closed() {
             return Ok(Done::All);

@@ -105,7 +105,7 @@ fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
     for (flag, path) in [("--data-dir", &options.data_dir), ("--config", &options.config)] {
         if let Some(path) = path {
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            command.push_str(&format!(" {flag} {}", quote(&whole)?));
+            command.extend([" ", flag, " ", quote(&whole)?.as_str()]);
         }
     }
     Ok(UNIT.replace("{command}", &command))

@@ -1,6 +1,6 @@
 //! `backissue watch`: the poller without a screen, for a service manager.
 
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::events::{self, EventLog};
@@ -15,17 +15,15 @@ use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
 use crate::io::console;
 use crate::io::output::OwnOutput;
-use crate::io::owner::client::wait_for_close;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
-use crate::io::signals::Stops;
 use crate::io::store::Store;
 use crate::io::visits::Hand;
 
 /// The pause between two looks at whether the store has to be put in order.
-const ORDER_PAUSE: Duration = Duration::from_mins(60);
+const ORDER_PAUSE: Duration = Duration::from_hours(1);
 
 /// Runs until the system says stop; everything is saved. While a reader has the store it waits.
 pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, Failure> {
@@ -42,7 +40,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                         console::tell(
                             "another backissue took the store over; polling goes on when it ends",
                         );
-                        if !wait_unless_stopped(stream)? {
+                        if !session::wait_unless_stopped(stream)? {
                             return Ok(Done::All);
                         }
                     }
@@ -80,25 +78,13 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 console::tell(&format!(
                     "another backissue has the store open (process {process}); polling goes on when it ends"
                 ));
-                if !wait_unless_stopped(stream)? {
+                if !session::wait_unless_stopped(stream)? {
                     return Ok(Done::All);
                 }
                 None
             }
         };
     }
-}
-
-/// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
-fn wait_unless_stopped(stream: std::os::unix::net::UnixStream) -> Result<bool, Failure> {
-    let mut stops = Stops::of_process();
-    block_on(async {
-        Ok(tokio::select! {
-            biased;
-            () = stops.wait() => false,
-            () = wait_for_close(stream) => true,
-        })
-    })
 }
 
 /// Polls until it is told to stop, or another process takes the store over.
@@ -161,9 +147,10 @@ fn poll(
 
 /// Writes what happens to standard output.
 fn follow(options: &Options, hand: Hand) {
-    let output = Arc::<OwnOutput>::default();
-    let desk = Desk::new(options.clone(), hand, output, EventLog::default());
+    let options = options.clone();
     let telling = move || {
+        let output = Rc::<OwnOutput>::default();
+        let desk = Desk::new(options, hand, output, EventLog::default());
         if let Err(failure) = events::follow(&desk) {
             console::tell(&format!("backissue: {}", failure.sentence));
         }

@@ -81,7 +81,7 @@ impl Wanted {
 fn feed_line(feed: &Subscription, now: DateTime<Utc>) -> String {
     let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::relative(at, now));
     let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
-    let tags: String = feed.record.tags.iter().map(|tag| format!("  #{tag}")).collect();
+    let tags = feed.record.tags.iter().flat_map(|tag| ["  #", tag]).collect::<String>();
     format!(
         "{:>5}  {:>5} unread of {:<6} {:<8} next {:<8} {}  {}{tags}{trouble}",
         feed.key.to_string(),

@@ -1,6 +1,6 @@
 //! `backissue poll`: polls feeds now and says what came of each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -27,37 +27,34 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         (false, false) => PollKind::Due,
     };
     let loud = desk.options.verbose || !args.feeds.is_empty();
-    let Asked { begun, results, mut noted } =
-        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history }, loud)?;
+    let request = PollRequest { feeds, kind, archives: !args.no_history };
+    let Asked { begun, joined, results, mut noted } = ask_for(desk, request, loud)?;
     let mut polled = Polled::default();
     for (result, line) in results {
         polled.note(desk, args, result, line);
     }
-    let watched = begun.clone();
-    let mut left = begun.clone();
+    let watched: BTreeSet<FeedKey> = begun.iter().chain(joined.keys()).copied().collect();
+    let all = count(watched.len());
+    let mut outcomes = Outcomes { joined, ..Outcomes::default() };
     let waited = desk.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
-            // Whom a poll is refused because this one goes on is told so, too; and once it has ended others may poll
-            // the feed again.
-            let is_ours = |result: &&PollResult| {
-                let refused = result.outcome == PollOutcome::Skipped
-                    && engine.polls.contains_key(&result.feed);
-                !refused && left.remove(&result.feed)
-            };
-            let fresh = run.since(noted).filter(is_ours);
-            notes.extend(fresh.map(|result| {
-                Note::Result(Box::new(result.clone()), describe_result(engine, result, loud))
+            let goes_on = is_under_way(engine, &watched);
+            let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
+            let fresh = outcomes.take(engine, fresh, goes_on);
+            notes.extend(fresh.into_iter().map(|result| {
+                let line = describe_result(engine, &result, loud);
+                Note::Result(Box::new(result), line)
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
-            !is_under_way(engine, &watched)
+            !goes_on
         },
         |note| match note {
             Note::Result(result, line) => {
                 polled.note(desk, args, *result, line);
                 if !args.quiet {
-                    desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
+                    desk.show_progress("polling", count(polled.results.len()).min(all), all);
                 }
             }
             Note::Archives { fetched, new } => {
@@ -104,10 +101,45 @@ impl Polled {
     }
 }
 
+/// One result for each feed, although others may poll the same feeds at the same time.
+#[derive(Default)]
+struct Outcomes {
+    told: BTreeSet<FeedKey>,
+    /// Feeds that somebody else was just polling, with the refusal: what comes of that poll is their result.
+    joined: BTreeMap<FeedKey, PollResult>,
+}
+
+impl Outcomes {
+    /// The results among these that are to be told; with the end come those that were held back.
+    fn take<'a>(
+        &mut self,
+        engine: &Engine,
+        fresh: impl Iterator<Item = &'a PollResult>,
+        goes_on: bool,
+    ) -> Vec<PollResult> {
+        let mut taken = Vec::new();
+        for result in fresh {
+            // Another hand was refused because the feed is being polled.
+            let refused = result.outcome == PollOutcome::Skipped;
+            let is_another = refused && engine.polls.contains_key(&result.feed);
+            if !is_another && self.told.insert(result.feed) {
+                taken.push(result.clone());
+            }
+        }
+        if !goes_on {
+            let held = std::mem::take(&mut self.joined).into_values();
+            taken.extend(held.filter(|result| self.told.insert(result.feed)));
+        }
+        taken
+    }
+}
+
 /// What came of asking for polls.
 struct Asked {
     /// The feeds that are polled because of it; others may be polled by themselves meanwhile.
     begun: BTreeSet<FeedKey>,
+    /// Those that were being polled already, with the refusal.
+    joined: BTreeMap<FeedKey, PollResult>,
     /// What is known at once, with the lines that tell it: the feeds that are not polled.
     results: Vec<(PollResult, Option<String>)>,
     /// How many results were noted by then.
@@ -123,11 +155,16 @@ fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failu
         move |engine| (Request::Poll(request), before(engine)),
         move |engine, _, (polled, noted)| {
             let run = &engine.poll_run;
-            let told =
-                |result: &PollResult| (result.clone(), describe_result(engine, result, loud));
+            let (joined, known): (Vec<PollResult>, _) =
+                run.since(noted).cloned().partition(|result| polled.contains(&result.feed));
+            let told = |result: PollResult| {
+                let line = describe_result(engine, &result, loud);
+                (result, line)
+            };
             Asked {
                 begun: engine.polls.keys().filter(|feed| !polled.contains(feed)).copied().collect(),
-                results: run.since(noted).map(told).collect(),
+                joined: joined.into_iter().map(|result| (result.feed, result)).collect(),
+                results: known.into_iter().map(told).collect(),
                 noted: run.noted,
             }
         },
@@ -136,11 +173,12 @@ fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failu
 
 /// What an event tells of the archives of these feeds.
 fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<Note> {
-    match event {
-        Event::WalkEnded { feed, archives, new } if feeds.contains(feed) => {
-            Some(Note::Archives { fetched: *archives, new: *new })
-        }
-        _ => None,
+    if let Event::WalkEnded { feed, archives, new } = event
+        && feeds.contains(feed)
+    {
+        Some(Note::Archives { fetched: *archives, new: *new })
+    } else {
+        None
     }
 }
 

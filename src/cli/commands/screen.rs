@@ -110,6 +110,11 @@ fn get_store(
                         client.process
                     ));
                 }
+                let Some(stream) = client.wait_for_end() else { continue };
+                if !session::wait_unless_stopped(stream)? {
+                    return Ok(None);
+                }
+                continue;
             }
         }
         match client.take_over(Taker::Reader) {

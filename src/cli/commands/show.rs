@@ -17,7 +17,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ShowArgs) -> Result<Done, Failure>
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
     let found = desk.look(move |store| {
         let kept = store.entry(key)?;
-        Ok(kept.map(|(kept, _)| store.body(key).map(|body| (kept, body))).transpose()?)
+        kept.map(|(kept, _)| store.body(key).map(|body| (kept, body))).transpose()
     })?;
     let Some((kept, body)) = found else {
         return Err(Failure::new(format!(

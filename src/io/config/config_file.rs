@@ -248,7 +248,6 @@ mod tests {
             image_protocol = "half-blocks"
             title = false
             hyperlinks = true
-            plain = false
             text_width = 72
             [commands]
             open = ["firefox", "{link}"]
@@ -272,8 +271,8 @@ mod tests {
             (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
             (30, 2880, 120)
         );
-        assert!(!settings.poll.automatic);
-        assert_eq!(settings.poll.failing_feeds, FailingFeeds::Ignore);
+        let poll = (settings.poll.automatic, settings.poll.failing_feeds);
+        assert_eq!(poll, (false, FailingFeeds::Ignore));
         assert_eq!((settings.poll.pace, screen.text_width), (Pace::More, 72));
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 
@@ -35,9 +36,16 @@ pub async fn wait_for_close(stream: UnixStream) {
 pub enum ConnectError {
     /// Nobody listens, or the owner is just ending: it is worth trying again.
     NotThere,
-    /// The owner refuses; a sentence.
+    /// The owner refuses, or does not answer; a sentence.
     Refused(String),
 }
+
+/// How long an owner may take to answer: one that runs does so at once.
+const GREETING_TIME: Duration = Duration::from_secs(3);
+/// How long an owner may take to let go of the store.
+const LETTING_GO_TIME: Duration = Duration::from_mins(1);
+/// Said of an owner that does not answer.
+const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal lets it go on)";
 
 /// How a command ended that the owner did.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,6 +66,7 @@ impl Client {
         }
         Self::greet(socket).map_err(|error| match error {
             GreetError::Broken => ConnectError::NotThere,
+            GreetError::Silent => ConnectError::Refused(SILENT.to_owned()),
             GreetError::Refused(why) => ConnectError::Refused(why),
         })
     }
@@ -65,9 +74,13 @@ impl Client {
     fn greet(socket: &Path) -> Result<Self, GreetError> {
         let mut stream = UnixStream::connect(socket)?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
+        stream.set_read_timeout(Some(GREETING_TIME))?;
         write_frame(&mut stream, &ClientMessage::Hello { protocol: PROTOCOL, version })?;
         match read_frame(&mut stream)? {
-            Some(OwnerMessage::Welcome { owner, process }) => Ok(Self { stream, owner, process }),
+            Some(OwnerMessage::Welcome { owner, process }) => {
+                stream.set_read_timeout(None)?;
+                Ok(Self { stream, owner, process })
+            }
             Some(OwnerMessage::Refused(why)) => Err(GreetError::Refused(why)),
             Some(_) | None => Err(GreetError::Broken),
         }
@@ -189,9 +202,12 @@ impl Client {
         if write_frame(&mut self.stream, &ClientMessage::TakeOver(taker)).is_err() {
             return Ok(None);
         }
+        // Without the time-out it is waited for as long as it takes.
+        self.stream.set_read_timeout(Some(LETTING_GO_TIME)).ok();
         match read_frame(&mut self.stream) {
             Ok(Some(OwnerMessage::Yours)) => Ok(Some(self.stream)),
             Ok(Some(OwnerMessage::Refused(why))) => Err(why),
+            Err(error) if is_time_out(&error) => Err(SILENT.to_owned()),
             Ok(Some(_) | None) | Err(_) => Ok(None),
         }
     }
@@ -202,14 +218,20 @@ impl Client {
     }
 }
 
+/// Whether a read ended because nothing came in time.
+fn is_time_out(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
 /// Why the owner did not answer well.
 enum GreetError {
     Broken,
+    Silent,
     Refused(String),
 }
 
 impl From<io::Error> for GreetError {
-    fn from(_: io::Error) -> Self {
-        Self::Broken
+    fn from(error: io::Error) -> Self {
+        if is_time_out(&error) { Self::Silent } else { Self::Broken }
     }
 }

@@ -1,10 +1,12 @@
 //! A process that hands in a command: what it is told, and what it says meanwhile.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 use super::frames::{PIECE_BYTES, pieces, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerMessage, Progress};
@@ -16,56 +18,49 @@ use crate::io::visits::Hand;
 /// its own command waiting, and nothing else.
 #[derive(Debug)]
 pub struct GuestOutput {
-    stream: Mutex<UnixStream>,
-    closed: AtomicBool,
+    stream: UnixStream,
+    /// It ended, or does not listen any more.
+    closed: Arc<AtomicBool>,
     /// The process knows that its command has begun.
-    begun: AtomicBool,
-    files: Mutex<Receiver<ClientMessage>>,
+    begun: Cell<bool>,
+    files: Receiver<ClientMessage>,
 }
 
 impl GuestOutput {
     /// Listens to what the process says while its command runs: it may cancel, send a file, or end.
-    pub fn attend(stream: &UnixStream, hand: Hand) -> io::Result<std::sync::Arc<Self>> {
+    pub fn attend(stream: &UnixStream, hand: Hand) -> io::Result<Rc<Self>> {
         let (sender, files) = channel();
-        let output = std::sync::Arc::new(Self {
-            stream: Mutex::new(stream.try_clone()?),
-            closed: AtomicBool::new(false),
-            begun: AtomicBool::new(false),
-            files: Mutex::new(files),
-        });
-        let (heard, told) = (stream.try_clone()?, std::sync::Arc::downgrade(&output));
+        let closed = Arc::<AtomicBool>::default();
+        let (mut heard, ended) = (stream.try_clone()?, Arc::clone(&closed));
         std::thread::Builder::new().name("guest ear".into()).spawn(move || {
-            listen(heard, &hand, &sender);
-            if let Some(output) = told.upgrade() {
-                output.closed.store(true, Ordering::Relaxed);
-            }
+            listen(&mut heard, &hand, &sender);
+            ended.store(true, Ordering::Relaxed);
             hand.cancel();
         })?;
-        Ok(output)
+        let stream = stream.try_clone()?;
+        Ok(Rc::new(Self { stream, closed, begun: Cell::new(false), files }))
     }
 
     /// Tells the process something. What cannot be told is lost: it has ended.
     pub fn send(&self, message: &OwnerMessage) {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        if write_frame(&mut *stream, message).is_err() {
+        if write_frame(&mut &self.stream, message).is_err() {
             self.closed.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether the command has begun: it cannot be handed in again.
     pub fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Relaxed)
+        self.begun.get()
     }
 
     fn answer(&self) -> Result<ClientMessage, String> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.recv().map_err(|_| "the process that has it ended".to_owned())
+        self.files.recv().map_err(|_| "the process that has it ended".to_owned())
     }
 }
 
 /// Hears what the process says until it ends or says what nobody understands.
-fn listen(mut stream: UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
-    while let Ok(Some(message)) = read_frame(&mut stream) {
+fn listen(stream: &mut UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
+    while let Ok(Some(message)) = read_frame(stream) {
         match message {
             ClientMessage::Cancel => hand.cancel(),
             ClientMessage::FileBytes(_) | ClientMessage::FileEnd(_) | ClientMessage::Opened(_) => {
@@ -83,20 +78,20 @@ fn listen(mut stream: UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
 
 impl Output for GuestOutput {
     fn put(&self, text: &str) {
-        self.begun.store(true, Ordering::Relaxed);
+        self.begun.set(true);
         for piece in pieces(&format!("{text}\n")) {
             self.send(&OwnerMessage::Out(piece.to_owned()));
         }
     }
 
     fn tell(&self, text: &str) {
-        self.begun.store(true, Ordering::Relaxed);
+        self.begun.set(true);
         let mut pieces = pieces(text);
         self.send(&OwnerMessage::Told(pieces.next().unwrap_or_default().to_owned()));
     }
 
     fn begin(&self) {
-        if !self.begun.swap(true, Ordering::Relaxed) {
+        if !self.begun.replace(true) {
             self.send(&OwnerMessage::Began);
         }
     }
@@ -136,9 +131,10 @@ impl Output for GuestOutput {
         self.send(&OwnerMessage::FileEnd(written.is_ok()));
         let answer = self.answer()?;
         written.map_err(|error| error.to_string())?;
-        match answer {
-            ClientMessage::FileEnd(end) => end,
-            _ => Err("the process that writes it did not say whether it is whole".to_owned()),
+        if let ClientMessage::FileEnd(end) = answer {
+            end
+        } else {
+            Err("the process that writes it did not say whether it is whole".to_owned())
         }
     }
 
@@ -146,9 +142,10 @@ impl Output for GuestOutput {
         // What is opened once is not opened again.
         self.begin();
         self.send(&OwnerMessage::Open { link: link.to_owned(), command: command.cloned() });
-        match self.answer()? {
-            ClientMessage::Opened(opened) => opened,
-            _ => Err("the process that opens it did not say whether it could".to_owned()),
+        if let ClientMessage::Opened(opened) = self.answer()? {
+            opened
+        } else {
+            Err("the process that opens it did not say whether it could".to_owned())
         }
     }
 }

@@ -4,11 +4,13 @@ use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener as StdListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::UnixListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::address::{make_folder, own_user};
@@ -24,7 +26,7 @@ const GUESTS_MAX: usize = 64;
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
 /// Does what a command line says; returns the message that it ended with.
-pub type RunCommand = dyn Fn(Vec<String>, Arc<GuestOutput>, Hand) -> OwnerMessage + Send + Sync;
+pub type RunCommand = dyn Fn(Vec<String>, Rc<GuestOutput>, Hand) -> OwnerMessage + Send + Sync;
 
 /// The owner's ear. Other processes find it until it is closed.
 #[derive(Debug)]
@@ -43,11 +45,11 @@ struct Guests {
     served: AtomicUsize,
     /// Nobody is served any more who is not yet.
     closed: AtomicBool,
-    hands: Mutex<Vec<Hand>>,
+    hands: watch::Sender<Vec<Hand>>,
     /// Those who wait for the end: they notice it when their connection closes.
-    waiting: Mutex<Vec<UnixStream>>,
+    waiting: watch::Sender<Vec<UnixStream>>,
     /// Who takes the store over.
-    taker: Mutex<Option<(UnixStream, Taker)>>,
+    taker: watch::Sender<Option<(UnixStream, Taker)>>,
 }
 
 /// What the owner does for others.
@@ -112,7 +114,7 @@ impl Listener {
 
     /// Tells commands of others to end: all, or those that do not end by themselves.
     pub fn cancel_guests(&self, all: bool) {
-        for hand in lock(&self.guests.hands).iter().filter(|hand| all || hand.is_endless()) {
+        for hand in self.guests.hands.borrow().iter().filter(|hand| all || hand.is_endless()) {
             hand.cancel();
         }
     }
@@ -121,7 +123,7 @@ impl Listener {
     /// connection to who takes it over; it closes when that process gives the store back or ends.
     pub fn release(self) -> Option<(UnixStream, Taker)> {
         self.close();
-        let (mut stream, taker) = lock(&self.guests.taker).take()?;
+        let (mut stream, taker) = self.guests.taker.send_replace(None)?;
         write_frame(&mut stream, &OwnerMessage::Yours).ok().map(|()| (stream, taker))
     }
 }
@@ -129,12 +131,8 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.close();
-        lock(&self.guests.waiting).clear();
+        self.guests.waiting.send_replace(Vec::new());
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Service {
@@ -206,7 +204,7 @@ impl Service {
             }
             Some(ClientMessage::TakeOver(taker)) => self.hand_over(stream, taker),
             Some(ClientMessage::WaitForEnd) => {
-                lock(&self.guests.waiting).push(stream);
+                self.guests.waiting.send_modify(|waiting| waiting.push(stream));
                 Ok(())
             }
             Some(
@@ -223,28 +221,31 @@ impl Service {
     fn run(&self, stream: &UnixStream, arguments: Vec<String>) -> io::Result<()> {
         let hand = self.hand.another();
         let output = GuestOutput::attend(stream, hand.clone())?;
-        lock(&self.guests.hands).push(hand.clone());
-        let ended = (self.run)(arguments, Arc::clone(&output), hand.clone());
+        self.guests.hands.send_modify(|hands| hands.push(hand.clone()));
+        let ended = (self.run)(arguments, Rc::clone(&output), hand.clone());
         output.send(&ended);
-        lock(&self.guests.hands).retain(|other| !other.is_same(&hand));
+        self.guests.hands.send_modify(|hands| hands.retain(|other| !other.is_same(&hand)));
         // The thread that listens ends with the connection.
         stream.shutdown(std::net::Shutdown::Both)
     }
 
     /// Ends the loop; the connection is answered when the store is free.
-    fn hand_over(&self, mut stream: UnixStream, taker: Taker) -> io::Result<()> {
+    fn hand_over(&self, stream: UnixStream, taker: Taker) -> io::Result<()> {
         if self.kind == OwnerKind::Command {
             // It ends by itself, and whoever started it waits for what it says.
-            lock(&self.guests.waiting).push(stream);
+            self.guests.waiting.send_modify(|waiting| waiting.push(stream));
             return Ok(());
         }
-        {
-            let mut waiting = lock(&self.guests.taker);
-            if waiting.is_some() {
-                let why = "another process is taking the store over; try again in a moment";
-                return write_frame(&mut stream, &OwnerMessage::Refused(why.into()));
+        let mut coming = Some((stream, taker));
+        self.guests.taker.send_if_modified(|known| {
+            if known.is_none() {
+                *known = coming.take();
             }
-            *waiting = Some((stream, taker));
+            known.is_some()
+        });
+        if let Some((mut stream, _)) = coming {
+            let why = "another process is taking the store over; try again in a moment";
+            return write_frame(&mut stream, &OwnerMessage::Refused(why.into()));
         }
         self.hand.visit(|host| host.end(Ending::HandOver)).ok();
         Ok(())

@@ -153,7 +153,7 @@ struct Working<'a> {
 /// What waits for its turn to be written.
 enum Write {
     /// Work.
-    Work(StoreWork),
+    Work(Box<StoreWork>),
     /// Somebody who waits until the work before is durable.
     WhenDurable(Sender<Result<(), StoreError>>),
 }
@@ -256,7 +256,7 @@ impl<'a> Working<'a> {
         if let Job::BackUp(today) = work.job {
             self.back_up(today);
         } else if !work.job.is_read() {
-            self.writes.push_back(Write::Work(work));
+            self.writes.push_back(Write::Work(Box::new(work)));
         } else if let Some(answer) = self.store.perform(work) {
             self.answer(answer);
         }
@@ -282,7 +282,7 @@ impl<'a> Working<'a> {
             done.push(match next {
                 Write::Work(work) => {
                     let (id, subject) = (work.id, work.job.subject());
-                    Unsynced::Work { id, subject, answer: self.store.perform(work) }
+                    Unsynced::Work { id, subject, answer: self.store.perform(*work) }
                 }
                 Write::WhenDurable(answer) => Unsynced::Waiting(answer),
             });
@@ -329,7 +329,7 @@ impl<'a> Working<'a> {
     fn left(mut self) -> Store {
         while let Some(write) = self.writes.pop_front() {
             if let Write::Work(work) = write {
-                self.store.perform(work);
+                self.store.perform(*work);
             }
         }
         on_damaged_files(&mut self.store, Store::sync).ok();

@@ -60,6 +60,18 @@ fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it
 }
 
 #[test]
+fn an_owner_that_is_suspended_is_told_instead_of_being_waited_for() {
+    let program = Program::new();
+    watching(&program, |owner| {
+        signal(owner, Signal::STOP);
+        let sentence = program.run(&["feeds"]).refused(3);
+        signal(owner, Signal::CONT);
+        assert!(sentence.contains("suspended"), "{sentence}");
+        program.run(&["feeds"]).with(0);
+    });
+}
+
+#[test]
 fn a_second_service_is_refused_with_status_3() {
     let program = Program::new();
     watching(&program, |owner| {
@@ -300,18 +312,20 @@ fn ctrl_c_at_one_poll_ends_that_poll_and_no_other() {
 }
 
 #[test]
-fn who_polls_what_another_is_polling_is_told_so_and_each_tells_one_result() {
+fn who_polls_what_another_is_polling_waits_for_it_and_tells_one_result() {
     let site = HeldSite::start();
     let program = Program::owned_by(StoreOwner::Service);
     program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
     let first = program.start(&["poll", "1", "--json"]);
     wait_until("the feed is asked", || site.asked() == 1);
-    let second = program.run(&["poll", "1", "--json"]).with(0).json();
-    assert_eq!((&second["polled"], &second["skipped"]), (&0.into(), &1.into()), "{second:#}");
+    let second = program.start(&["poll", "1", "--json"]);
+    wait_until("both commands are there", || program.run(&["feeds"]).with(0).status == Some(0));
     site.release();
-    let first = ended(first, b"").with(0).json();
-    assert_eq!((&first["read"], &first["skipped"]), (&1.into(), &0.into()), "{first:#}");
-    assert_eq!(first["feeds"].as_array().unwrap().len(), 1, "{first:#}");
+    for poll in [first, second] {
+        let polled = ended(poll, b"").with(0).json();
+        assert_eq!((&polled["read"], &polled["skipped"]), (&1.into(), &0.into()), "{polled:#}");
+        assert_eq!(polled["feeds"].as_array().unwrap().len(), 1, "{polled:#}");
+    }
 }
 
 #[test]

@@ -35,8 +35,8 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
         (Request::Set(feed, Box::new(chosen.clone())), (before, chosen))
     };
     // What is to be learned is learned after the next poll.
-    let (engine, (before, chosen)) =
-        desk.ask_about(change, |engine, _, changed| (engine.clone(), changed))?;
+    let (engine, before, chosen) =
+        desk.ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
     desk.wait_until_durable()?;
     desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
