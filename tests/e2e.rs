@@ -18,6 +18,7 @@ mod shell;
 #[expect(dead_code, reason = "the other tests use all of it")]
 mod site;
 #[path = "it/support/terminal_session.rs"]
+#[expect(dead_code, reason = "the other tests use all of it")]
 mod terminal_session;
 
 use site::{Site, answer};

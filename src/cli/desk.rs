@@ -1,7 +1,10 @@
 //! What a command works on, in whichever process has the store open: the engine, the store, and the terminal that the
 //! command was typed on.
 
+use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 
 use super::Done;
 use super::args::Options;
@@ -14,7 +17,7 @@ use crate::io::output::{Output, WriteFile};
 use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
-use crate::io::visits::{Hand, LoopEnded, Waited};
+use crate::io::visits::{Hand, LoopEnded, Waited, Watcher};
 
 /// What a command works on.
 pub(in crate::cli) struct Desk {
@@ -24,6 +27,10 @@ pub(in crate::cli) struct Desk {
     pub(in crate::cli) log: EventLog,
     hand: Hand,
     output: Rc<dyn Output>,
+    /// What could not be done since something was asked for.
+    troubles: RefCell<Option<Receiver<String>>>,
+    /// As long as it is there, troubles are heard.
+    listens: Arc<()>,
 }
 
 impl From<LoopEnded> for Failure {
@@ -40,7 +47,8 @@ impl Desk {
         output: Rc<dyn Output>,
         log: EventLog,
     ) -> Self {
-        Self { options, log, hand, output }
+        let (troubles, listens) = (RefCell::new(None), Arc::new(()));
+        Self { options, log, hand, output, troubles, listens }
     }
 
     /// Writes a result to standard output, and ends the line.
@@ -133,7 +141,17 @@ impl Desk {
     ) -> Result<T, Failure> {
         let offline = self.options.offline;
         self.output.begin();
+        let (sender, troubles) = channel();
+        let watcher = if self.troubles.borrow().is_none() {
+            *self.troubles.borrow_mut() = Some(troubles);
+            Some(hear_troubles(sender, Arc::downgrade(&self.listens)))
+        } else {
+            None
+        };
         self.hand.visit(move |host| {
+            if let Some(watcher) = watcher {
+                host.watch(watcher);
+            }
             let (request, before) = request(host.engine());
             let told = host.ask(request, offline);
             let refused = told.iter().find_map(|event| {
@@ -155,11 +173,20 @@ impl Desk {
     /// kept is a failure.
     pub(in crate::cli) fn change(&self, request: Request) -> Result<Vec<String>, Failure> {
         let told = self.ask(request)?;
-        self.wait_until_durable()?;
+        self.wait_until_kept()?;
         Ok(sentences(&told))
     }
 
-    /// Waits until everything that was asked for is durable.
+    /// Waits until everything that was asked for is durable. What could not be kept is a failure.
+    pub(in crate::cli) fn wait_until_kept(&self) -> Result<(), Failure> {
+        self.wait_until_durable()?;
+        // What the store answered before is known to the engine when the next visit comes.
+        self.hand.visit(|_| ())?;
+        let trouble = self.troubles.borrow().as_ref().and_then(|heard| heard.try_recv().ok());
+        trouble.map_or(Ok(()), |why| Err(Failure::new(why)))
+    }
+
+    /// Waits until everything that was asked for is written, or could not be.
     pub(in crate::cli) fn wait_until_durable(&self) -> Result<(), Failure> {
         Ok(self.hand.wait_until_durable()?)
     }
@@ -179,7 +206,8 @@ impl Desk {
 
     /// What a command ended with; one that was told to end before it was done did not do what it was asked for.
     pub(in crate::cli) fn judge(&self, done: Result<Done, Failure>) -> Result<Done, Failure> {
-        if self.hand.is_cancelled() && !self.output.is_closed() && done.is_ok() {
+        let interrupted = self.hand.is_cancelled() && !self.hand.is_endless();
+        if interrupted && !self.output.is_closed() && done.is_ok() {
             return Err(Failure::new("interrupted; what had been done is saved"));
         }
         done
@@ -199,6 +227,19 @@ impl Desk {
     ) -> Result<Waited, Failure> {
         Ok(self.hand.follow(step, tell)?)
     }
+}
+
+/// Hears of what could not be done, as long as the desk is there.
+fn hear_troubles(sender: Sender<String>, listens: Weak<()>) -> Watcher {
+    Box::new(move |_, events| {
+        for event in events {
+            if let Event::Notice { level: NoticeLevel::Trouble, text, .. } = event {
+                // If nobody listens any more, the watcher goes.
+                sender.send(text.clone()).ok();
+            }
+        }
+        listens.strong_count() == 0
+    })
 }
 
 /// The sentences among events, troubles too.

@@ -19,6 +19,7 @@ mod event_log;
 mod json;
 mod lookup;
 mod owner;
+mod poll_outcomes;
 pub mod publisher;
 mod session;
 mod show_screen;
@@ -84,7 +85,10 @@ fn run(args: Args) -> Result<Done, Failure> {
             let good = commands::doctor::describe_surroundings(&options);
             let done = if args.repair || args.compact {
                 let borrowed = owner::borrow_store(&options)?;
-                let done = commands::doctor::check_store(session::open_store(&options)?, &args)?;
+                let done = commands::doctor::check_store(
+                    owner::when_free(|| session::open_store(&options))?,
+                    &args,
+                )?;
                 drop(borrowed);
                 done
             } else {

@@ -12,6 +12,7 @@ use super::background::events;
 use super::desk::Desk;
 use super::event_log::EventLog;
 use super::session::{self, Failure, block_on};
+use super::show_screen::end_guests;
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
 use crate::io::output::{Output, OwnOutput};
@@ -23,8 +24,8 @@ use crate::io::panics::catch_panic;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
-use crate::io::store::{Store, own_socket};
-use crate::io::visits::Hand;
+use crate::io::store::{Store, find_lock, own_socket};
+use crate::io::visits::{Hand, LoopEnded};
 use crate::io::{clock, console};
 
 /// How long an owner that does not listen is waited for: it is starting, ending, or puts the store in order.
@@ -32,9 +33,12 @@ const OWNER_TIME: Duration = Duration::from_secs(30);
 /// After this time whoever waits is told why.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the commands of others may go on when the one for which this process was started is done.
-const GUESTS_TIME: Duration = Duration::from_mins(5);
+const GUESTS_TIME: Duration = Duration::from_mins(1);
 /// Said of a command that panicked.
 const FAULT: &str = "the command ended by a fault; the store is whole";
+/// How often a command is handed in again whose owner ended before it began, and the pause before that.
+const TRIES_MAX: u32 = 100;
+const AGAIN_PAUSE: Duration = Duration::from_millis(20);
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
@@ -48,20 +52,32 @@ pub(super) enum StoreFound {
 
 /// Opens the store, or finds who has it open.
 pub(super) fn find_owner(options: &Options) -> Result<StoreFound, Failure> {
+    let open = || {
+        let (store, recovered) = session::store_or_recovered(options)?;
+        Ok(StoreFound::Free(Box::new(store), recovered))
+    };
+    match open_or_connect(open)? {
+        Ok(found) => Ok(found),
+        Err(client) => Ok(StoreFound::Owned(client)),
+    }
+}
+
+/// Opens something that only one process has, or connects to that process.
+fn open_or_connect<T>(open: impl Fn() -> Result<T, Failure>) -> Result<Result<T, Client>, Failure> {
     let began = clock::instant();
     let (mut told, stops) = (false, Stops::of_process());
     loop {
         if stops.were_told() {
             return Err(Failure::new("interrupted while another backissue has the store open"));
         }
-        let failure = match session::store_or_recovered(options) {
-            Ok((store, recovered)) => return Ok(StoreFound::Free(Box::new(store), recovered)),
+        let failure = match open() {
+            Ok(opened) => return Ok(Ok(opened)),
             Err(failure) => failure,
         };
         match failure.in_use.as_deref().map(Client::connect) {
             // It is another kind of failure, or the owner is of a version that does not listen.
             None => return Err(failure),
-            Some(Ok(client)) => return Ok(StoreFound::Owned(client)),
+            Some(Ok(client)) => return Ok(Err(client)),
             Some(Err(ConnectError::Refused(why))) => {
                 return Err(Failure { status: 3, ..Failure::new(why) });
             }
@@ -86,6 +102,7 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
         // A configuration that cannot be followed is told whoever does the command.
         session::read_settings(options)?;
     }
+    let mut tries = 0;
     loop {
         match find_owner(options)? {
             StoreFound::Free(store, recovered) => {
@@ -93,6 +110,7 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                     console::tell(&sentence);
                 }
                 if let Command::Doctor(args) = &command {
+                    session::end_when_stopped();
                     // It looks at what an open store would put right by itself.
                     return commands::doctor::check_store(*store, args);
                 }
@@ -114,9 +132,13 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                             ..Failure::new(sentence.unwrap_or_default())
                         });
                     }
-                    RunEnd::NotBegun => {}
+                    RunEnd::NotBegun if tries < TRIES_MAX => {
+                        tries += 1;
+                        std::thread::sleep(AGAIN_PAUSE);
+                    }
+                    RunEnd::NotBegun => return Err(LoopEnded.into()),
                     RunEnd::Lost => {
-                        return Err(Failure::new(crate::io::visits::LoopEnded.to_string()));
+                        return Err(LoopEnded.into());
                     }
                 }
             }
@@ -129,10 +151,22 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
     let polls = matches!(command, Command::Poll(_));
     let (done, settings, store) = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
+        if fetches(&command) {
+            runtime.prepare_network()?;
+        }
         let listener = listen(&runtime, OwnerKind::Command);
         let hand = runtime.hand();
         let cancelled = hand.clone();
-        session::on_each_stop(move || cancelled.cancel());
+        let guests = listener.as_ref().ok().map(Listener::canceller);
+        session::on_each_stop(move || {
+            if cancelled.is_cancelled() {
+                std::process::exit(session::INTERRUPTED);
+            }
+            cancelled.cancel();
+            if let Some(cancel) = &guests {
+                cancel();
+            }
+        });
         let options = options.clone();
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
             let output = Rc::<OwnOutput>::default();
@@ -145,17 +179,31 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
             worker.map_err(|error| Failure::new(format!("no thread to work with: {error}")))?;
         runtime.until_ended(|_| {}).await;
         if let Ok(listener) = &listener {
-            listener.close();
+            listener.cancel_guests(false);
             let guests = runtime.until(|_| listener.guests() == 0);
             // Who does not read what it asked for does not keep this process for ever.
             tokio::time::timeout(GUESTS_TIME, guests).await.ok();
+            end_guests(&mut runtime, listener).await;
         }
         let settings = runtime.program.engine.settings.clone();
+        // The command may wait for a loop that ended before it: that ends its wait.
+        let store = runtime.stop();
         let done = worker.join().unwrap_or_else(|_| Err(Failure::new(FAULT)));
-        let store = runtime.stop()?;
-        Ok((done, settings, store))
+        Ok((done, settings, store?))
     })?;
     end_well(done, polls, store, &settings)
+}
+
+/// Whether a command asks the network for something.
+const fn fetches(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Add(_)
+            | Command::Poll(_)
+            | Command::History(_)
+            | Command::Resume(_)
+            | Command::Move(_)
+    )
 }
 
 /// What a command that polls leaves to be done; others are over at once.
@@ -255,18 +303,33 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
     }
 }
 
-/// Gets the store for this process alone. Whoever has it open lets go of it, and takes it back when what is returned is
-/// dropped.
+/// Gets the store for this process alone, without opening it: it may be damaged. Whoever has it open lets go of it, and
+/// takes it back when what is returned is dropped.
 pub(super) fn borrow_store(options: &Options) -> Result<Option<UnixStream>, Failure> {
+    session::end_when_stopped();
+    let folder = session::data_dir(options)?;
     loop {
-        match find_owner(options) {
-            Ok(StoreFound::Free(..)) => return Ok(None),
-            Ok(StoreFound::Owned(client)) => match client.take_over(Taker::Command) {
+        match open_or_connect(|| Ok(find_lock(&folder)?))? {
+            Ok(()) => return Ok(None),
+            Err(client) => match client.take_over(Taker::Command) {
                 Ok(Some(stream)) => return Ok(Some(stream)),
                 Ok(None) => {}
                 Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
             },
-            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// Does something with a store that was borrowed; if another command was quicker it is waited for.
+pub(super) fn when_free<T>(work: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+    loop {
+        match open_or_connect(&work)? {
+            Ok(done) => return Ok(done),
+            Err(client) => {
+                if let Some(stream) = client.wait_for_end() {
+                    session::wait_unless_stopped(stream)?;
+                }
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ const WORKERS: usize = 2;
 const BLOCKING_THREADS: usize = 48;
 
 /// The exit status of a process that was interrupted twice (128 and the number of the signal).
-const INTERRUPTED: i32 = 130;
+pub(super) const INTERRUPTED: i32 = 130;
 
 /// Why a command could not be done.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl From<StoreError> for Failure {
         if let StoreError::InUse { socket, .. } = error {
             Self { status: 3, in_use: socket, ..failure }
         } else {
-            failure
+            Self { loop_ended: matches!(error, StoreError::Ended(_)), ..failure }
         }
     }
 }
@@ -205,6 +205,19 @@ pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
             () = wait_for_close(stream) => true,
         })
     })
+}
+
+/// Ends this process when the system or the reader tells it to; for work that is whole at any moment.
+pub(super) fn end_when_stopped() {
+    let mut stops = Stops::of_process();
+    let wait = move || {
+        if let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() {
+            waiting.block_on(stops.wait());
+            std::process::exit(INTERRUPTED);
+        }
+    };
+    // Without a thread the work goes on to its end.
+    std::thread::Builder::new().name("stop".into()).spawn(wait).ok();
 }
 
 /// Does something each time the system or the reader tells this process to end. Needs a tokio runtime around it.

@@ -119,8 +119,13 @@ pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, lis
         if listener.guests() > 0 {
             listener.cancel_guests(all);
             let ended = runtime.until(|_| listener.guests() == 0);
-            // Who does not end in time loses the connection.
             tokio::time::timeout(patience, ended).await.ok();
         }
+    }
+    if listener.guests() > 0 {
+        // Who does not end in time loses the connection.
+        listener.shut_guests();
+        let ended = runtime.until(|_| listener.guests() == 0);
+        tokio::time::timeout(GUESTS_TIME, ended).await.ok();
     }
 }

@@ -22,6 +22,7 @@ use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
 use crate::engine::request::Request;
+use crate::engine::settings::NetworkSettings;
 use crate::feed::opml::subscription_list;
 use crate::filters::EntryFilter;
 use crate::schedule::learning;
@@ -55,7 +56,9 @@ pub enum Ending {
 /// Those who perform.
 #[derive(Debug)]
 pub struct Performer {
-    http: Arc<Http>,
+    /// Made when it is needed: it reads the certificates of the system.
+    http: Option<Arc<Http>>,
+    network: NetworkSettings,
     store: StoreThread,
     folder: PathBuf,
     answers: UnboundedSender<ScreenInput>,
@@ -69,13 +72,31 @@ impl Performer {
     /// Starts the thread of the store.
     pub fn start(
         store: Store,
-        http: Arc<Http>,
+        network: NetworkSettings,
         answers: UnboundedSender<ScreenInput>,
     ) -> std::io::Result<Self> {
         let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
         let folder = store.folder().to_owned();
         let store = StoreThread::start(store, answers.clone())?;
-        Ok(Self { http, store, folder, answers, texts, pictures, preview: Arc::default() })
+        Ok(Self {
+            http: None,
+            network,
+            store,
+            folder,
+            answers,
+            texts,
+            pictures,
+            preview: Arc::default(),
+        })
+    }
+
+    /// The client for what is fetched; the error is a sentence.
+    pub fn http(&mut self) -> Result<Arc<Http>, String> {
+        let http = match self.http.take() {
+            Some(http) => http,
+            None => Arc::new(Http::new(&self.network, Limits::default())?),
+        };
+        Ok(Arc::clone(self.http.insert(http)))
     }
 
     /// The data folder.
@@ -132,12 +153,12 @@ impl Performer {
                 let failed = Input::Trouble(format!("'{path}' cannot be imported")).into();
                 self.off_the_loop(move || Some(import(&path)), Some(failed));
             }
-            Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
-                Ok(http) => self.http = Arc::new(http),
-                Err(why) => {
+            Effect::Reconnect(settings) => {
+                (self.network, self.http) = (*settings, None);
+                if let Err(why) = self.http() {
                     self.answers.send(Input::Trouble(why).into()).ok();
                 }
-            },
+            }
             Effect::Stop => return Some(Ending::Stop),
         }
         None
@@ -157,18 +178,36 @@ impl Performer {
     }
 
     /// Makes a request on a task of its own; it is answered whatever happens to the task.
-    fn fetch(&self, request: FetchRequest) {
-        let (http, answers) = (Arc::clone(&self.http), self.answers.clone());
+    fn fetch(&mut self, request: FetchRequest) {
+        let (http, answers) = (self.http(), self.answers.clone());
         let (id, started) = (request.id, clock::precise_now());
-        let asking = tokio::spawn(async move { http.fetch(request).await });
-        tokio::spawn(async move {
-            let fetched = asking.await.unwrap_or_else(|_| Fetched {
-                started,
-                wire_bytes: 0,
-                hops: Vec::new(),
-                conditional: false,
-                result: Err(FetchFailure::Protocol("the answer could not be read".into())),
+        let failed = move |why: String| Fetched {
+            started,
+            wire_bytes: 0,
+            hops: Vec::new(),
+            conditional: false,
+            result: Err(FetchFailure::Protocol(why)),
+        };
+        let (tell, durable) = tokio::sync::oneshot::channel();
+        if request.waits_for_store {
+            // Nobody waits any more if the fetch was dropped.
+            self.store.handle().when_durable(move |_| {
+                tell.send(()).ok();
             });
+        } else {
+            drop(tell);
+        }
+        let asking = tokio::spawn(async move {
+            // What could not be written is told; the feed is asked all the same.
+            durable.await.ok();
+            match http {
+                Ok(http) => http.fetch(request).await,
+                Err(why) => failed(why),
+            }
+        });
+        tokio::spawn(async move {
+            let fetched = asking.await;
+            let fetched = fetched.unwrap_or_else(|_| failed("the answer could not be read".into()));
             answers.send(Input::Fetched(id, Box::new(fetched)).into()).ok();
         });
     }

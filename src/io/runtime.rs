@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -14,7 +13,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch};
 use super::headless::Headless;
-use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::store::{Store, StoreError};
@@ -118,16 +116,17 @@ impl Runtime<App> {
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
             app.ui.complain(clock::precise_now(), text);
         }
-        Self::start(store, app)
+        let mut runtime = Self::start(store, app)?;
+        runtime.prepare_network()?;
+        Ok(runtime)
     }
 }
 
 impl<P: Program> Runtime<P> {
     fn start(store: Store, program: P) -> Result<Self, StartError> {
-        let settings = &program.engine().settings.network;
-        let http = Http::new(settings, Limits::default()).map_err(StartError::System)?;
+        let network = program.engine().settings.network.clone();
         let (sender, inputs) = unbounded_channel();
-        let performer = Performer::start(store, Arc::new(http), sender.clone())
+        let performer = Performer::start(store, network, sender.clone())
             .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
         let (visitors, visits) = unbounded_channel();
         Ok(Self {
@@ -142,6 +141,11 @@ impl<P: Program> Runtime<P> {
             watchers: Vec::new(),
             ending: None,
         })
+    }
+
+    /// Makes the client for what is fetched before it is needed: what is wrong with its settings is told at once.
+    pub fn prepare_network(&mut self) -> Result<(), StartError> {
+        self.performer.http().map(drop).map_err(StartError::System)
     }
 
     /// The data folder.
@@ -319,13 +323,15 @@ impl<P: Program> Host for Runtime<P> {
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event> {
         // Those who look on see the same events, once each.
         self.show_watchers();
-        let before = self.program.engine().offline;
         let engine = self.program.engine_mut();
+        let before = engine.offline;
         engine.offline |= offline;
+        // Only a key that is pressed twice confirms a poll that a server asked not to make.
+        let confirming = engine.confirming.take();
         engine.copies_events(true);
         let ending = self.tell_alone(Input::Request(request));
         let engine = self.program.engine_mut();
-        engine.offline = before;
+        (engine.offline, engine.confirming) = (before, confirming);
         let told = engine.copied_events();
         self.ending = self.ending.or(ending);
         self.show(&told);

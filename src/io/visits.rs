@@ -177,24 +177,31 @@ impl Hand {
             let found = super::store::catch_sled_panic(|| look(store));
             answer.send(found).ok();
         }));
-        answered.recv().unwrap_or_else(|_| Err(StoreError::LostRecord(LoopEnded.to_string())))
+        answered.recv().unwrap_or(Err(StoreError::Ended(LoopEnded)))
     }
 
     /// Waits until everything that was handed to the store is durable.
     pub fn wait_until_durable(&self) -> Result<(), StoreError> {
         let (answer, answered) = channel();
-        self.store.when_durable(answer);
-        answered.recv().unwrap_or_else(|_| Err(StoreError::LostRecord(LoopEnded.to_string())))
+        // Who does not wait any more was interrupted.
+        self.store.when_durable(move |durable| drop(answer.send(durable)));
+        answered.recv().unwrap_or(Err(StoreError::Ended(LoopEnded)))
     }
 
     /// Waits until the search index holds what the store holds; `left` is told how many entries it lacks.
-    pub fn wait_until_indexed(&self, mut left: impl FnMut(usize)) -> Result<(), LoopEnded> {
+    pub fn wait_until_indexed(&self, mut left: impl FnMut(usize)) -> Result<(), StoreError> {
         let (answer, answered): (Sender<usize>, _) = channel();
         self.store.when_indexed(answer);
         loop {
-            match answered.recv().map_err(|_| LoopEnded)? {
-                0 => return Ok(()),
-                missing => left(missing),
+            match answered.recv() {
+                Ok(0) => return Ok(()),
+                Ok(missing) => left(missing),
+                Err(_) => {
+                    // The loop is there: it is the index that cannot be written.
+                    self.visit(|_| ())?;
+                    let why = "the search index cannot be written; run 'backissue doctor'";
+                    return Err(StoreError::Search(why.to_owned()));
+                }
             }
         }
     }

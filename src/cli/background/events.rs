@@ -15,6 +15,7 @@ use crate::engine::state::Engine;
 use crate::io::console;
 use crate::io::output::OwnOutput;
 use crate::io::owner::client::{Client, ConnectError, RunEnd};
+use crate::io::owner::messages::OwnerKind;
 use crate::io::store::owner_socket;
 
 /// The pause before it is looked again whether a program runs.
@@ -27,6 +28,8 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
     loop {
         let client = owner_socket(&folder).map(|socket| Client::connect(&socket));
         let ended = match client {
+            // A command ends by itself, and does not wait for those who look on.
+            Some(Ok(client)) if client.owner == OwnerKind::Command => None,
             Some(Ok(client)) => Some(client.run(session::typed(), &OwnOutput::default())),
             Some(Err(ConnectError::Refused(why))) => {
                 return Err(Failure { status: 3, ..Failure::new(why) });
@@ -58,22 +61,30 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
 
 /// Tells what happened, and with `--follow` what happens, until nobody wants to know.
 pub(in crate::cli) fn tell(desk: &Desk, args: &EventsArgs) -> Result<Done, Failure> {
+    if args.follow {
+        return follow(desk);
+    }
     for line in desk.log.lines() {
         desk.put(&line);
     }
-    if args.follow { follow(desk) } else { Ok(Done::All) }
+    Ok(Done::All)
 }
 
-/// Tells what happens from now on. Who does not read what is told is left, with a word.
+/// Tells what happened lately and what happens from now on. Who does not read what is told is left, with a word.
 pub(in crate::cli) fn follow(desk: &Desk) -> Result<Done, Failure> {
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&waiting);
     desk.never_ends();
+    let mut lately = Some(desk.log.clone());
     let step = move |engine: &Engine, events: &[Event], notes: &mut Vec<String>| {
-        let lines = lines_of(engine, events);
+        // The first look is at no event: between what is remembered and what comes nothing is lost.
+        let lines = match lately.take() {
+            Some(log) => log.lines(),
+            None => lines_of(engine, events),
+        };
         let waits = counted.fetch_add(lines.len(), Ordering::Relaxed).saturating_add(lines.len());
         notes.extend(lines);
-        waits > EVENTS_MAX
+        waits > 2 * EVENTS_MAX
     };
     desk.follow(step, |line: String| {
         desk.put(&line);

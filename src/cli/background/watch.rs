@@ -95,7 +95,6 @@ fn poll(
     store: Store,
 ) -> Result<(Ending, Store, Option<Listener>), Failure> {
     let configured = session::read_configuration(options)?;
-    let configured_texts = upkeep::texts_max(&configured.settings);
     // Who stops a service wants it to end at once: what others do at their end is done first.
     let store = match upkeep::at_the_start(store, &configured.settings)? {
         Some(store) => store,
@@ -103,6 +102,7 @@ fn poll(
     };
     block_on(async {
         let mut runtime = Runtime::headless(store, configured.settings)?;
+        runtime.prepare_network()?;
         session::follow_configuration(&runtime, options, configured.screen.theme);
         runtime.program.engine.offline = options.offline;
         session::stop_on_signals(&runtime);
@@ -121,7 +121,7 @@ fn poll(
         if args.follow {
             follow(options, hand.clone());
         }
-        tokio::spawn(put_in_order_in_time(hand.another(), configured_texts));
+        tokio::spawn(put_in_order_in_time(hand.another()));
         let mut told = 0;
         let ending = runtime
             .until_ended(|program| {
@@ -161,11 +161,12 @@ fn follow(options: &Options, hand: Hand) {
 }
 
 /// Ends the loop once in a while if the store needs what is only done between two sessions, and nothing is under way.
-async fn put_in_order_in_time(hand: Hand, texts_max: u64) {
+async fn put_in_order_in_time(hand: Hand) {
     loop {
         tokio::time::sleep(ORDER_PAUSE).await;
         let looking = hand.clone();
         let due = move || {
+            let texts_max = looking.visit(|host| upkeep::texts_max(&host.engine().settings))?;
             looking.look(move |store| {
                 Ok(store.may_hold_too_much(texts_max)? || store.is_worth_compacting()?)
             })

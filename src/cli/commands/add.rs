@@ -22,11 +22,12 @@ use crate::view;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> {
+    let before = desk.inspect(|engine| engine.not_saved.clone())?;
     let mut ids = Vec::new();
     for address in &args.urls {
         ids.push(ask_for(desk, address, args)?);
     }
-    let (watched, mut first) = (ids.clone(), BTreeMap::new());
+    let (watched, mut first, mut shown) = (ids.clone(), BTreeMap::new(), None);
     let mut known_first = BTreeMap::new();
     let waited = desk.follow(
         move |engine, _, notes| {
@@ -36,7 +37,11 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
                 }
             }
             let feeds = added_feeds(engine, &watched);
-            notes.extend(describe_progress(engine, &feeds).map(AddNote::Progress));
+            let progress = describe_progress(engine, &feeds);
+            if progress != shown {
+                notes.extend(progress.clone().map(AddNote::Progress));
+                shown = progress;
+            }
             watched.iter().all(|id| has_ended(engine, *id)) && !is_under_way(engine, &feeds)
         },
         |note| match note {
@@ -50,6 +55,10 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
     desk.end_progress();
     let left = if waited == Waited::Cancelled { leave(desk, &ids)? } else { Vec::new() };
     desk.wait_until_durable()?;
+    let not_saved = desk.inspect(|engine| engine.not_saved.clone())?;
+    if let Some(why) = not_saved.filter(|why| before.as_ref() != Some(why)) {
+        return Err(Failure::new(why));
+    }
     report(desk, args, &ids, &left, &known_first)
 }
 
@@ -58,7 +67,7 @@ fn leave(desk: &Desk, ids: &[u32]) -> Result<Vec<u32>, Failure> {
     let asked = ids.to_vec();
     let (left, feeds) = desk.inspect(move |engine| {
         let left: Vec<u32> = asked.iter().copied().filter(|id| !has_ended(engine, *id)).collect();
-        (left, added_feeds(engine, &asked))
+        (left, new_feeds(engine, &asked))
     })?;
     for &addition in &left {
         desk.ask(Request::Choose { addition, url: None })?;
@@ -103,6 +112,13 @@ fn added_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
     additions.filter_map(|ended| Some(ended.as_ref().ok()?.feed)).collect()
 }
 
+/// Those of them that were not subscribed to before.
+fn new_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
+    let additions = ids.iter().filter_map(|id| engine.additions.get(id)?.ended.as_ref());
+    let added = additions.filter_map(|ended| ended.as_ref().ok());
+    added.filter(|added| !added.known).map(|added| added.feed).collect()
+}
+
 /// What came of the additions, and what is in the way.
 fn report(
     desk: &Desk,
@@ -129,9 +145,6 @@ fn report(
     }
     tell_brought(desk, &engine, first);
     let unread = unread_feeds(&engine, &additions);
-    if let Some(why) = &engine.not_saved {
-        return Err(Failure::new(why));
-    }
     if let [only] = failures.as_slice()
         && args.urls.len() == 1
     {

@@ -13,14 +13,14 @@ use crate::io::store::{Store, StoreError};
 use crate::io::{clock, console};
 
 /// Bytes of a configuration that is taken along at most.
-const CONFIGURATION_MAX: u64 = 1024 * 1024;
+const CONFIGURATION_MAX: usize = 1024 * 1024;
 
 /// Runs `backup`. The file is written whole or not at all.
 pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Failure> {
     let path = args.file.to_string_lossy();
     let (source, feeds) =
         desk.look(|store| Ok((store.backup_source(), store.subscriptions()?.len())))?;
-    let configuration = read_configuration(&desk.options);
+    let configuration = read_configuration(desk);
     let (mut records, mut bytes) = (0, 0);
     desk.write_file(&path, &mut |file| {
         let mut counted = CountedFile { file, bytes: 0 };
@@ -55,31 +55,37 @@ impl Write for CountedFile<'_> {
     }
 }
 
-/// The text of the configuration file, where there is one.
-fn read_configuration(options: &Options) -> Option<String> {
-    let path = session::config_file(options)?;
-    let found = std::fs::metadata(&path).ok().filter(|found| found.len() <= CONFIGURATION_MAX)?;
-    found.is_file().then(|| std::fs::read_to_string(path).ok()).flatten()
+/// The text of the configuration file of whoever asks, where there is one.
+fn read_configuration(desk: &Desk) -> Option<String> {
+    let path = session::config_file(&desk.options)?;
+    let bytes = desk.read_file(path.to_str()?).ok()?;
+    String::from_utf8(bytes).ok().filter(|text| text.len() <= CONFIGURATION_MAX)
 }
 
 /// Runs `restore`. What is in the data folder is kept under another name.
 pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<Done, Failure> {
     let path = &args.file;
-    let file = File::open(path)
-        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
+    let open = || {
+        File::open(path)
+            .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))
+    };
+    // Before anybody lets go of the store.
+    open()?;
     let data = session::data_dir(options)?;
     // Whoever has the store open lets go of it until this is done.
     let borrowed = owner::borrow_store(options)?;
     let aside = format!("store-before-{}", clock::precise_now().format("%Y%m%d-%H%M%S%.3f"));
-    let backup = Store::restore_backup(&data, file, &aside).map_err(|error| {
-        if let StoreError::Backup(why) = error {
-            return Failure::new(format!("{} cannot be restored: {why}", path.display()));
-        }
-        error.into()
+    let backup = owner::when_free(|| {
+        Store::restore_backup(&data, open()?, &aside).map_err(|error| {
+            if let StoreError::Backup(why) = error {
+                return Failure::new(format!("{} cannot be restored: {why}", path.display()));
+            }
+            error.into()
+        })
     })?;
     // What was indexed before says nothing about these entries; the reader makes it again.
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
-    let feeds = session::open_store(options)?.subscriptions()?.len();
+    let feeds = owner::when_free(|| session::open_store(options))?.subscriptions()?.len();
     drop(borrowed);
     console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
     if data.join(&aside).exists() {

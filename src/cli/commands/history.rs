@@ -59,12 +59,14 @@ fn ask_and_wait(
     if desk.options.offline {
         return Err(Failure::new("archives cannot be asked for with --offline"));
     }
+    let feeds = BTreeSet::from([feed]);
+    let asked = feeds.clone();
+    let was_busy = desk.inspect(move |engine| is_under_way(engine, &asked))?;
     let mut said = None;
     for action in actions {
         let told = desk.ask(Request::History(feed, *action))?;
         said = sentences(&told).pop().or(said);
     }
-    let feeds = BTreeSet::from([feed]);
     let waited = desk.follow(
         move |engine, events, notes| {
             notes.extend(sentences(events));
@@ -75,7 +77,9 @@ fn ask_and_wait(
     match waited {
         Waited::Done => Ok(said),
         Waited::Cancelled => {
-            desk.ask(Request::StopPolls(vec![feed]))?;
+            if !was_busy {
+                desk.ask(Request::StopPolls(vec![feed]))?;
+            }
             Err(Failure::new("interrupted; what had been fetched is saved"))
         }
     }

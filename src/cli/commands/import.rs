@@ -25,7 +25,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
     let request = Request::Import(performing::subscriptions_in(&read));
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
     let imported = imported.unwrap_or_default();
-    desk.wait_until_durable()?;
+    desk.wait_until_kept()?;
     for (address, why) in &imported.bad {
         desk.tell(&format!("{address}: {why}"));
     }

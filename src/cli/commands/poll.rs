@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::cli::args::PollArgs;
 use crate::cli::desk::Desk;
+use crate::cli::poll_outcomes::Outcomes;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
-use crate::engine::commands_under_way::is_under_way;
 use crate::engine::event::Event;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
@@ -35,20 +35,19 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
     }
     let watched: BTreeSet<FeedKey> = begun.iter().chain(joined.keys()).copied().collect();
     let all = count(watched.len());
-    let mut outcomes = Outcomes { joined, ..Outcomes::default() };
+    let mut outcomes = Outcomes::new(&begun, joined);
     let waited = desk.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
-            let goes_on = is_under_way(engine, &watched);
             let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
-            let fresh = outcomes.take(engine, fresh, goes_on);
+            let fresh = outcomes.take(engine, fresh);
             notes.extend(fresh.into_iter().map(|result| {
                 let line = describe_result(engine, &result, loud);
                 PollNote::Result(Box::new(result), line)
             }));
             noted = run.noted;
             notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
-            !goes_on
+            outcomes.are_complete()
         },
         |note| match note {
             PollNote::Result(result, line) => {
@@ -98,39 +97,6 @@ impl Polled {
             desk.put(&line);
         }
         self.results.push(result);
-    }
-}
-
-/// One result for each feed, although others may poll the same feeds at the same time.
-#[derive(Default)]
-struct Outcomes {
-    told: BTreeSet<FeedKey>,
-    /// Feeds that somebody else was just polling, with the refusal: what comes of that poll is their result.
-    joined: BTreeMap<FeedKey, PollResult>,
-}
-
-impl Outcomes {
-    /// The results among these that are to be told; with the end come those that were held back.
-    fn take<'a>(
-        &mut self,
-        engine: &Engine,
-        fresh: impl Iterator<Item = &'a PollResult>,
-        goes_on: bool,
-    ) -> Vec<PollResult> {
-        let mut taken = Vec::new();
-        for result in fresh {
-            // Another hand was refused because the feed is being polled.
-            let refused = result.outcome == PollOutcome::Skipped;
-            let is_another = refused && engine.polls.contains_key(&result.feed);
-            if !is_another && self.told.insert(result.feed) {
-                taken.push(result.clone());
-            }
-        }
-        if !goes_on {
-            let held = std::mem::take(&mut self.joined).into_values();
-            taken.extend(held.filter(|result| self.told.insert(result.feed)));
-        }
-        taken
     }
 }
 

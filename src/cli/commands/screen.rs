@@ -14,17 +14,18 @@ use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::{OwnerKind, Taker};
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
+use crate::io::signals::Stops;
 use crate::io::store::Store;
 use crate::io::{clock, console};
 use crate::ui::reconfigure;
 
 /// Runs the reader.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
-    // From whom the store was taken: that process has it back when this one ends.
-    let mut lender = None;
+    // From whom the store was taken: they have it back when this process ends.
+    let mut lenders = Vec::new();
     let mut claim = Claim::New;
     loop {
-        let Some((store, recovered)) = get_store(options, &mut lender, claim)? else {
+        let Some((store, recovered)) = get_store(options, &mut lenders, claim)? else {
             return Ok(Done::All);
         };
         let Left { ending, settings, store, listener } =
@@ -77,7 +78,7 @@ enum Claim {
 /// with the other reader.
 fn get_store(
     options: &Options,
-    lender: &mut Option<UnixStream>,
+    lenders: &mut Vec<UnixStream>,
     mut claim: Claim,
 ) -> Result<Option<(Store, Option<String>)>, Failure> {
     let mut told = false;
@@ -118,7 +119,7 @@ fn get_store(
             }
         }
         match client.take_over(Taker::Reader) {
-            Ok(Some(stream)) => *lender = Some(stream),
+            Ok(Some(stream)) => lenders.push(stream),
             // It ended.
             Ok(None) => {}
             Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
@@ -142,9 +143,20 @@ fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
     ));
     let mut out = std::io::stderr();
     out.write_all(b"take over? [Y/n] ").and_then(|()| out.flush()).ok();
-    let mut answer = String::new();
-    let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
-    Ok(read > 0 && !answer.trim_start().to_lowercase().starts_with(['n', 'q']))
+    let mut stops = Stops::of_process();
+    let read = || {
+        let mut answer = String::new();
+        let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
+        (read > 0).then_some(answer)
+    };
+    let answer = block_on(async {
+        Ok(tokio::select! {
+            biased;
+            () = stops.wait() => None,
+            answer = tokio::task::spawn_blocking(read) => answer.ok().flatten(),
+        })
+    })?;
+    Ok(answer.is_some_and(|answer| !answer.trim_start().to_lowercase().starts_with(['n', 'q'])))
 }
 
 /// Shows the reader on a store until it is left.

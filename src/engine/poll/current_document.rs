@@ -102,6 +102,7 @@ pub fn request(
             public: answer.is_some_and(|answer| answer.public),
         },
         allow_insecure: subscription.record.feed_settings.allow_insecure,
+        waits_for_store: false,
     };
     (request, Sent { url: named.to.clone(), ..Sent::default() })
 }

@@ -30,6 +30,9 @@ pub struct FetchRequest {
     pub address_source: AddressSource,
     /// The reader allows this feed to lead from https to http (SPEC D.3).
     pub allow_insecure: bool,
+    /// It waits until what was handed to the store before is durable: that the feed was asked is known then, whatever
+    /// becomes of this process, and it is not asked twice (SPEC G.20).
+    pub waits_for_store: bool,
 }
 
 impl FetchRequest {
@@ -42,6 +45,7 @@ impl FetchRequest {
             kind: RequestKind::Usual,
             address_source: AddressSource::Typed,
             allow_insecure: false,
+            waits_for_store: false,
         }
     }
 }

@@ -78,6 +78,7 @@ pub fn request(
         kind,
         address_source: address_source(&subscription.record),
         allow_insecure: subscription.record.feed_settings.allow_insecure,
+        waits_for_store: true,
     };
     (request, Sent { kind, etag, url, others_answer: false })
 }

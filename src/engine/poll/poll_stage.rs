@@ -53,7 +53,7 @@ impl Poll {
         self.before.as_ref().is_some_and(|before| before.0.facts.last_ok.is_none())
     }
 
-    pub(super) fn at(stage: PollStage) -> Self {
+    pub fn at(stage: PollStage) -> Self {
         Self {
             stage,
             queued_at: None,

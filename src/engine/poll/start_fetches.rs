@@ -102,6 +102,7 @@ pub fn request_archive(
         kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
         address_source: AddressSource::Supplied { by, public },
         allow_insecure: insecure,
+        waits_for_store: false,
     })]
 }
 
@@ -117,6 +118,7 @@ pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) ->
         kind: RequestKind::Page,
         address_source,
         allow_insecure,
+        waits_for_store: false,
     })]
 }
 
@@ -143,5 +145,6 @@ pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String)
         kind,
         address_source,
         allow_insecure,
+        waits_for_store: false,
     })]
 }

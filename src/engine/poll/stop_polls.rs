@@ -7,16 +7,17 @@ use chrono::{DateTime, Utc};
 use super::fetch::Purpose;
 use super::poll_queue::end_poll;
 use super::poll_results::{PollOutcome, PollResult};
-use crate::engine::backfill::walks;
+use super::start_fetches;
 use crate::engine::effect::Effect;
+use crate::engine::politeness::drop_fetches::drop_walk;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
 /// Told of a poll that was given up.
 const WHY: &str = "interrupted";
 
-/// Gives up the polls of these feeds that wait, and stops their walks. What is on its way ends as it would, without a walk behind
-/// it. A feed that is due is polled again when polls fall due by themselves.
+/// Gives up the polls of these feeds that wait, and their walks, which go on after a later check. What is on its way ends as it
+/// would, without a walk behind it. A feed that is due is polled again when polls fall due by themselves.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<Effect> {
     let feeds: BTreeSet<FeedKey> = feeds.into_iter().collect();
     let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {
@@ -31,14 +32,13 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec
             end_poll(engine, now, PollResult::empty(feed, PollOutcome::Skipped, why));
         }
     }
-    let mut effects = Vec::new();
     for feed in feeds {
         if let Some(poll) = engine.polls.get_mut(&feed) {
             poll.archives = false;
         }
         if engine.backfills.contains_key(&feed) {
-            effects.extend(walks::stop(engine, now, feed));
+            drop_walk(engine, feed);
         }
     }
-    effects
+    start_fetches::start(engine, now)
 }

@@ -1,7 +1,8 @@
 //! The owner's ear: it takes the commands of other processes of the same user, each on a thread of its own.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::net::Shutdown;
 use std::os::unix::net::{UnixListener as StdListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -45,7 +46,7 @@ struct Guests {
     served: AtomicUsize,
     /// Nobody is served any more who is not yet.
     closed: AtomicBool,
-    hands: watch::Sender<Vec<Hand>>,
+    hands: watch::Sender<Vec<(Hand, UnixStream)>>,
     /// Those who wait for the end: they notice it when their connection closes.
     waiting: watch::Sender<Vec<UnixStream>>,
     /// Who takes the store over.
@@ -112,10 +113,26 @@ impl Listener {
         }
     }
 
+    /// A way to tell all commands of others to end.
+    pub fn canceller(&self) -> impl Fn() + Send + use<> {
+        let guests = Arc::clone(&self.guests);
+        move || guests.hands.borrow().iter().for_each(|(hand, _)| hand.cancel())
+    }
+
+    /// Ends the connections of those who do not read what they asked for.
+    pub fn shut_guests(&self) {
+        for (_, stream) in self.guests.hands.borrow().iter() {
+            // It has ended already, then.
+            stream.shutdown(Shutdown::Both).ok();
+        }
+    }
+
     /// Tells commands of others to end: all, or those that do not end by themselves.
     pub fn cancel_guests(&self, all: bool) {
-        for hand in self.guests.hands.borrow().iter().filter(|hand| all || hand.is_endless()) {
-            hand.cancel();
+        for (hand, _) in self.guests.hands.borrow().iter() {
+            if all || hand.is_endless() {
+                hand.cancel();
+            }
         }
     }
 
@@ -204,7 +221,7 @@ impl Service {
             }
             Some(ClientMessage::TakeOver(taker)) => self.hand_over(stream, taker),
             Some(ClientMessage::WaitForEnd) => {
-                self.guests.waiting.send_modify(|waiting| waiting.push(stream));
+                self.let_wait(stream);
                 Ok(())
             }
             Some(
@@ -221,19 +238,30 @@ impl Service {
     fn run(&self, stream: &UnixStream, arguments: Vec<String>) -> io::Result<()> {
         let hand = self.hand.another();
         let output = GuestOutput::attend(stream, hand.clone())?;
-        self.guests.hands.send_modify(|hands| hands.push(hand.clone()));
+        let shut = stream.try_clone()?;
+        self.guests.hands.send_modify(|hands| hands.push((hand.clone(), shut)));
         let ended = (self.run)(arguments, Rc::clone(&output), hand.clone());
         output.send(&ended);
-        self.guests.hands.send_modify(|hands| hands.retain(|other| !other.is_same(&hand)));
+        self.guests.hands.send_modify(|hands| hands.retain(|(other, _)| !other.is_same(&hand)));
         // The thread that listens ends with the connection.
-        stream.shutdown(std::net::Shutdown::Both)
+        stream.shutdown(Shutdown::Both)
+    }
+
+    /// Keeps a connection until the end; those that the other side has closed are forgotten.
+    fn let_wait(&self, stream: UnixStream) {
+        self.guests.waiting.send_modify(|waiting| {
+            waiting.retain(is_open);
+            if waiting.len() < GUESTS_MAX {
+                waiting.push(stream);
+            }
+        });
     }
 
     /// Ends the loop; the connection is answered when the store is free.
     fn hand_over(&self, stream: UnixStream, taker: Taker) -> io::Result<()> {
         if self.kind == OwnerKind::Command {
             // It ends by itself, and whoever started it waits for what it says.
-            self.guests.waiting.send_modify(|waiting| waiting.push(stream));
+            self.let_wait(stream);
             return Ok(());
         }
         let mut coming = Some((stream, taker));
@@ -250,6 +278,12 @@ impl Service {
         self.hand.visit(|host| host.end(Ending::HandOver)).ok();
         Ok(())
     }
+}
+
+/// Whether the other side of a connection on which nothing is said any more is still there.
+fn is_open(stream: &UnixStream) -> bool {
+    let read = stream.set_nonblocking(true).and_then(|()| (&mut &*stream).read(&mut [0]));
+    !matches!(read, Ok(0))
 }
 
 /// A guest that is served; whoever waits for the last one looks again when it leaves.

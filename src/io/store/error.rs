@@ -4,10 +4,14 @@ use std::path::PathBuf;
 
 use super::super::codec::CodecError;
 use super::super::panics::catch_panic;
+use super::super::visits::LoopEnded;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// Whoever had the store open ended before it could answer.
+    #[error(transparent)]
+    Ended(#[from] LoopEnded),
     /// A record that should be there is not; a sentence.
     #[error("{0}")]
     LostRecord(String),

@@ -56,6 +56,11 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
+/// Looks whether a process has the store of a folder open; that is an error of the kind [`StoreError::InUse`].
+pub fn find_lock(folder: &Path) -> Result<(), StoreError> {
+    if folder.join("lock").exists() { lock_folder(folder).map(drop) } else { Ok(()) }
+}
+
 /// Where this process would listen for the commands of others while it has the store of a folder open.
 pub fn own_socket(folder: &Path) -> PathBuf {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);

@@ -38,5 +38,5 @@ pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
-pub use folder_lock::{own_socket, owner_socket};
+pub use folder_lock::{find_lock, own_socket, owner_socket};
 pub use handle::Store;

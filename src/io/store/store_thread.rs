@@ -94,6 +94,9 @@ impl StoreThread {
 /// What somebody beside the loop does with the store, on its thread, between two pieces of work.
 pub(in crate::io) type StoreVisit = Box<dyn FnOnce(&mut Store) + Send>;
 
+/// What is told to whoever waits until the work before is durable.
+type DurableAnswer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
 /// A way to the store beside that of the loop. It does not keep the thread from ending; work that comes too late is
 /// dropped, which whoever waits for its answer notices.
 #[derive(Debug, Clone)]
@@ -106,8 +109,8 @@ impl StoreHandle {
     }
 
     /// Answers when everything that was handed in before is durable, or cannot be made so.
-    pub fn when_durable(&self, answer: Sender<Result<(), StoreError>>) {
-        self.send(Handed::WhenDurable(answer));
+    pub fn when_durable(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
+        self.send(Handed::WhenDurable(Box::new(answer)));
     }
 
     /// Answers with how many entries the search index lacks, until there are none.
@@ -129,7 +132,7 @@ enum Handed {
     /// Somebody beside the loop looks into the store.
     Visit(StoreVisit),
     /// Somebody waits until what was handed in before is durable.
-    WhenDurable(Sender<Result<(), StoreError>>),
+    WhenDurable(DurableAnswer),
     /// Somebody waits until the search index holds what the store holds.
     WhenIndexed(Sender<usize>),
     /// What was written before is durable now, or not.
@@ -155,7 +158,7 @@ enum Write {
     /// Work.
     Work(Box<StoreWork>),
     /// Somebody who waits until the work before is durable.
-    WhenDurable(Sender<Result<(), StoreError>>),
+    WhenDurable(DurableAnswer),
 }
 
 /// What was written and is being synced.
@@ -163,7 +166,7 @@ enum Unsynced {
     /// Work with its answer.
     Work { id: JobId, subject: JobSubject, answer: Option<Stored> },
     /// Somebody who waits for it.
-    Waiting(Sender<Result<(), StoreError>>),
+    Waiting(DurableAnswer),
 }
 
 /// A backup being written on a thread of its own.
@@ -311,8 +314,7 @@ impl<'a> Working<'a> {
                         Ok(()) => Ok(()),
                         Err(error) => Err(StoreError::Failed(error.to_string())),
                     };
-                    // Who does not wait any more was interrupted.
-                    waiting.send(synced).ok();
+                    waiting(synced);
                     None
                 }
             };

@@ -1,5 +1,7 @@
 //! The real binary with a data folder, a configuration and an environment of its own.
 
+#![expect(clippy::disallowed_types, reason = "threads of a test share a program")]
+
 use std::fs;
 use std::io::{Read, Write as _};
 use std::os::unix::net::UnixStream;

@@ -1,5 +1,7 @@
 //! A site that keeps those who ask waiting until the test says so.
 
+#![expect(clippy::disallowed_types, reason = "threads of a test wait for each other")]
+
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
@@ -60,9 +62,9 @@ fn attend(mut stream: TcpStream, state: &(Mutex<State>, Condvar)) {
             Ok(count) => head.extend_from_slice(&piece[..count]),
         }
     }
-    let mut held = state.0.lock().unwrap();
-    held.asked += 1;
-    drop(state.1.wait_while(held, |state| !state.released).unwrap());
+    let mut counted = state.0.lock().unwrap();
+    counted.asked += 1;
+    drop(state.1.wait_while(counted, |state| !state.released).unwrap());
     let body = rss("Held", "e", 2);
     let head =
         format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
@@ -125,9 +125,9 @@ impl Session {
 
     /// Takes what is drawn within a time.
     pub(crate) fn take_for(&mut self, time: Duration) {
-        let end = Instant::now() + time;
+        let end = backissue::io::clock::instant() + time;
         while let Ok(piece) =
-            self.output.recv_timeout(end.saturating_duration_since(Instant::now()))
+            self.output.recv_timeout(end.saturating_duration_since(backissue::io::clock::instant()))
         {
             self.take(&piece);
         }

@@ -82,7 +82,7 @@ pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
 fn wait_until_applied(desk: &Desk, id: u32) -> Result<(), Failure> {
     let waited =
         desk.follow(move |engine, _, _: &mut Vec<()>| !engine.filters.is_pending(id), |()| {})?;
-    desk.wait_until_durable()?;
+    desk.wait_until_kept()?;
     match waited {
         Waited::Done => Ok(()),
         Waited::Cancelled => {

@@ -37,7 +37,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     // What is to be learned is learned after the next poll.
     let (engine, before, chosen) =
         desk.ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
-    desk.wait_until_durable()?;
+    desk.wait_until_kept()?;
     desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
     if changes.is_empty() {

@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
             return Err(Failure::new("interrupted; the last change is taken back once it is done"));
         }
     }
-    desk.wait_until_durable()?;
+    desk.wait_until_kept()?;
     if told.is_empty() {
         told.push("undone: what the feed withdrew is brought back".to_owned());
     }

@@ -1,0 +1,141 @@
+//! Which results of polls are told to whoever asked for them, although others may poll the same feeds at the same time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::commands_under_way::is_under_way;
+use crate::engine::poll::poll_results::{PollOutcome, PollResult};
+use crate::engine::state::Engine;
+use crate::history::FeedKey;
+
+/// Feeds that are looked at one by one at each step; of more, those without a result are looked at when few are left.
+const FEW: usize = 16;
+
+/// One result for each feed, and when all of them are done.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    /// Feeds without a result.
+    waiting: BTreeSet<FeedKey>,
+    /// Feeds with a result whose walks, learning or writes go on.
+    ending: BTreeSet<FeedKey>,
+    /// Feeds that somebody else was just polling, with the refusal: what comes of that poll is their result.
+    joined: BTreeMap<FeedKey, PollResult>,
+}
+
+impl Outcomes {
+    /// Waits for feeds whose polls began, and for those that somebody else was polling.
+    pub(super) fn new(begun: &BTreeSet<FeedKey>, joined: BTreeMap<FeedKey, PollResult>) -> Self {
+        let waiting = begun.iter().chain(joined.keys()).copied().collect();
+        Self { waiting, ending: BTreeSet::new(), joined }
+    }
+
+    /// Takes the results among these that are to be told.
+    pub(super) fn take<'a>(
+        &mut self,
+        engine: &Engine,
+        fresh: impl Iterator<Item = &'a PollResult>,
+    ) -> Vec<PollResult> {
+        let mut taken = Vec::new();
+        for result in fresh {
+            let feed = result.feed;
+            // Another hand was refused because the feed is being polled.
+            let refused = result.outcome == PollOutcome::Skipped;
+            if refused && engine.polls.contains_key(&feed) {
+                continue;
+            }
+            if self.waiting.remove(&feed) {
+                self.ending.insert(feed);
+                taken.push(result.clone());
+            } else {
+                // What goes on with it from here is another hand's.
+                self.ending.remove(&feed);
+            }
+        }
+        self.ending.retain(|feed| is_under_way(engine, &BTreeSet::from([*feed])));
+        if self.waiting.len() <= FEW {
+            // It was given up, say.
+            let gone = |feed: &FeedKey| !is_under_way(engine, &BTreeSet::from([*feed]));
+            let gone: Vec<FeedKey> = self.waiting.iter().copied().filter(gone).collect();
+            for feed in gone {
+                self.waiting.remove(&feed);
+                taken.extend(self.joined.remove(&feed));
+            }
+        }
+        taken
+    }
+
+    /// Whether every feed is done.
+    pub(super) fn are_complete(&self) -> bool {
+        self.waiting.is_empty() && self.ending.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use chrono_tz::Tz;
+
+    use super::*;
+    use crate::engine::poll::poll_stage::{Poll, PollStage};
+    use crate::engine::settings::Settings;
+
+    fn engine(polled: &[u32]) -> Engine {
+        let mut engine =
+            Engine::new(Settings::default(), Tz::UTC, 0, Vec::new(), DateTime::UNIX_EPOCH);
+        for &feed in polled {
+            engine.polls.insert(FeedKey(feed), Poll::at(PollStage::Asking));
+        }
+        engine
+    }
+
+    fn result(feed: u32, outcome: PollOutcome) -> PollResult {
+        PollResult::empty(FeedKey(feed), outcome, None)
+    }
+
+    fn outcomes(begun: &[u32], joined: &[u32]) -> Outcomes {
+        let begun = begun.iter().copied().map(FeedKey).collect();
+        let refused = |&feed: &u32| (FeedKey(feed), result(feed, PollOutcome::Skipped));
+        Outcomes::new(&begun, joined.iter().map(refused).collect())
+    }
+
+    #[test]
+    fn each_feed_has_one_result_and_is_done_at_the_first_moment_it_rests() {
+        let mut outcomes = outcomes(&[1, 2], &[]);
+        let read = result(1, PollOutcome::Read);
+        let told = outcomes.take(&engine(&[1, 2]), [&read].into_iter());
+        assert_eq!(told, std::slice::from_ref(&read));
+        assert!(!outcomes.are_complete());
+        // Feed 1 rests; what others poll afterwards is theirs.
+        outcomes.take(&engine(&[2]), std::iter::empty());
+        assert_eq!(outcomes.take(&engine(&[1, 2]), [&read].into_iter()), []);
+        let failed = result(2, PollOutcome::Failed);
+        let told = outcomes.take(&engine(&[1]), [&failed].into_iter());
+        assert_eq!(told, std::slice::from_ref(&failed));
+        assert!(outcomes.are_complete());
+    }
+
+    #[test]
+    fn a_feed_that_others_poll_again_and_again_is_done_with_their_next_result() {
+        let mut outcomes = outcomes(&[1], &[]);
+        let read = result(1, PollOutcome::Read);
+        let busy = engine(&[1]);
+        outcomes.take(&busy, [&read].into_iter());
+        assert!(!outcomes.are_complete(), "it may be its own walk that goes on");
+        assert_eq!(outcomes.take(&busy, [&read].into_iter()), []);
+        assert!(outcomes.are_complete());
+    }
+
+    #[test]
+    fn a_poll_under_way_is_joined_and_its_result_told_instead_of_the_refusal() {
+        let busy = engine(&[1]);
+        let mut joined = outcomes(&[], &[1]);
+        let refused = result(1, PollOutcome::Skipped);
+        assert_eq!(joined.take(&busy, [&refused].into_iter()), [], "another hand was refused");
+        let read = result(1, PollOutcome::Read);
+        let told = joined.take(&engine(&[]), [&read].into_iter());
+        assert_eq!(told, std::slice::from_ref(&read));
+        assert!(joined.are_complete());
+        let mut given_up = outcomes(&[], &[1]);
+        assert_eq!(given_up.take(&engine(&[]), std::iter::empty()), [refused]);
+        assert!(given_up.are_complete());
+    }
+}
