@@ -41,6 +41,8 @@ pub fn more(
         None => HistoryAction::Everywhere,
     };
     engine.say(format!("{title}: asking for older entries"));
+    // Who asks by hand is not kept waiting by the spread at start-up.
+    engine.host_queue.not_before = None;
     walks::begin(engine, now, feed, Some(action))
 }
 
@@ -52,6 +54,7 @@ pub fn begin(
     action: HistoryAction,
 ) -> Vec<Effect> {
     if engine.feeds.contains_key(&feed) && !engine.offline {
+        engine.host_queue.not_before = None;
         walks::begin(engine, now, feed, Some(action))
     } else {
         Vec::new()

@@ -82,6 +82,8 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         }
         Ok(url) => {
             engine.say(format!("looking for a feed at {url} …"));
+            // Who asks by hand is not kept waiting by the spread at start-up.
+            engine.host_queue.not_before = None;
             let known = feed_address_of(&url);
             addition.to_try.extend(known.into_iter().chain([url]));
             try_next(engine, &mut addition);

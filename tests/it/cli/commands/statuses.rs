@@ -16,6 +16,21 @@ fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Valu
     (feeds(&program).remove(0), program, site)
 }
 
+/// The same of several feeds of one program, each on a site of its own.
+fn after_each(cases: &[(u16, &'static [(&'static str, &'static str)])]) -> Vec<Value> {
+    let sites: Vec<Site> =
+        cases.iter().map(|&(status, headers)| site_with(status, headers)).collect();
+    let program = new_program();
+    let addresses: Vec<String> = sites.iter().map(|site| site.at("/f")).collect();
+    let args: Vec<&str> =
+        std::iter::once("add").chain(addresses.iter().map(String::as_str)).collect();
+    program.run(&args).with(0);
+    program.run(&["poll", "--all"]);
+    let known = feeds(&program);
+    let of = |address: &String| known.iter().find(|feed| feed["url"] == address.as_str()).cloned();
+    addresses.iter().map(|address| of(address).unwrap()).collect()
+}
+
 fn site_with(status: u16, headers: &'static [(&'static str, &'static str)]) -> Site {
     let asked = std::sync::atomic::AtomicBool::new(false);
     Site::start(move |_| {
@@ -34,8 +49,9 @@ fn waits(feed: &Value) -> TimeDelta {
 
 #[test]
 fn a_failure_is_counted_told_and_changes_no_entry() {
-    for status in [204, 206, 300, 305, 400, 401, 402, 403, 404, 408, 429, 451, 500, 503] {
-        let (feed, ..) = after(status, &[]);
+    let statuses = [204, 206, 300, 305, 400, 401, 402, 403, 404, 408, 429, 451, 500, 503];
+    for (status, feed) in statuses.into_iter().zip(after_each(&statuses.map(|one| (one, &[][..]))))
+    {
         assert_eq!((&feed["state"], &feed["failures"]), (&"failing".into(), &1.into()), "{status}");
         assert_eq!(feed["status"], status);
         assert!(feed["trouble"].as_str().is_some_and(|why| !why.is_empty()), "{status}");
@@ -53,8 +69,8 @@ fn a_network_that_wants_a_sign_in_is_not_the_feeds_failure() {
 
 #[test]
 fn a_status_that_asks_for_patience_gets_it() {
-    for (status, headers, minutes) in [
-        (401, &[][..], 24 * 60),
+    let cases: [(u16, &[(&str, &str)], i64); 9] = [
+        (401, &[], 24 * 60),
         (402, &[], 4 * 60),
         (403, &[], 4 * 60),
         (451, &[], 4 * 60),
@@ -63,8 +79,9 @@ fn a_status_that_asks_for_patience_gets_it() {
         (503, &[("retry-after", "18000")], 5 * 60),
         (500, &[], 15),
         (404, &[], 15),
-    ] {
-        let (feed, ..) = after(status, headers);
+    ];
+    let asked = cases.map(|(status, headers, _)| (status, headers));
+    for ((status, headers, minutes), feed) in cases.into_iter().zip(after_each(&asked)) {
         let waits = waits(&feed);
         assert!(waits >= TimeDelta::minutes(minutes), "{status} {headers:?}: {waits}");
     }
