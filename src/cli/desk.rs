@@ -13,11 +13,12 @@ use super::session::Failure;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
+use crate::io::loop_ended::LoopEnded;
 use crate::io::output::{Output, WriteFile};
 use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
-use crate::io::visits::{Hand, LoopEnded, Waited, Watcher};
+use crate::io::visits::{Hand, Waited, Watcher};
 
 /// What a command works on.
 pub(in crate::cli) struct Desk {

@@ -15,6 +15,7 @@ use super::session::{self, Failure, block_on};
 use super::show_screen::end_guests;
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
+use crate::io::loop_ended::LoopEnded;
 use crate::io::output::{Output, OwnOutput};
 use crate::io::owner::client::{Client, ConnectError, RunEnd};
 use crate::io::owner::guest::GuestOutput;
@@ -25,7 +26,7 @@ use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
 use crate::io::store::{Store, find_lock, own_socket};
-use crate::io::visits::{Hand, LoopEnded};
+use crate::io::visits::Hand;
 use crate::io::{clock, console};
 
 /// How long an owner that does not listen is waited for: it is starting, ending, or puts the store in order.

@@ -8,6 +8,7 @@ pub mod config;
 pub mod console;
 pub mod headless;
 pub mod http;
+pub mod loop_ended;
 pub mod output;
 pub mod owner;
 pub mod panics;

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::loop_ended::LoopEnded;
 use super::performing::Ending;
 use super::store::{Store, StoreError, StoreHandle};
 use crate::engine::event::Event;
@@ -49,13 +50,6 @@ impl std::fmt::Debug for Hand {
         formatter.debug_struct("Hand").finish_non_exhaustive()
     }
 }
-
-/// The loop ended before the command did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the backissue that had the store open ended before this was done; what it had reported is saved: run the command again"
-)]
-pub struct LoopEnded;
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

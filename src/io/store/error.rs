@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::super::codec::CodecError;
+use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
-use super::super::visits::LoopEnded;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]

@@ -60,6 +60,38 @@ fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it
 }
 
 #[test]
+fn what_happens_is_told_to_a_script_whoever_has_the_store() {
+    let program = Program::new();
+    let mut script = program.start(&["events", "--follow"]);
+    let out = BufReader::new(script.stdout.take().unwrap());
+    let (tell, told) = std::sync::mpsc::channel();
+    let reading = std::thread::spawn(move || {
+        for line in out.lines() {
+            tell.send(line.unwrap()).ok();
+        }
+    });
+    for number in [1, 2] {
+        watching(&program, |_| {
+            let address = format!("http://127.0.0.1:{number}/");
+            program.run(&["add", "--no-poll", &address]).with(0);
+            let line = loop {
+                let line = told.recv_timeout(PATIENCE).expect("the script is told");
+                let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+                if line["event"] == "subscribed" {
+                    break line;
+                }
+            };
+            assert_eq!((&line["feed"], &line["url"]), (&number.into(), &address.into()));
+            let lately = program.run(&["events"]).with(0).out;
+            assert!(lately.contains("\"subscribed\""), "{lately}");
+        });
+    }
+    script.kill().unwrap();
+    script.wait().unwrap();
+    reading.join().unwrap();
+}
+
+#[test]
 fn an_owner_that_is_suspended_is_told_instead_of_being_waited_for() {
     let program = Program::new();
     watching(&program, |owner| {
