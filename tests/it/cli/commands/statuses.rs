@@ -8,8 +8,11 @@ use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
+/// Header fields of an answer.
+type Headers = &'static [(&'static str, &'static str)];
+
 /// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
-fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Value, Program, Site) {
+fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     let (site, program) = (site_with(status, headers), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]);
@@ -17,7 +20,7 @@ fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Valu
 }
 
 /// The same of several feeds of one program, each on a site of its own.
-fn after_each(cases: &[(u16, &'static [(&'static str, &'static str)])]) -> Vec<Value> {
+fn after_each(cases: &[(u16, Headers)]) -> Vec<Value> {
     let sites: Vec<Site> =
         cases.iter().map(|&(status, headers)| site_with(status, headers)).collect();
     let program = new_program();
@@ -31,7 +34,7 @@ fn after_each(cases: &[(u16, &'static [(&'static str, &'static str)])]) -> Vec<V
     addresses.iter().map(|address| of(address).unwrap()).collect()
 }
 
-fn site_with(status: u16, headers: &'static [(&'static str, &'static str)]) -> Site {
+fn site_with(status: u16, headers: Headers) -> Site {
     let asked = std::sync::atomic::AtomicBool::new(false);
     Site::start(move |_| {
         if asked.swap(true, std::sync::atomic::Ordering::Relaxed) {
@@ -69,7 +72,7 @@ fn a_network_that_wants_a_sign_in_is_not_the_feeds_failure() {
 
 #[test]
 fn a_status_that_asks_for_patience_gets_it() {
-    let cases: [(u16, &[(&str, &str)], i64); 9] = [
+    let cases: [(u16, Headers, i64); 9] = [
         (401, &[], 24 * 60),
         (402, &[], 4 * 60),
         (403, &[], 4 * 60),
