@@ -312,6 +312,8 @@ pub(super) fn borrow_store(options: &Options) -> Result<Option<UnixStream>, Fail
     loop {
         match open_or_connect(|| Ok(find_lock(&folder)?))? {
             Ok(()) => return Ok(None),
+            // It ends by itself.
+            Err(client) if client.owner == OwnerKind::Command => wait_for_end(client)?,
             Err(client) => match client.take_over(Taker::Command) {
                 Ok(Some(stream)) => return Ok(Some(stream)),
                 Ok(None) => {}
@@ -326,11 +328,12 @@ pub(super) fn when_free<T>(work: impl Fn() -> Result<T, Failure>) -> Result<T, F
     loop {
         match open_or_connect(&work)? {
             Ok(done) => return Ok(done),
-            Err(client) => {
-                if let Some(stream) = client.wait_for_end() {
-                    session::wait_unless_stopped(stream)?;
-                }
-            }
+            Err(client) => wait_for_end(client)?,
         }
     }
+}
+
+/// Waits until the process that has the store open ends or lets go of it.
+fn wait_for_end(client: Client) -> Result<(), Failure> {
+    client.wait_for_end().map_or(Ok(()), |stream| session::wait_unless_stopped(stream).map(drop))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::args::Options;
 use super::session::{self, Failure};
+use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::io::owner::client::wait_for_close;
 use crate::io::owner::listener::Listener;
@@ -20,6 +21,8 @@ use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::Code;
 
+/// How long the answers to polls that are on their way are waited for when the program ends.
+const ANSWERS_TIME: Duration = Duration::from_secs(1);
 /// How long commands of others may take to their end when the program ends.
 const GUESTS_TIME: Duration = Duration::from_secs(1);
 /// How long they may take once they were told to end.
@@ -52,6 +55,7 @@ pub(in crate::cli) async fn show_screen(
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
     let ending = runtime.on_screen(&mut terminal).await;
     drop(terminal);
+    finish_polls(&mut runtime).await;
     if let Some(listener) = &listener {
         end_guests(&mut runtime, listener).await;
     }
@@ -110,6 +114,20 @@ pub(in crate::cli) async fn wait_for_store(
             return Ok(WaitEnd::Left);
         }
     }
+}
+
+/// Waits a moment for the answers to polls that are on their way: one that is thrown away is asked for again. Nothing else
+/// is asked of the network.
+pub(in crate::cli) async fn finish_polls<P: Program>(runtime: &mut Runtime<P>) {
+    let engine = runtime.program.engine_mut();
+    if engine.polls.is_empty() {
+        return;
+    }
+    engine.offline = true;
+    let feeds = engine.polls.keys().copied().collect();
+    runtime.ask(Request::StopPolls(feeds));
+    let answered = runtime.until(|program| program.engine().polls.is_empty());
+    tokio::time::timeout(ANSWERS_TIME, answered).await.ok();
 }
 
 /// Lets the commands of others come to their end; those that take long are told to end.

@@ -10,7 +10,7 @@ use crate::cli::desk::Desk;
 use crate::cli::event_log::EventLog;
 use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
-use crate::cli::show_screen::end_guests;
+use crate::cli::show_screen::{end_guests, finish_polls};
 use crate::cli::{Done, upkeep};
 use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
@@ -138,6 +138,7 @@ fn poll(
             })
             .await;
         hand.cancel();
+        finish_polls(&mut runtime).await;
         if let Ok(listener) = &listener {
             end_guests(&mut runtime, listener).await;
         }
