@@ -17,6 +17,7 @@ use super::handle::Store;
 use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::{feed_bytes, feed_of};
 use super::schema;
+use super::transaction::Group;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
@@ -129,6 +130,7 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            group: Group::default(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
             lock,

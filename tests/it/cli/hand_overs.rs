@@ -3,8 +3,8 @@
 //! `BACKISSUE_HAND_OVERS=200` makes more of them than the ordinary run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::net::UnixStream;
 use std::ops::Range;
+use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
