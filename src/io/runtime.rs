@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch};
+use super::config::credentials_file;
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
@@ -20,6 +21,7 @@ use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
+use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
@@ -78,6 +80,32 @@ pub enum StartError {
     System(String),
 }
 
+/// Moves logins that stand within stored addresses to the file of credentials: earlier versions kept them there.
+fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreError> {
+    let network = &mut settings.network;
+    let Some(file) = network.credentials_file.clone() else { return Ok(()) };
+    let mut moved = Vec::new();
+    for saved in store.subscriptions()? {
+        let mut record = saved.record;
+        let Some(split) = split_login(&record.url) else { continue };
+        let new = add_login(network, &split);
+        if new.is_some_and(|login| credentials_file::keep(&file, &login).is_err()) {
+            continue;
+        }
+        record.url = split.address;
+        for former in &mut record.former {
+            former.url =
+                split_login(&former.url).map_or_else(|| former.url.clone(), |it| it.address);
+        }
+        moved.push((saved.key, record));
+    }
+    if moved.is_empty() {
+        return Ok(());
+    }
+    store.save_records(&moved)?;
+    store.sync()
+}
+
 /// What the store holds, as an engine.
 pub fn load_engine(
     store: &Store,
@@ -94,7 +122,8 @@ pub fn load_engine(
 
 impl Runtime<Headless> {
     /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
-    pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
+    pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
+        move_logins(&mut store, &mut settings)?;
         let engine = load_engine(&store, settings, clock::precise_now())?;
         Self::start(store, Headless::new(engine))
     }
@@ -103,10 +132,11 @@ impl Runtime<Headless> {
 impl Runtime<App> {
     /// Loads the engine with a screen before it. Needs a tokio runtime around it.
     pub fn with_screen(
-        store: Store,
-        settings: Settings,
+        mut store: Store,
+        mut settings: Settings,
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
+        move_logins(&mut store, &mut settings)?;
         let (folded, unreadable) = (store.folded()?, store.unreadable()?);
         let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
         app.ui.feeds.folded = folded;

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{
 use super::error::{StoreError, catch_sled_panic};
 use super::handle::Store;
 use super::upkeep::daily_backup;
+use super::upkeep::recovery::note_damage;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
@@ -434,6 +435,7 @@ pub(super) fn on_damaged_files<T>(
 ) -> Result<T, StoreError> {
     let done = catch_sled_panic(|| work(store));
     if let Err(StoreError::Corrupted(_)) = done {
+        note_damage(&store.data);
         store.rows.clear();
         store.shown.clear();
     }
