@@ -12,6 +12,7 @@ use crate::history::{EntryKey, FeedKey, TEXT_LOST};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_of;
+use crate::io::store::sleepy_threads::Stay;
 
 impl Store {
     /// Opens the store. If its files are damaged, a new one is made from the newest readable daily backup, and the
@@ -19,8 +20,9 @@ impl Store {
     pub fn open_or_recover(
         data: &Path,
         now: DateTime<Utc>,
+        stay: Stay,
     ) -> Result<(Self, Option<String>), StoreError> {
-        let error = match Self::open(data) {
+        let error = match Self::open_to(data, stay) {
             Ok(store) => return Ok((store, None)),
             Err(error) => error,
         };
@@ -30,7 +32,7 @@ impl Store {
             if Self::put_in_place(&backup, data, &aside).is_ok() {
                 // What was indexed before says nothing about these entries; it can be made anew at any time.
                 crate::io::search::SearchIndex::make_anew(data).ok();
-                let store = Self::open(data)?;
+                let store = Self::open_to(data, stay)?;
                 let feeds = match store.subscriptions()?.len() {
                     1 => "1 subscription".to_owned(),
                     feeds => format!("{feeds} subscriptions"),
