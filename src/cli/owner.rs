@@ -288,7 +288,7 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
         Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
         Command::Mark(args) => commands::changes::mark::run(desk, args),
-        Command::Doctor(_) => commands::doctor::run(desk),
+        Command::Doctor(args) => commands::doctor::run(desk, args),
         Command::Events(args) => events::tell(desk, args),
         Command::Simulate(args) => publisher::simulate_feed::run(desk, args),
         Command::Backup(args) => commands::backup::back_up(desk, args),

@@ -14,6 +14,7 @@ pub mod owner;
 pub mod panics;
 pub mod performing;
 pub mod pictures;
+mod private_files;
 pub mod processes;
 pub mod program;
 pub mod publisher;

@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch};
+use super::config::credentials_file;
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
@@ -20,6 +21,7 @@ use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
+use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
@@ -78,6 +80,31 @@ pub enum StartError {
     System(String),
 }
 
+/// Moves logins that stand within stored addresses to the file of credentials: earlier versions kept them there.
+fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreError> {
+    let network = &mut settings.network;
+    let Some(file) = network.credentials_file.clone() else { return Ok(()) };
+    let mut moved = Vec::new();
+    for (feed, mut record) in store.records()? {
+        let Some(split) = split_login(&record.url) else { continue };
+        let new = add_login(network, &split);
+        if new.is_some_and(|login| credentials_file::keep(&file, &login).is_err()) {
+            continue;
+        }
+        record.url = split.address;
+        for former in &mut record.former {
+            former.url =
+                split_login(&former.url).map_or_else(|| former.url.clone(), |it| it.address);
+        }
+        moved.push((feed, record));
+    }
+    if moved.is_empty() {
+        return Ok(());
+    }
+    store.save_records(&moved)?;
+    store.sync()
+}
+
 /// What the store holds, as an engine; and a sentence for each subscription that cannot be read completely.
 pub fn load_engine(
     store: &Store,
@@ -113,7 +140,8 @@ fn load_with_rows(
 
 impl Runtime<Headless> {
     /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
-    pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
+    pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
+        move_logins(&mut store, &mut settings)?;
         let (engine, _) = load_engine(&store, settings, clock::precise_now())?;
         Self::start(store, Headless::new(engine))
     }
@@ -123,9 +151,10 @@ impl Runtime<App> {
     /// Loads the engine with a screen before it. Needs a tokio runtime around it.
     pub fn with_screen(
         mut store: Store,
-        settings: Settings,
+        mut settings: Settings,
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
+        move_logins(&mut store, &mut settings)?;
         let (engine, unreadable) = load_with_rows(&mut store, settings)?;
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;

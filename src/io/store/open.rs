@@ -9,6 +9,7 @@ use std::time::Duration;
 use sled::Mode;
 
 use super::super::codec;
+use super::super::private_files::{create_private_folder, make_data_private};
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::error::{StoreError, catch_sled_panic, one_line};
@@ -16,8 +17,10 @@ use super::folder_lock::lock_folder;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::{feed_bytes, feed_of};
+use super::salvage::{self, Finding};
 use super::schema;
 use super::sleepy_threads::{Stay, open_database};
+use super::transaction::Group;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
 use crate::engine::feeds::subscription::SubscriptionRecord;
@@ -57,13 +60,18 @@ impl Store {
                 why: "it is not a folder".into(),
             });
         }
-        fs::create_dir_all(folder).map_err(cannot)?;
+        create_private_folder(folder).map_err(cannot)?;
         let lock = lock_folder(folder)?;
         super::upkeep::fresh_store::mend_swap(folder)?;
         let files = folder.join("store");
+        let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
+        // What cannot be looked at is left to sled, which says why.
+        salvage::prepare(&files).ok();
+        if let Ok(Finding::Damaged(why)) = salvage::inspect(&files) {
+            return Err(damaged(&why));
+        }
         // sled begins anew where it finds nothing that it can read.
         let had_records = has_records(&files.join("db")) || daily_backup::is_any(folder);
-        let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         let mut tries = 0;
         let mut store = loop {
             let lock = lock.try_clone().map_err(cannot)?;
@@ -76,6 +84,7 @@ impl Store {
             tries += 1;
         };
         store.data = folder.into();
+        make_data_private(folder);
         if had_records && store.facts.is_empty() {
             return Err(damaged("its records are gone"));
         }
@@ -135,6 +144,7 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            group: Group::default(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
             lock,

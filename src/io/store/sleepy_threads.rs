@@ -58,7 +58,8 @@ impl Drop for Sleepy {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use crate::io::store::sleepy_threads::*;
 

@@ -57,11 +57,17 @@ impl Store {
     /// Returns the subscriptions with the sums of their entries, in order of their numbers, and nothing else of them.
     pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
         let mut counters = records::<Counters>(&self.counters)?;
-        let active =
-            records::<SubscriptionRecord>(&self.feeds)?.into_iter().filter_map(|(feed, record)| {
-                Some((feed, record.ok().filter(|record| record.ended.is_none())?))
-            });
+        let active = self.records()?.into_iter();
         Ok(active.map(|(feed, record)| (feed, record, take(&mut counters, feed))).collect())
+    }
+
+    /// Returns the subscriptions alone, in order of their numbers.
+    pub fn records(&self) -> Result<Vec<(FeedKey, SubscriptionRecord)>, StoreError> {
+        let active = records::<SubscriptionRecord>(&self.feeds)?.into_iter();
+        let active = active.filter_map(|(feed, record)| {
+            Some((feed, record.ok().filter(|record| record.ended.is_none())?))
+        });
+        Ok(active.collect())
     }
 
     fn load_where(
