@@ -21,7 +21,6 @@ use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
-use crate::engine::request::Request;
 use crate::engine::settings::NetworkSettings;
 use crate::feed::opml::subscription_list;
 use crate::filters::EntryFilter;
@@ -29,6 +28,7 @@ use crate::schedule::learning;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
+use crate::ui::state::imported_list::ImportedList;
 use crate::view::panes::entry_lines;
 
 /// Bytes of markup that are laid out in a fraction of a millisecond.
@@ -304,10 +304,12 @@ fn import(path: &str) -> ScreenInput {
         return Input::Trouble("type the path of an OPML file".into()).into();
     }
     match read_opml(path) {
-        Ok(read) => Input::Request(Request::Import(subscriptions_in(&read))),
-        Err(why) => Input::Trouble(why),
+        Ok(read) => ScreenInput::ListRead(Box::new(ImportedList {
+            wanted: subscriptions_in(&read),
+            refused: left_out(&read),
+        })),
+        Err(why) => Input::Trouble(why).into(),
     }
-    .into()
 }
 
 /// Reads an OPML file; an error is a sentence.
@@ -325,6 +327,16 @@ pub fn parse_opml(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
         }
         Some(_) | None => Ok(read),
     }
+}
+
+/// What of an OPML document cannot be subscribed to, line by line.
+pub fn left_out(read: &subscription_list::Opml) -> Vec<String> {
+    let bad =
+        read.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
+    let broken = read.broken.iter().map(|broken| {
+        format!("line {}: the list breaks off; what stands before was imported", broken.line)
+    });
+    bad.chain(broken).collect()
 }
 
 /// The subscriptions an OPML document asks for.

@@ -15,6 +15,7 @@ use super::clock::{self, SleepWatch};
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
+use super::screen_place_file;
 use super::store::{Store, StoreError};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
@@ -110,6 +111,7 @@ impl Runtime<App> {
         let (folded, unreadable) = (store.folded()?, store.unreadable()?);
         let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
         app.ui.feeds.folded = folded;
+        app.ui.returns_to = screen_place_file::load(store.folder()).map(Box::new);
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =

@@ -4,6 +4,7 @@ use super::effect::RenderedEntry;
 use super::keys::key::Key;
 use super::keys::mouse::Mouse;
 use super::settings::ScreenSettings;
+use super::state::imported_list::ImportedList;
 use super::state::pictures::PictureAnswer;
 use super::theme::appearance::Appearance;
 use super::theme::graphics::Graphics;
@@ -46,6 +47,8 @@ pub enum ScreenInput {
     },
     /// What a filter would hit, for the preview with this number.
     FilterPreviewed(u64, Box<FilterPreview>),
+    /// A list of subscriptions was read, to be imported.
+    ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.
     Reconfigured(Box<Reconfigured>),
 }

@@ -129,9 +129,14 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
         Some(Overlay::Plan(_)) => Some(first_cell(viewport.overlay)),
         Some(Overlay::Help(_)) => Some(Position::new(1, 1)),
         None if app.ui.focus == Pane::Reader => Some(first_cell(viewport.reader)),
-        Some(Overlay::Choice(_) | Overlay::Timetable(_) | Overlay::FilterList(_)) | None => {
-            selected_cell(frame.buffer_mut())
-        }
+        Some(
+            Overlay::Choice(_)
+            | Overlay::Timetable(_)
+            | Overlay::FilterList(_)
+            | Overlay::Question(_)
+            | Overlay::Looking(_),
+        )
+        | None => selected_cell(frame.buffer_mut()),
     };
     frame.set_cursor_position(place.unwrap_or(Position::new(0, 0)));
 }

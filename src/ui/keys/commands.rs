@@ -21,6 +21,7 @@ pub enum Command {
     Space,
     Enter,
     Back,
+    Close,
     NextUnread,
     PreviousUnread,
     NextEntry,
@@ -67,6 +68,8 @@ pub enum Command {
     Sort,
     Show,
     Theme,
+    Layout,
+    Redraw,
     Palette,
     Help,
     Suspend,
@@ -105,7 +108,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::PageUp, "page-up", "PgUp").help("a page up"),
     command(Command::Space, "read-on", "Space").help("a page down, then the next unread entry"),
     command(Command::Enter, "open", "Enter").help("open; on a gap: retry, or continue"),
-    command(Command::Back, "back", "q Esc").help("back, then quit"),
+    command(Command::Back, "back", "q").help("a step back; in the feeds it ends backissue"),
+    command(Command::Close, "close", "Esc").help("close what is open; never ends backissue"),
     command(Command::NextUnread, "next-unread", "n")
         .help("next unread entry, in the next feed if need be"),
     command(Command::PreviousUnread, "previous-unread", "p").help("previous unread entry"),
@@ -202,6 +206,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(LISTS)
         .help("show all, unread or starred entries, or those that filters hide"),
     command(Command::Theme, "theme", "T").help("the next theme; ':theme light' chooses one"),
+    command(Command::Layout, "layout", "L")
+        .help("another layout: three panes, two with the entries above the text, or one"),
+    command(Command::Redraw, "redraw", "Ctrl-l").help("draw the whole screen again"),
     command(Command::Palette, "command", ": Ctrl-p")
         .help("every command by its name; 'goto 2014-03' takes what stands behind it along"),
     command(Command::Help, "help", "?").help("the keys that work here"),
@@ -247,6 +254,7 @@ impl Command {
                 | Self::PageDown
                 | Self::PageUp
                 | Self::Back
+                | Self::Close
                 | Self::Help
                 | Self::Quit
         )
@@ -261,6 +269,8 @@ impl Command {
                     | Self::Timetable
                     | Self::Palette
                     | Self::Theme
+                    | Self::Layout
+                    | Self::Redraw
                     | Self::Suspend
                     | Self::Zone
                     | Self::Steps

@@ -3,8 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::prompt::{PromptPurpose, Typed};
-use super::{hour_selection, tag_dialog};
-use crate::engine::feeds::addition::Subscribe;
+use super::{feed_choice, hour_selection, tag_dialog};
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -76,12 +75,7 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     match prompt.purpose {
-        PromptPurpose::Add => {
-            let id = app.engine.next_addition();
-            let subscribe =
-                Subscribe { id, address: prompt.text, choose: true, ..Subscribe::default() };
-            app.ask(now, Request::Subscribe(Box::new(subscribe)))
-        }
+        PromptPurpose::Add => feed_choice::subscribe_to(app, now, prompt.text),
         PromptPurpose::Import => app.ask(now, Request::ImportFile(prompt.text.trim().to_owned())),
         PromptPurpose::Rename(id) => saved_searches::rename_search(app, now, id, &prompt.text),
         PromptPurpose::RenameTag => tag_dialog::rename_tag(app, now, &prompt.text),

@@ -374,6 +374,18 @@ impl World {
         self.draw();
     }
 
+    /// The program ends by a key and starts again where the reader was.
+    pub fn end_and_come_back(&mut self) {
+        self.tell(Request::Stop);
+        let place = backissue::ui::come_back::place_of(&self.app);
+        self.app = self.reload();
+        self.app.ui.returns_to = Some(Box::new(place));
+        self.tell(ScreenInput::Resized(self.size.0, self.size.1));
+        let first = begin(&mut self.app, self.now);
+        self.perform(first);
+        self.draw();
+    }
+
     /// The program ends, and another process opens the store and has a screen of its own.
     pub fn reopen(&mut self) {
         let elsewhere = tempfile::tempdir().unwrap();
