@@ -42,7 +42,9 @@ impl Program for Headless {
             | ScreenInput::Graphics(_)
             | ScreenInput::Indexed { .. }
             | ScreenInput::FilterPreviewed(..)
-            | ScreenInput::ListRead(_) => return Vec::new(),
+            | ScreenInput::ListRead(_)
+            | ScreenInput::ListWritten(_)
+            | ScreenInput::PathCompleted { .. } => return Vec::new(),
         };
         let output = engine_update::update(&mut self.engine, now, input);
         for event in output.events {

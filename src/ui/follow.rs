@@ -72,7 +72,15 @@ impl App {
         effects: Vec<Effect>,
     ) -> Vec<ScreenEffect> {
         let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
+        // Several feeds that come or go together are one change of the list.
+        let mut lists = events.iter().filter(|event| **event == Event::FeedListChanged).count();
         for event in events {
+            if event == Event::FeedListChanged {
+                lists = lists.saturating_sub(1);
+                if lists > 0 {
+                    continue;
+                }
+            }
             effects.extend(follow_event(self, now, event));
         }
         effects

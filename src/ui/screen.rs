@@ -13,6 +13,7 @@ use super::state::asked_polls::AskedPolls;
 use super::state::counted::Counted;
 use super::state::feeds_pane::FeedsPane;
 use super::state::layout::{Arrangement, Pane, Viewport};
+use super::state::marked::Marked;
 use super::state::overlay::Overlay;
 use super::state::pictures::Pictures;
 use super::state::plan_pane::PlanPane;
@@ -61,6 +62,8 @@ pub struct Ui {
     pub beneath: Vec<Overlay>,
     /// Keys typed of a longer sequence.
     pub begun: Vec<Key>,
+    /// What is marked, to do something with all of it.
+    pub marked: Marked,
     /// Where to go back to when the screen begins.
     pub returns_to: Option<Box<ScreenPlace>>,
     /// How the panes are arranged, where a key chose that.

@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::actions::polls_by_hand;
+use super::actions::lists;
 use super::app::App;
 use super::come_back;
 use super::effect::ScreenEffect;
 use super::input::ScreenInput;
 use super::keys::{key_input, mouse};
-use super::overlays::{feed_choice, filter_dialog, plan_pane, timetable_pane};
+use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
 use super::panes::{counts, feeds_pane, gap_list, load_rows, search_pane, tour};
 use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
@@ -46,7 +46,15 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             app.tell_engine(now, Input::Learned(feed, plan))
         }
         ScreenInput::Engine(input) => app.tell_engine(now, input),
-        ScreenInput::ListRead(list) => polls_by_hand::import_list(app, now, *list),
+        ScreenInput::PathCompleted { typed, completed } => {
+            prompt_input::complete_path(app, &typed, &completed);
+            Vec::new()
+        }
+        ScreenInput::ListWritten(said) => {
+            app.ui.answer(now, said);
+            Vec::new()
+        }
+        ScreenInput::ListRead(list) => lists::import_list(app, now, *list),
         ScreenInput::Key(key) => key_input::press_key(app, now, key),
         ScreenInput::Pasted(text) => key_input::paste_text(app, now, &text),
         ScreenInput::Mouse(mouse) => mouse::use_mouse(app, now, mouse),

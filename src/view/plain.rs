@@ -15,7 +15,8 @@ use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
 /// Signs of ours and what stands for each.
-const SIGNS: [(&str, &str); 24] = [
+const SIGNS: [(&str, &str); 25] = [
+    ("✓", "+"),
     ("·", "-"),
     ("–", "-"),
     ("—", "-"),

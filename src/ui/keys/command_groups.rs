@@ -45,9 +45,12 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "from-beginning",
         ],
     ),
-    ("Marking", &["toggle-read", "mark-all-read", "star", "undo", "redo"]),
+    ("Marking", &["mark", "mark-range", "toggle-read", "mark-all-read", "star", "undo", "redo"]),
     ("Searching and filtering", &["search", "save-search", "show", "mute", "filters"]),
-    ("Feeds", &["add", "edit", "tags", "unsubscribe", "sort"]),
+    (
+        "Feeds",
+        &["add", "edit", "tags", "unsubscribe", "unsubscribe-ended", "sort", "import", "export"],
+    ),
     (
         "Checking for new entries",
         &["poll", "poll-all", "more-often", "less-often", "normally-often"],

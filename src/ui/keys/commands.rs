@@ -34,6 +34,9 @@ pub enum Command {
     Filters,
     MarkAll,
     Star,
+    MarkRow,
+    MarkRange,
+    UnsubscribeEnded,
     Undo,
     Redo,
     Open,
@@ -51,6 +54,8 @@ pub enum Command {
     ScrollLeft,
     Add,
     Unsubscribe,
+    Import,
+    Export,
     History,
     GoTo,
     TurnRound,
@@ -138,6 +143,15 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("filters: what is hidden, marked read, starred or labelled by itself"),
     command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u takes it back)"),
     command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or take the star away"),
+    command(Command::MarkRow, "mark", "x")
+        .only_in(LISTS)
+        .help("mark the row for what is done next to all marked ones; Esc takes all marks away"),
+    command(Command::MarkRange, "mark-range", "X")
+        .only_in(LISTS)
+        .help("mark all rows from the last marked one to this one"),
+    command(Command::UnsubscribeEnded, "unsubscribe-ended", "Z")
+        .only_in(LISTS)
+        .help("unsubscribe from all feeds that ended (u takes it back)"),
     command(Command::Undo, "undo", "u").help("undo the last mark or change"),
     command(Command::Redo, "redo", "Ctrl-y").help("do again what was undone"),
     command(Command::Open, "open-in-browser", "o")
@@ -180,6 +194,10 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Unsubscribe, "unsubscribe", "D")
         .only_in(LISTS)
         .help("unsubscribe from the selected feed, or hide a gap (u takes it back)"),
+    command(Command::Import, "import", "").help(
+        "subscribe to what a file names: OPML, newsboat's or newsraft's urls, addresses one a line",
+    ),
+    command(Command::Export, "export", "").help("write all subscriptions into a file, as OPML"),
     command(Command::History, "history", "H")
         .help("history: continue, retry, load an older page; stop while it is fetched"),
     command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),

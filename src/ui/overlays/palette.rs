@@ -7,6 +7,7 @@ use nucleo_matcher::{Config, Matcher};
 use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
+use crate::ui::actions::lists;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
@@ -149,6 +150,12 @@ fn run_with_argument(
     }
     if row.command == Command::Theme {
         return choose_theme::choose_theme(app, now, argument);
+    }
+    if row.command == Command::Import {
+        return lists::import_file(app, now, argument);
+    }
+    if row.command == Command::Export {
+        return lists::export_list(app, argument);
     }
     if row.command == Command::Layout {
         return choose_layout::choose_layout(app, now, argument);

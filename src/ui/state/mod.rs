@@ -5,6 +5,7 @@ pub mod counted;
 pub mod feeds_pane;
 pub mod imported_list;
 pub mod layout;
+pub mod marked;
 pub mod overlay;
 pub mod pictures;
 pub mod plan_pane;

@@ -26,6 +26,8 @@ const NAME_CELLS: (usize, usize) = (8, 28);
 /// A list of so many cells has room for whole dates.
 const ROOMY_CELLS: usize = 56;
 
+/// Stands before what is marked to be dealt with together.
+pub(in crate::view) const MARKED_SIGN: &str = "✓";
 /// Cells of the mark of an unread entry.
 const MARK_CELLS: usize = 2;
 /// Cells of a star.
@@ -266,7 +268,9 @@ pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
 fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "no title" } else { &row.title };
     let feed = app.engine.feeds.get(&feed).filter(|_| !is_of_one_feed(app));
+    let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
     let parts = [
+        chosen.then_some("marked"),
         row.flags.is_unread().then_some("unread"),
         row.flags.is_starred().then_some("starred"),
         Some(title),
@@ -283,7 +287,10 @@ fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> 
     let is_unread = row.flags.is_unread();
     let style = if is_unread { theme::UNREAD } else { theme::DIM };
     let is_marked = is_unread && !app.ui.appearance.is_unread_bold();
-    let mark = if is_marked { "● " } else { "  " };
+    let mark = if is_marked { "●" } else { " " };
+    let key = row.key.entry();
+    let chosen = key.is_some_and(|key| app.ui.marked.entries.contains(&key));
+    let mark = format!("{mark}{}", if chosen { MARKED_SIGN } else { " " });
     let columns = RowColumns::new(app, width);
     let mut spans = vec![Span::styled(mark, style)];
     for column in &app.ui.settings.columns {

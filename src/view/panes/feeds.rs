@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::entries::MARKED_SIGN;
 use super::feeds_in_words;
 use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
@@ -161,6 +162,8 @@ fn feed_line(
         (false, 0) => theme::TEXT,
         (false, _) => theme::UNREAD,
     };
+    let marked = app.ui.marked.feeds.contains(&feed.key);
+    let indent = if marked { indent.replacen(' ', MARKED_SIGN, 1) } else { indent.to_owned() };
     let left = format!("{indent}{}", feed.record.shown_title());
     let mark = trouble::mark(&app.engine, feed, now);
     let mark_style = if matches!(mark, "┄" | "…") { theme::GAP } else { theme::TROUBLE };

@@ -1,7 +1,7 @@
 //! Journeys from key to screen.
 
 pub mod asking;
-pub mod coming_back;
+pub mod bulk;
 pub mod failed_writes;
 pub mod filters;
 pub mod full_text;

@@ -219,7 +219,10 @@ impl World {
 
     fn answer_screen(&mut self, effect: ScreenEffect) -> Option<ScreenInput> {
         match effect {
-            ScreenEffect::Engine(_) | ScreenEffect::OpenDemo => None,
+            ScreenEffect::Engine(_)
+            | ScreenEffect::OpenDemo
+            | ScreenEffect::CompletePath(_)
+            | ScreenEffect::Export { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
                 let kept = pictures::PictureCache::beside(self.store.folder());
