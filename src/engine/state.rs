@@ -67,6 +67,8 @@ pub struct Engine {
     pub additions: BTreeMap<u32, Addition>,
     /// What came of the last import.
     pub imported: Option<Imported>,
+    /// The disk is full: polls by themselves wait until then, and it was told.
+    pub room_awaited: Option<DateTime<Utc>>,
     /// Why records could not be written, if they could not.
     pub not_saved: Option<String>,
     /// The largest number that a subscription ever had: none is given twice.
@@ -122,6 +124,7 @@ impl Engine {
             poll_run: PollRun::default(),
             additions: BTreeMap::new(),
             imported: None,
+            room_awaited: None,
             not_saved: None,
             last_feed: 0,
             unsaved: 0,
@@ -170,6 +173,7 @@ impl Engine {
     pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
         let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
+        let due = due.map(|due| self.room_awaited.map_or(due, |until| due.max(until)));
         let start = self.host_queue.next_start(&self.settings.network);
         [due, start].into_iter().flatten().fold(latest, DateTime::min)
     }

@@ -271,7 +271,27 @@ impl JobSubject {
     }
 }
 
+/// How the sentence begins that says that nothing could be written because the disk is full.
+pub const DISK_FULL: &str = "the disk is full";
+
 impl Job {
+    /// Whether it writes nothing.
+    pub const fn only_reads(&self) -> bool {
+        matches!(
+            self,
+            Self::ReadRows(_)
+                | Self::ReadEntry(_)
+                | Self::ReadPolls(_)
+                | Self::ReadPublications(_)
+                | Self::ReadLearned(_)
+                | Self::ReadNodes(_)
+                | Self::ReadNewEntries(_)
+                | Self::CountToday(_)
+                | Self::CountSearches(_)
+                | Self::CountFilters
+        )
+    }
+
     /// Whether it is done at once: it only reads, or is too small to sync the disk for.
     pub const fn is_read(&self) -> bool {
         matches!(

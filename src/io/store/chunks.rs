@@ -283,13 +283,24 @@ impl Store {
         seqs: impl Iterator<Item = u32>,
     ) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
+        self.add_rows(&mut batch, feed, seqs)?;
+        Ok(batch)
+    }
+
+    /// Adds the rows in memory to a batch, for the chunks of these numbers.
+    pub(super) fn add_rows(
+        &mut self,
+        batch: &mut Batch,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Result<(), StoreError> {
         let chunks: std::collections::BTreeSet<u32> = seqs.map(|seq| seq / ROWS).collect();
         let rows = self.rows_of(feed)?;
         for chunk in chunks {
             let part = rows.chunks(ROWS as usize).nth(chunk as usize).unwrap_or_default();
             batch.insert(&numbered_key(feed, chunk), codec::encode_rows(part));
         }
-        Ok(batch)
+        Ok(())
     }
 
     /// Returns the batches that write entries and texts.

@@ -8,6 +8,7 @@ use sled::{Db, Tree};
 
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
+use super::disk_room::MeasureRoom;
 use super::reading::listed_entries::ListedEntryCache;
 use super::upkeep::sync::Syncer;
 use crate::engine::entries::rows::{GapMark, RowKey};
@@ -53,6 +54,8 @@ pub struct Store {
     /// The number of the open list.
     pub(super) list_number: u64,
     pub(super) data: PathBuf,
+    /// How the room on the disk is measured.
+    pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
     pub(super) syncer: Syncer,

@@ -12,6 +12,7 @@ use super::super::codec;
 use super::super::private_files::{create_private_folder, make_data_private};
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
+use super::disk_room::measure_room;
 use super::error::{StoreError, catch_sled_panic, one_line};
 use super::folder_lock::lock_folder;
 use super::handle::Store;
@@ -137,6 +138,7 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            measure_room,
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
             lock,

@@ -10,7 +10,9 @@ impl Store {
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, .. } = work;
         let subject = job.subject();
-        let done = super::store_thread::on_damaged_files(self, |store| do_job(store, job));
+        let done = self
+            .check_room(&job)
+            .and_then(|()| super::store_thread::on_damaged_files(self, |store| do_job(store, job)));
         let result = done.map_err(|error| error.to_string()).transpose()?;
         Some(Stored { id, subject, result })
     }

@@ -136,10 +136,14 @@ fn a_poll_that_cannot_be_written_goes_back_to_what_was_known() {
     world.poll(FeedKey(1));
     let feed = world.feed(1);
     assert_eq!(feed.state.validators, before);
-    assert!(feed.is_failing(), "it is asked again later");
+    assert!(!feed.is_failing(), "it is no fault of the feed's");
+    let now = world.now;
+    assert_eq!(backissue::engine::feeds::trouble::count(&world.app.engine, now), 0);
+    assert!(world.app.engine.room_awaited.is_some(), "feeds are not asked by themselves now");
     assert_eq!(world.app.engine.unread(), 3);
     world.poll(FeedKey(1));
     assert_eq!(world.app.engine.unread(), 4);
+    assert_eq!(world.app.engine.room_awaited, None, "there is room again");
 }
 
 #[test]
