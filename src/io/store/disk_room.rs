@@ -8,7 +8,7 @@ use crate::engine::store_work::Job;
 
 /// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
 /// meanwhile.
-const FREE_MIN: u64 = 4 * 1024 * 1024;
+const FREE_MIN: u64 = 8 * 1024 * 1024;
 /// What is written of a document, for each of its bytes: texts, their records, and the pages that hold them.
 const GROWTH: u64 = 3;
 

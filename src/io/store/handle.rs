@@ -10,6 +10,7 @@ use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::disk_room::MeasureRoom;
 use super::reading::listed_entries::ListedEntryCache;
+use super::transaction::Group;
 use super::upkeep::sync::Syncer;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
@@ -53,6 +54,8 @@ pub struct Store {
     pub(super) gaps: Vec<GapMark>,
     /// The number of the open list.
     pub(super) list_number: u64,
+    /// What polls changed and is written together.
+    pub(super) group: Group,
     pub(super) data: PathBuf,
     /// How the room on the disk is measured.
     pub(super) measure_room: MeasureRoom,

@@ -20,6 +20,7 @@ use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::{feed_bytes, feed_of};
 use super::salvage::{self, Finding};
 use super::schema;
+use super::transaction::Group;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
@@ -139,6 +140,7 @@ impl Store {
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
             measure_room,
+            group: Group::default(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
             lock,
