@@ -67,6 +67,8 @@ pub struct Engine {
     pub additions: BTreeMap<u32, Addition>,
     /// What came of the last import.
     pub imported: Option<Imported>,
+    /// What came back from damaged files of the store, until the reader has seen it.
+    pub mended: Option<String>,
     /// The disk is full: polls by themselves wait until then, and it was told.
     pub room_awaited: Option<DateTime<Utc>>,
     /// Why records could not be written, if they could not.
@@ -124,6 +126,7 @@ impl Engine {
             poll_run: PollRun::default(),
             additions: BTreeMap::new(),
             imported: None,
+            mended: None,
             room_awaited: None,
             not_saved: None,
             last_feed: 0,

@@ -104,6 +104,8 @@ pub enum Job {
     CountFilters,
     /// Writes which tags are folded.
     SaveFolded(BTreeSet<String>),
+    /// The reader has seen what came back from damaged files.
+    NoteMended,
     /// Keeps and forgets steps of undo.
     SaveSteps(StepChanges),
     /// Forgets everything that is kept of these feeds, where they are given up.
@@ -336,6 +338,7 @@ impl Job {
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
             | Self::SaveFolded(_)
+            | Self::NoteMended
             | Self::SaveSteps(_)
             | Self::ForgetFeeds(_) => JobSubject::Keeping,
             Self::ReadPolls(_)

@@ -16,7 +16,7 @@ use super::config::credentials_file;
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
-use super::store::{Store, StoreError};
+use super::store::{Store, StoreError, mended_unseen};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -140,6 +140,7 @@ impl Runtime<App> {
         let (folded, unreadable) = (store.folded()?, store.unreadable()?);
         let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
         app.ui.feeds.folded = folded;
+        app.engine.mended = mended_unseen(store.folder());
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =

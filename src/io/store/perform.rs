@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::handle::Store;
+use super::upkeep::recovery::note_seen;
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreWork, Stored};
 use crate::history::Merged;
 
@@ -110,6 +111,10 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             Some(Answer::FiltersSaved)
         }
         Job::Filter(work) => Some(Answer::Filtered(Box::new(store.filter_entries(&work)?))),
+        Job::NoteMended => {
+            note_seen(&store.data);
+            None
+        }
         Job::SaveFolded(folded) => {
             store.save_folded(&folded)?;
             None

@@ -48,7 +48,10 @@ pub(in crate::view) fn draw(
 
 /// The lines of one feed; `selected`: it is, and whether the pane has the keys.
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
-    let title = app.engine.feeds.get(&concern.feed).map_or("", |feed| feed.record.shown_title());
+    let of_store = concern.feed == trouble::STORE;
+    let feed = app.engine.feeds.get(&concern.feed);
+    let title =
+        if of_store { "The store" } else { feed.map_or("", |feed| feed.record.shown_title()) };
     let head = cells::ends(&format!(" {title}"), &format!("{} ", concern.state), width);
     let head = match selected {
         Some(true) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED),
@@ -61,7 +64,11 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
     let remedy = if selected.is_some() {
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
         let enter = enter_sign(app);
-        format!("   {enter} {does} · N {notes} · D unsubscribe")
+        if of_store {
+            format!("   {enter} {does}")
+        } else {
+            format!("   {enter} {does} · N {notes} · D unsubscribe")
+        }
     } else {
         format!("   {}", concern.remedy.words())
     };

@@ -240,7 +240,7 @@ fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
     ] {
         let folder = filled();
         // So that there is an address by which the feed can be found again.
-        let store = open(&folder);
+        let mut store = open(&folder);
         let saved = store.subscriptions().unwrap().remove(0);
         let mut state = saved.state;
         state.validators.url = saved.record.url.clone();

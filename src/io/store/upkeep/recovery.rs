@@ -20,6 +20,8 @@ use crate::schedule::counted_words;
 const DAMAGED: &str = "store-damaged-";
 /// A file beside damaged files: what became of them.
 const TOLD: &str = "what-came-back.txt";
+/// A file beside damaged files: the reader has seen what became of them.
+const SEEN: &str = "seen";
 /// The tree without which the others mean nothing.
 const FEEDS: &[u8] = b"feeds";
 /// The tree of facts.
@@ -111,6 +113,21 @@ pub fn damaged_folders(data: &Path) -> Vec<DamagedFolder> {
         .collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     found
+}
+
+/// What came back the last time, unless the reader has seen it.
+pub fn mended_unseen(data: &Path) -> Option<String> {
+    let newest = damaged_folders(data).pop()?;
+    let is_seen = newest.told.is_empty() || newest.path.join(SEEN).exists();
+    (!is_seen).then_some(newest.told)
+}
+
+/// Notes that the reader has seen what came back.
+pub(in crate::io::store) fn note_seen(data: &Path) {
+    for folder in damaged_folders(data) {
+        // Where that cannot be written it is told again.
+        File::create(folder.path.join(SEEN)).ok();
+    }
 }
 
 /// Throws the folders with damaged files away.
