@@ -51,6 +51,9 @@ impl Store {
         if job.only_reads() {
             return Ok(());
         }
+        if self.copied_to.is_some() {
+            return Err(StoreError::ReadOnly);
+        }
         let needed = size_of(job).saturating_add(FREE_MIN);
         self.check_room_for(needed)
     }

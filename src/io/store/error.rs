@@ -26,6 +26,11 @@ pub enum StoreError {
         /// Bytes that are needed.
         needed: u64,
     },
+    /// Nothing can be written to the data folder.
+    #[error(
+        "{DISK_FULL}, or its folder must not be written to: the store is open for reading, and nothing is kept"
+    )]
+    ReadOnly,
     /// A record that should be there is not; a sentence.
     #[error("{0}")]
     LostRecord(String),

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use sled::{Db, Tree};
+use tempfile::TempDir;
 
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
@@ -57,6 +58,8 @@ pub struct Store {
     /// What polls changed and is written together.
     pub(super) group: Group,
     pub(super) data: PathBuf,
+    /// It is a copy of one that cannot be written, and stands here.
+    pub(super) copied_to: Option<TempDir>,
     /// How the room on the disk is measured.
     pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.

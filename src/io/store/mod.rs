@@ -19,6 +19,7 @@ mod history;
 mod open;
 mod perform;
 pub mod reading;
+mod reading_copy;
 mod record_keys;
 mod salvage;
 mod schema;

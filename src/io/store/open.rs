@@ -139,6 +139,7 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            copied_to: None,
             measure_room,
             group: Group::default(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),

@@ -64,12 +64,28 @@ impl Store {
         }
         match Self::open(data) {
             Ok(store) => Ok((store, None)),
-            Err(error) => {
+            Err(error @ StoreError::Unreadable { .. }) => {
                 let StoreError::Unreadable { why, .. } = &error else { return Err(error) };
-                let told = mend_files(data, now, why)?;
-                let Some(told) = told else { return Err(error) };
-                Ok((Self::open(data)?, Some(told)))
+                match mend_files(data, now, why) {
+                    Ok(Some(told)) => Ok((Self::open(data)?, Some(told))),
+                    Ok(None) => Err(error),
+                    Err(failed) => Self::read_instead(data, failed),
+                }
             }
+            Err(
+                error @ (StoreError::Folder { .. }
+                | StoreError::Refused { .. }
+                | StoreError::Failed(_)),
+            ) => Self::read_instead(data, error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the store for reading alone, if it could not be opened because nothing can be written.
+    fn read_instead(data: &Path, error: StoreError) -> Result<(Self, Option<String>), StoreError> {
+        match Self::open_if_unwritable(data) {
+            Ok(Some(store)) => Ok((store, Some(StoreError::ReadOnly.to_string()))),
+            Ok(None) | Err(_) => Err(error),
         }
     }
 
