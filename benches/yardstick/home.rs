@@ -7,8 +7,12 @@ use std::process::{Command, Stdio};
 
 use super::usage::{Used, run};
 
-/// The program.
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_backissue");
+/// The program: the one that was built with this, or another one to compare it with.
+pub(crate) fn program() -> String {
+    let other = std::env::var("BACKISSUE_YARDSTICK_PROGRAM");
+    other.unwrap_or_else(|_| env!("CARGO_BIN_EXE_backissue").to_owned())
+}
+
 /// The publisher is this machine, and need not be spared.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
 
@@ -41,7 +45,7 @@ impl Home {
 
     /// Runs a command to its end.
     pub(crate) fn runs(&self, arguments: &[&str]) -> Used {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.env_clear().envs(environment(self.path())).args(arguments);
         run(command.stdin(Stdio::null()).stdout(Stdio::null()))
     }

@@ -3,7 +3,8 @@
 //! `cargo bench --bench yardstick` prints one table; it takes some minutes. A publisher in a process of its own serves
 //! 1,000 feeds of 30 entries (36 MB) and of 100 entries; the program is run as its users run it, each time in a fresh
 //! home, and the system says what each process has used. `BACKISSUE_YARDSTICK=small` measures twenty small feeds, as
-//! `cargo test` does: figures mean nothing then, but a row that is missing fails.
+//! `cargo test` does: figures mean nothing then, but a row that is missing fails. `BACKISSUE_YARDSTICK_PROGRAM` names
+//! another build of the program, to compare two on one machine.
 
 #![allow(
     clippy::unwrap_used,

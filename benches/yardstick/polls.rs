@@ -31,6 +31,7 @@ pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) 
     home.runs(&["search", RARE]);
     let stored = f64::from(entries * extent.feeds);
     table.note(Row::Disk, home.disk_bytes() as f64 / stored);
+    table.note_floor(Row::Disk, publisher.compressed_bytes() as f64 / stored);
 
     let unchanged: Vec<Used> = (0..extent.times).map(|_| home.polls()).collect();
     let bare = floors(extent, publisher, Some(publisher.edition));

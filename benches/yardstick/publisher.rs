@@ -74,6 +74,12 @@ impl Child {
         format!("http://127.0.0.1:{}/{entries}", self.port)
     }
 
+    /// Bytes that it has ready to be sent.
+    pub(crate) fn compressed_bytes(&mut self) -> u64 {
+        writeln!(self.orders, "size 0").unwrap();
+        self.answer().parse().unwrap()
+    }
+
     fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
         assert_eq!(self.answer(), "done", "{order}");
@@ -125,6 +131,11 @@ pub(crate) fn serve(arguments: &[String]) -> ExitCode {
     for order in std::io::stdin().lines().map_while(Result::ok) {
         let (what, number) = order.split_once(' ').unwrap();
         let number: u32 = number.parse().unwrap();
+        if what == "size" {
+            let bytes = |feeds: &Arc<Vec<Bytes>>| feeds.iter().map(Bytes::len).sum::<usize>();
+            println!("{}", site.borrow().feeds.values().map(bytes).sum::<usize>());
+            continue;
+        }
         let before = site.borrow().clone();
         let after = obeyed(before, count, what, number, now);
         site.send(after).unwrap();

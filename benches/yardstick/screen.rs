@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use super::home::{Home, PROGRAM, environment};
+use super::home::{Home, environment, program};
 use super::usage::Threads;
 
 const COLUMNS: u16 = 120;
@@ -45,7 +45,7 @@ impl Screen {
     pub(crate) fn open(home: &Home) -> (Self, Change) {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(PROGRAM);
+        let mut command = CommandBuilder::new(program());
         command.env_clear();
         for (name, value) in environment(home.path()) {
             command.env(name, value);

@@ -16,7 +16,7 @@ use super::config::credentials_file;
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
-use super::store::{Store, StoreError, mended_unseen};
+use super::store::{LoadedSubscriptions, Store, StoreError, catch_sled_panic, mended_unseen};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -85,8 +85,7 @@ fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreEr
     let network = &mut settings.network;
     let Some(file) = network.credentials_file.clone() else { return Ok(()) };
     let mut moved = Vec::new();
-    for saved in store.subscriptions()? {
-        let mut record = saved.record;
+    for (feed, mut record) in store.records()? {
         let Some(split) = split_login(&record.url) else { continue };
         let new = add_login(network, &split);
         if new.is_some_and(|login| credentials_file::keep(&file, &login).is_err()) {
@@ -97,7 +96,7 @@ fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreEr
             former.url =
                 split_login(&former.url).map_or_else(|| former.url.clone(), |it| it.address);
         }
-        moved.push((saved.key, record));
+        moved.push((feed, record));
     }
     if moved.is_empty() {
         return Ok(());
@@ -106,25 +105,44 @@ fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreEr
     store.sync()
 }
 
-/// What the store holds, as an engine.
+/// What the store holds, as an engine; and a sentence for each subscription that cannot be read completely.
 pub fn load_engine(
     store: &Store,
     settings: Settings,
     now: DateTime<Utc>,
-) -> Result<Engine, StoreError> {
+) -> Result<(Engine, Vec<String>), StoreError> {
     let salt = store.salt(clock::chance())?;
-    let mut engine = Engine::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions()?;
+    let mut engine = Engine::new(settings, clock::zone(), salt, saved, now);
     engine.last_feed = store.last_feed()?;
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
     engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);
-    Ok(engine)
+    Ok((engine, unreadable))
+}
+
+/// The engine and, read beside it, the rows that the first list shows: its frame waits for both.
+fn load_with_rows(
+    store: &mut Store,
+    settings: Settings,
+) -> Result<(Engine, Vec<String>), StoreError> {
+    let reads: &Store = store;
+    let (rows, loaded) = std::thread::scope(|scope| {
+        let rows = scope.spawn(|| catch_sled_panic(|| reads.read_rows_ahead()));
+        let loaded = load_engine(reads, settings, clock::precise_now());
+        (rows.join(), loaded)
+    });
+    // Without them the list reads its rows itself, and says what is wrong with them.
+    if let Ok(Ok(rows)) = rows {
+        store.keep_rows(rows);
+    }
+    loaded
 }
 
 impl Runtime<Headless> {
     /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
     pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
         move_logins(&mut store, &mut settings)?;
-        let engine = load_engine(&store, settings, clock::precise_now())?;
+        let (engine, _) = load_engine(&store, settings, clock::precise_now())?;
         Self::start(store, Headless::new(engine))
     }
 }
@@ -137,9 +155,9 @@ impl Runtime<App> {
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
         move_logins(&mut store, &mut settings)?;
-        let (folded, unreadable) = (store.folded()?, store.unreadable()?);
-        let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
-        app.ui.feeds.folded = folded;
+        let (engine, unreadable) = load_with_rows(&mut store, settings)?;
+        let mut app = App::new(engine, screen);
+        app.ui.feeds.folded = store.folded()?;
         app.engine.mended = mended_unseen(store.folder());
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
@@ -147,9 +165,7 @@ impl Runtime<App> {
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
             app.ui.complain(clock::precise_now(), text);
         }
-        let mut runtime = Self::start(store, app)?;
-        runtime.prepare_network()?;
-        Ok(runtime)
+        Self::start(store, app)
     }
 }
 
@@ -174,7 +190,7 @@ impl<P: Program> Runtime<P> {
         })
     }
 
-    /// Makes the client for what is fetched before it is needed: what is wrong with its settings is told at once.
+    /// Makes the client for what is fetched before it is needed: what is wrong with its settings is told soon.
     pub fn prepare_network(&mut self) -> Result<(), StartError> {
         self.performer.http().map(drop).map_err(StartError::System)
     }

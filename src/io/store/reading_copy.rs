@@ -13,7 +13,7 @@ use super::salvage::salvage;
 use super::upkeep::fresh_store::FreshStore;
 
 /// Bytes that are written to see whether anything can be.
-const PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
+static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// Whether something can be written to a folder.
 fn is_writable(folder: &Path) -> bool {

@@ -65,13 +65,4 @@ impl Store {
         let bytes = self.times.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }
-
-    /// Returns what is wrong with the small record of a feed.
-    pub(super) fn times_damage(
-        &self,
-        feed: &[u8],
-    ) -> Result<Option<codec::CodecError>, StoreError> {
-        let bytes = self.times.get(feed)?;
-        Ok(bytes.and_then(|bytes| codec::decode::<PollTimes>(&bytes).err()))
-    }
 }

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use backissue::history::{EntryKey, FeedKey, Flag};
-use backissue::io::store::Store;
+use backissue::io::store::{Stay, Store};
 use chrono::NaiveDate;
 
 use super::{at, entry, polled};
@@ -145,7 +145,7 @@ struct Outcome {
 
 fn survive(data: &Path, before: &BTreeMap<String, String>, what: &str) -> Outcome {
     let opened = catch_unwind(AssertUnwindSafe(|| {
-        let (mut store, _) = Store::open_or_recover(data, at(100)).unwrap();
+        let (mut store, _) = Store::open_or_recover(data, at(100), Stay::Short).unwrap();
         let first = store.check(true);
         let mut store = match first {
             Ok(_) => store,

@@ -14,6 +14,7 @@ use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::{Salvaged, salvage};
+use crate::io::store::sleepy_threads::Stay;
 use crate::schedule::counted_words;
 
 /// How the names of folders with damaged files begin.
@@ -55,19 +56,20 @@ impl Store {
     pub fn open_or_recover(
         data: &Path,
         now: DateTime<Utc>,
+        stay: Stay,
     ) -> Result<(Self, Option<String>), StoreError> {
         if is_noted(data) {
             // Where that cannot be done, the store is opened as it is: what was found may have passed.
             if let Ok(Some(told)) = mend_files(data, now, "damage was found while it was open") {
-                return Ok((Self::open(data)?, Some(told)));
+                return Ok((Self::open_to(data, stay)?, Some(told)));
             }
         }
-        match Self::open(data) {
+        match Self::open_to(data, stay) {
             Ok(store) => Ok((store, None)),
             Err(error @ StoreError::Unreadable { .. }) => {
                 let StoreError::Unreadable { why, .. } = &error else { return Err(error) };
                 match mend_files(data, now, why) {
-                    Ok(Some(told)) => Ok((Self::open(data)?, Some(told))),
+                    Ok(Some(told)) => Ok((Self::open_to(data, stay)?, Some(told))),
                     Ok(None) => Err(error),
                     Err(failed) => Self::read_instead(data, failed),
                 }
