@@ -10,7 +10,6 @@ mod absorb;
 mod applied_filters;
 mod chunks;
 mod commit;
-mod disk_room;
 mod error;
 mod filters;
 mod folder_lock;
@@ -19,7 +18,6 @@ mod history;
 mod open;
 mod perform;
 pub mod reading;
-mod reading_copy;
 mod record_keys;
 mod salvage;
 mod schema;
@@ -40,11 +38,11 @@ pub use super::store::upkeep::backup::Backup;
 pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
+pub use super::store::upkeep::disk_room::MeasureRoom;
 pub use super::store::upkeep::recovery::{
     DamagedFolder, damaged_folders, discard_damaged, mended_unseen,
 };
 pub use super::store::upkeep::text_bounds::Shed;
-pub use disk_room::MeasureRoom;
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, own_socket, owner_socket};

@@ -2,7 +2,7 @@
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::upkeep::recovery::note_seen;
+use super::upkeep::recovery::{note_seen, on_damaged_files};
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreWork, Stored};
 use crate::history::Merged;
 
@@ -11,9 +11,8 @@ impl Store {
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, .. } = work;
         let subject = job.subject();
-        let done = self
-            .check_room(&job)
-            .and_then(|()| super::store_thread::on_damaged_files(self, |store| do_job(store, job)));
+        let done =
+            self.check_room(&job).and_then(|()| on_damaged_files(self, |store| do_job(store, job)));
         let result = done.map_err(|error| error.to_string()).transpose()?;
         Some(Stored { id, subject, result })
     }

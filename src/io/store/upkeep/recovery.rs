@@ -10,7 +10,7 @@ use super::backup::{BackupPart, TEXTS_LOST, read_backup};
 use super::daily_backup;
 use super::fresh_store::{FreshStore, mend_swap};
 use super::mending::SOME_LOST;
-use crate::io::store::error::StoreError;
+use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::{Salvaged, salvage};
@@ -103,6 +103,20 @@ impl Store {
         }
         daily_backup::write(&self.backup_source(), &self.data, today, &|| true)
     }
+}
+
+/// Does work that may find the files damaged: what is remembered of them may be wrong then, and is forgotten.
+pub(in crate::io::store) fn on_damaged_files<T>(
+    store: &mut Store,
+    work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let done = catch_sled_panic(|| work(store));
+    if let Err(StoreError::Corrupted(_)) = done {
+        note_damage(&store.data);
+        store.rows.clear();
+        store.shown.clear();
+    }
+    done
 }
 
 /// Notes that sled found its files damaged: the next opening copies what is sound.

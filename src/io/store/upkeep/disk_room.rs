@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::error::StoreError;
-use super::handle::Store;
 use crate::engine::store_work::Job;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
 
 /// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
 /// meanwhile.
@@ -16,7 +16,7 @@ const GROWTH: u64 = 3;
 pub type MeasureRoom = fn(&Path) -> Option<u64>;
 
 /// How many bytes are free for a folder.
-pub(super) fn measure_room(folder: &Path) -> Option<u64> {
+pub(in crate::io::store) fn measure_room(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
@@ -47,7 +47,7 @@ impl Store {
     }
 
     /// An error if there is no room for what a job writes.
-    pub(super) fn check_room(&self, job: &Job) -> Result<(), StoreError> {
+    pub(in crate::io::store) fn check_room(&self, job: &Job) -> Result<(), StoreError> {
         if job.only_reads() {
             return Ok(());
         }
@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// An error if there are not so many bytes free.
-    pub(super) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
+    pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
         match (self.measure_room)(&self.data) {
             Some(free) if free < needed => Err(StoreError::Full { free, needed }),
             Some(_) | None => Ok(()),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::disk_room::measure_room;
-use super::error::StoreError;
-use super::handle::Store;
-use super::salvage::salvage;
-use super::upkeep::fresh_store::FreshStore;
+use super::fresh_store::FreshStore;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::salvage::salvage;
 
 /// Bytes that are written to see whether anything can be.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
@@ -62,8 +62,8 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::engine::store_work::{DISK_FULL, Job, JobId, StoreWork};
+    use crate::io::store::upkeep::reading_copy::*;
 
     #[test]
     fn a_store_that_cannot_be_written_is_read_from_a_copy_and_left_as_it_is() {
