@@ -106,6 +106,8 @@ pub enum Request {
         /// It is an attached file.
         attached: bool,
     },
+    /// Do several things that one change takes back.
+    Together(Vec<Self>),
     /// Take the last change back.
     Undo,
     /// Make a change again that was taken back.
@@ -174,6 +176,7 @@ mod tests {
             Request::DropPictures,
             Request::Learn(feed),
             Request::Open { link: "https://a.example/1".into(), attached: true },
+            Request::Together(vec![Request::Unsubscribe(feed), Request::SetPace(feed, Pace::More)]),
             Request::Undo,
             Request::Redo,
             Request::Stop,

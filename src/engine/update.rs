@@ -20,6 +20,7 @@ use super::store_results::{self, stored_or_failed};
 use super::store_work::Job;
 use super::undo::take_back;
 use super::{reconfigure, save_searches};
+use crate::schedule::counted_words;
 
 /// What an input leads to.
 #[derive(Debug, Default)]
@@ -125,10 +126,32 @@ fn requested(
         Request::Learn(feed) => learn::ask(engine, feed),
         Request::Open { link, attached: false } => vec![run_external::show(engine, link)],
         Request::Open { link, attached: true } => vec![run_external::play(engine, link)],
+        Request::Together(requests) => together(engine, now, requests),
         Request::Undo => take_back::undo(engine, now),
         Request::Redo => take_back::redo(engine, now),
         Request::Stop => vec![Effect::Stop],
     })
+}
+
+/// Does several things as one change. What is refused is told, and the rest is done.
+fn together(engine: &mut Engine, now: DateTime<Utc>, requests: Vec<Request>) -> Vec<Effect> {
+    engine.undo.begin_together();
+    let mut effects = Vec::new();
+    let mut refused = None;
+    for request in requests {
+        match requested(engine, now, request) {
+            Ok(done) => effects.extend(done),
+            Err(why) => refused = Some(why),
+        }
+    }
+    let count = engine.undo.end_together();
+    if count > 0 {
+        engine.say_undoable(counted_words(count, "change", "changes"));
+    }
+    if let Some(why) = refused {
+        engine.complain(why);
+    }
+    effects
 }
 
 fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {

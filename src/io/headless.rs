@@ -41,7 +41,10 @@ impl Program for Headless {
             | ScreenInput::Picture(_)
             | ScreenInput::Graphics(_)
             | ScreenInput::Indexed { .. }
-            | ScreenInput::FilterPreviewed(..) => return Vec::new(),
+            | ScreenInput::FilterPreviewed(..)
+            | ScreenInput::ListRead(_)
+            | ScreenInput::ListWritten(_)
+            | ScreenInput::PathCompleted { .. } => return Vec::new(),
         };
         let output = engine_update::update(&mut self.engine, now, input);
         for event in output.events {

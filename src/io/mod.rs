@@ -20,6 +20,7 @@ pub mod program;
 pub mod publisher;
 pub mod runtime;
 mod screen_loop;
+mod screen_place_file;
 pub mod search;
 pub mod signals;
 pub mod store;

@@ -22,7 +22,6 @@ use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
-use crate::engine::request::Request;
 use crate::engine::settings::NetworkSettings;
 use crate::feed::opml::subscription_list;
 use crate::filters::EntryFilter;
@@ -30,10 +29,13 @@ use crate::schedule::learning;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
+use crate::ui::state::imported_list::ImportedList;
 use crate::view::panes::entry_lines;
 
 /// Bytes of markup that are laid out in a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
+/// Names of a folder that are looked at to complete a path.
+const PATHS_MAX: usize = 20_000;
 /// Told where looking through the store ends in a fault.
 const NO_SEARCH: &str = "the entries that the filter hits cannot be found; try again";
 
@@ -125,6 +127,17 @@ impl Performer {
             ScreenEffect::Copy(text) => terminal::copy(&text),
             ScreenEffect::Suspend => return Some(Ending::Suspend),
             ScreenEffect::OpenDemo => return Some(Ending::Demo),
+            ScreenEffect::CompletePath(typed) => {
+                let complete = move || {
+                    let completed = complete_path(&typed)?;
+                    Some(ScreenInput::PathCompleted { typed, completed })
+                };
+                self.off_the_loop(complete, None);
+            }
+            ScreenEffect::Export { path, text } => {
+                let failed = Input::Trouble(format!("'{path}' cannot be written")).into();
+                self.off_the_loop(move || Some(export(&path, &text)), Some(failed));
+            }
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
         None
@@ -308,23 +321,88 @@ fn learn(wanted: &LearnWanted) -> ScreenInput {
 
 fn import(path: &str) -> ScreenInput {
     if path == "-" {
-        return Input::Trouble("type the path of an OPML file".into()).into();
+        return Input::Trouble("type the path of a file: OPML, or addresses one a line".into())
+            .into();
     }
     match read_opml(path) {
-        Ok(read) => Input::Request(Request::Import(subscriptions_in(&read))),
-        Err(why) => Input::Trouble(why),
+        Ok(read) => ScreenInput::ListRead(Box::new(ImportedList {
+            wanted: subscriptions_in(&read),
+            refused: left_out(&read),
+        })),
+        Err(why) => Input::Trouble(why).into(),
     }
-    .into()
 }
 
-/// Reads an OPML file; an error is a sentence.
+/// A path in which `~` stands for the home folder.
+fn expand_home(path: &str) -> String {
+    let home = std::env::var("HOME").unwrap_or_default();
+    match path.strip_prefix('~') {
+        Some(rest) if !home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {
+            format!("{home}{rest}")
+        }
+        Some(_) | None => path.to_owned(),
+    }
+}
+
+/// The longest path that what was typed may become, and what else it may.
+fn complete_path(typed: &str) -> Option<String> {
+    let (folder, begun) =
+        typed.rsplit_once('/').map_or(("", typed), |(folder, begun)| (folder, begun));
+    let prefix = typed.strip_suffix(begun).unwrap_or_default();
+    let place = match (folder, prefix) {
+        ("", "") => ".".to_owned(),
+        ("", _) => "/".to_owned(),
+        (folder, _) => expand_home(folder),
+    };
+    let mut found: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(place).ok()?.flatten().take(PATHS_MAX) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let hidden = name.starts_with('.') && !begun.starts_with('.');
+        if name.starts_with(begun) && !hidden && !name.contains(char::is_control) {
+            let is_folder = std::fs::metadata(entry.path()).is_ok_and(|file| file.is_dir());
+            found.push(if is_folder { format!("{name}/") } else { name });
+        }
+    }
+    found.sort_unstable();
+    let first = found.first()?.clone();
+    let agreed = found.iter().fold(first, |agreed, other| {
+        let same = agreed.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+        same.map(|(char, _)| char).collect()
+    });
+    (agreed.len() > begun.len()).then(|| format!("{prefix}{agreed}"))
+}
+
+/// Writes a list of subscriptions; the sentence says what came of it.
+fn export(path: &str, text: &str) -> ScreenInput {
+    let place = expand_home(path);
+    let written =
+        OwnOutput::default().write_file(&place, &mut |file| file.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
+        Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
+    }
+}
+
+/// Reads a list of subscriptions; an error is a sentence.
 fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
-    let read = OwnOutput::default().read_file(path).and_then(|bytes| parse_opml(&bytes));
+    let read =
+        OwnOutput::default().read_file(&expand_home(path)).and_then(|bytes| parse_list(&bytes));
     read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
 }
 
-/// Reads an OPML document that names at least one feed before it breaks off; an error is a fragment.
-pub fn parse_opml(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
+/// Reads a list of subscriptions, OPML or addresses one a line, that names at least one feed before it breaks off; an error
+/// is a fragment.
+pub fn parse_list(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
+    if crate::feed::opml::is_url_list(bytes) {
+        let read = crate::feed::opml::read_urls(&String::from_utf8_lossy(bytes));
+        let is_list =
+            !read.outlines.is_empty() || read.bad.iter().any(|bad| bad.text.contains(':'));
+        return if is_list {
+            Ok(read)
+        } else {
+            Err("it names no feed: OPML is read, and lists of addresses, one a line".to_owned())
+        };
+    }
     let read = crate::feed::opml::read_opml(bytes).map_err(|error| error.to_string())?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
@@ -332,6 +410,16 @@ pub fn parse_opml(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
         }
         Some(_) | None => Ok(read),
     }
+}
+
+/// What of an OPML document cannot be subscribed to, line by line.
+pub fn left_out(read: &subscription_list::Opml) -> Vec<String> {
+    let bad =
+        read.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
+    let broken = read.broken.iter().map(|broken| {
+        format!("line {}: the list breaks off; what stands before was imported", broken.line)
+    });
+    bad.chain(broken).collect()
 }
 
 /// The subscriptions an OPML document asks for.

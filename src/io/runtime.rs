@@ -16,6 +16,7 @@ use super::config::credentials_file;
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
+use super::screen_place_file;
 use super::store::{LoadedSubscriptions, Store, StoreError, catch_sled_panic, mended_unseen};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
@@ -159,6 +160,7 @@ impl Runtime<App> {
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;
         app.engine.mended = mended_unseen(store.folder());
+        app.ui.returns_to = screen_place_file::load(store.folder()).map(Box::new);
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =

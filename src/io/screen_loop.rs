@@ -6,10 +6,12 @@ use super::clock;
 use super::performing::Ending;
 use super::processes::run_command;
 use super::runtime::{Happening, Runtime, StartError};
+use super::screen_place_file;
 use super::terminal::{Canvas, FrameTimes, Terminal};
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::input::Input;
 use crate::ui::app::App;
+use crate::ui::come_back;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ImageProtocol;
 use crate::ui::update::{begin, measured};
@@ -70,6 +72,7 @@ impl Runtime<App> {
                 ending = self.tell(input);
             }
             if let Some(ending) = ending {
+                self.keep_place();
                 terminal.report(&frames);
                 return Ok(ending);
             }
@@ -88,6 +91,17 @@ impl Runtime<App> {
                 prepared = true;
                 self.prepare_network()?;
             }
+        }
+    }
+
+    /// Keeps where the reader is for the next start, or forgets it where that is not wanted.
+    fn keep_place(&self) {
+        if self.program.ui.settings.restore {
+            let place = come_back::place_of(&self.program);
+            // Nothing is lost but the place.
+            screen_place_file::save(self.folder(), &place).ok();
+        } else {
+            screen_place_file::forget(self.folder());
         }
     }
 

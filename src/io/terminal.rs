@@ -64,6 +64,8 @@ pub struct Terminal {
     mouse: bool,
     /// The title that was set last; `None`: titles are off.
     title: Option<String>,
+    /// How often the reader wanted everything drawn anew by the last drawing.
+    redraws: u32,
     /// Numbers of the pictures that the terminal holds.
     sent: BTreeSet<u32>,
     tmux: bool,
@@ -96,6 +98,7 @@ impl Terminal {
             verbose,
             mouse: ui.mouse,
             title,
+            redraws: 0,
             sent: BTreeSet::new(),
             tmux: false,
         })
@@ -161,12 +164,19 @@ impl Terminal {
         crossterm::terminal::disable_raw_mode()?;
         enter(self.mouse, self.title.is_some())?;
         self.title = self.title.take().map(|_| String::new());
+        self.forget_screen()?;
+        let (columns, rows) = self.size()?;
+        Ok(ScreenInput::Continued(columns, rows))
+    }
+
+    /// Lets everything be drawn anew, whatever stands on the screen now.
+    fn forget_screen(&mut self) -> io::Result<()> {
+        self.take_back_pictures();
         // A new one knows of nothing on the screen and draws all. (Clearing the old one would ask the terminal where
         // its cursor is, and wait for an answer.)
         execute!(stdout(), Clear(ClearType::All))?;
         self.inner = ratatui::Terminal::new(CrosstermBackend::new(stdout()))?;
-        let (columns, rows) = self.size()?;
-        Ok(ScreenInput::Continued(columns, rows))
+        Ok(())
     }
 
     /// Returns columns and rows.
@@ -259,6 +269,10 @@ impl Terminal {
 impl Canvas for Terminal {
     fn draw(&mut self, app: &App, now: DateTime<Utc>) -> io::Result<Viewport> {
         let mut viewport = Viewport::default();
+        if self.redraws != app.ui.redraws {
+            self.redraws = app.ui.redraws;
+            self.forget_screen()?;
+        }
         self.send_pictures(app)?;
         self.inner.draw(|frame| viewport = view::draw(frame, app, now))?;
         self.follow(&app.ui.settings)?;

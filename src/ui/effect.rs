@@ -22,6 +22,15 @@ pub enum ScreenEffect {
     PreviewFilter(u64, Box<EntryFilter>),
     /// Put a text on the clipboard.
     Copy(String),
+    /// Complete the path that is being typed.
+    CompletePath(String),
+    /// Write a list of subscriptions into a file.
+    Export {
+        /// The path as it was typed.
+        path: String,
+        /// The list.
+        text: String,
+    },
     /// Give the terminal back and stop until the shell lets it go on.
     Suspend,
     /// Leave for the demo.

@@ -4,6 +4,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::actions::poll_answers;
 use super::app::App;
 use super::effect::{ScreenEffect, store};
 use super::panes::{counts, feeds_pane, list_query, load_rows, shown_marks, tag_folds};
@@ -71,7 +72,15 @@ impl App {
         effects: Vec<Effect>,
     ) -> Vec<ScreenEffect> {
         let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
+        // Several feeds that come or go together are one change of the list.
+        let mut lists = events.iter().filter(|event| **event == Event::FeedListChanged).count();
         for event in events {
+            if event == Event::FeedListChanged {
+                lists = lists.saturating_sub(1);
+                if lists > 0 {
+                    continue;
+                }
+            }
             effects.extend(follow_event(self, now, event));
         }
         effects
@@ -129,8 +138,8 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
         // For those who follow without a screen; what is shown is told above.
-        Event::Polled(_)
-        | Event::Recovered { .. }
+        Event::Polled(result) => poll_answers::note_result(app, now, &result),
+        Event::Recovered { .. }
         | Event::Moved { .. }
         | Event::MoveProposed { .. }
         | Event::GapOpened { .. }
@@ -190,6 +199,9 @@ fn forget_sums(app: &mut App) {
 /// A page names several feeds. Where something else is being typed the first one that can be read is taken, as
 /// on the command line.
 fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
+    if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
+        app.ui.uncover();
+    }
     if app.ui.overlay.is_some() {
         return app.ask(now, Request::TakeFirstFeed(addition));
     }
@@ -206,6 +218,9 @@ fn show_subscribed(
 ) -> Vec<ScreenEffect> {
     let mut effects: Vec<ScreenEffect> = tag_folds::select_feed(app, feed).into_iter().collect();
     effects.extend(load_rows::open_list(app, now));
+    if matches!(app.ui.overlay, Some(Overlay::Looking(_))) {
+        app.ui.uncover();
+    }
     if to_read && app.ui.overlay.is_none() {
         // Who typed the address wants to read: Enter opens the newest entry.
         app.ui.focus = Pane::Entries;

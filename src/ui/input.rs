@@ -4,6 +4,7 @@ use super::effect::RenderedEntry;
 use super::keys::key::Key;
 use super::keys::mouse::Mouse;
 use super::settings::ScreenSettings;
+use super::state::imported_list::ImportedList;
 use super::state::pictures::PictureAnswer;
 use super::theme::appearance::Appearance;
 use super::theme::graphics::Graphics;
@@ -46,6 +47,17 @@ pub enum ScreenInput {
     },
     /// What a filter would hit, for the preview with this number.
     FilterPreviewed(u64, Box<FilterPreview>),
+    /// The path that was being typed may go on like this.
+    PathCompleted {
+        /// What was typed then.
+        typed: String,
+        /// What it may become.
+        completed: String,
+    },
+    /// A list of subscriptions was written; a sentence.
+    ListWritten(String),
+    /// A list of subscriptions was read, to be imported.
+    ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.
     Reconfigured(Box<Reconfigured>),
 }

@@ -7,7 +7,9 @@
 //! shows lists and texts changes it; [`follow`] asks the engine; what a key does in panes and overlays asks through that;
 //! [`keys`], the table of overlays and [`update`] stand at the top.
 
+pub mod actions;
 pub mod app;
+pub mod come_back;
 pub mod effect;
 pub mod follow;
 pub mod input;

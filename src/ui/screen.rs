@@ -2,21 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::keys::key::Key;
 use super::overlays::prompt::Prompt;
 use super::panes::entry_list::Listing;
 use super::scroll_list::ScrollList;
-use super::settings::ScreenSettings;
+use super::settings::{LayoutChoice, ScreenSettings};
+use super::state::asked_polls::AskedPolls;
 use super::state::counted::Counted;
 use super::state::feeds_pane::FeedsPane;
 use super::state::layout::{Arrangement, Pane, Viewport};
+use super::state::marked::Marked;
 use super::state::overlay::Overlay;
 use super::state::pictures::Pictures;
 use super::state::plan_pane::PlanPane;
 use super::state::read_ahead::Ahead;
 use super::state::reader::Reader;
+use super::state::screen_place::ScreenPlace;
 use super::state::search::Search;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::ReadingPosition;
@@ -24,6 +27,15 @@ use crate::engine::entries::rows::Show;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::history::EntryKey;
 use crate::search::Marks;
+
+/// Columns from which on two panes can stand side by side.
+const SIDE_BY_SIDE_COLUMNS: u16 = 60;
+/// Columns from which on three panes can.
+const THREE_COLUMNS: u16 = 100;
+/// Rows from which on the entries can stand above the reader.
+const STACKED_ROWS: u16 = 20;
+/// Rows from which on there is one for hints.
+const HINT_ROWS: u16 = 18;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -50,6 +62,16 @@ pub struct Ui {
     pub beneath: Vec<Overlay>,
     /// Keys typed of a longer sequence.
     pub begun: Vec<Key>,
+    /// What is marked, to do something with all of it.
+    pub marked: Marked,
+    /// Where to go back to when the screen begins.
+    pub returns_to: Option<Box<ScreenPlace>>,
+    /// How the panes are arranged, where a key chose that.
+    pub layout: Option<LayoutChoice>,
+    /// So often the reader wanted everything drawn anew.
+    pub redraws: u32,
+    /// Polls that were asked for and whose answers are still to be told.
+    pub asked_polls: Vec<AskedPolls>,
     /// The last message.
     pub notice: Option<Notice>,
     /// Sizes measured when the screen was drawn last.
@@ -92,6 +114,9 @@ pub struct Ui {
     pub unfocused: bool,
 }
 
+/// An answer stays this long, whatever keys are pressed.
+pub const ANSWER_STAYS: TimeDelta = TimeDelta::seconds(10);
+
 /// A message in the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
@@ -101,6 +126,8 @@ pub struct Notice {
     pub at: DateTime<Utc>,
     /// It tells of a trouble.
     pub trouble: bool,
+    /// It answers what was asked a while ago: keys do not take it away at once.
+    pub stays: bool,
 }
 
 /// What to do when rows have come.
@@ -112,6 +139,15 @@ pub enum Then {
     OpenHere,
     /// Open the first unread entry; the list was just opened for it.
     OpenFirstUnread,
+    /// Show an entry as it was when the program ended.
+    ComeBack {
+        /// The entry.
+        entry: EntryKey,
+        /// Its text was open.
+        is_open: bool,
+        /// The pane that had the keys.
+        pane: Pane,
+    },
 }
 
 impl Ui {
@@ -128,11 +164,27 @@ impl Ui {
         if self.appearance.plain {
             return Arrangement::Narrow;
         }
-        match self.size.0 {
-            0..80 => Arrangement::Narrow,
-            80..120 => Arrangement::Medium,
-            _ => Arrangement::Wide,
+        let (columns, rows) = self.size;
+        match (self.layout_choice(), columns) {
+            (LayoutChoice::One, _) | (_, 0..SIDE_BY_SIDE_COLUMNS) => Arrangement::Narrow,
+            (LayoutChoice::Three, THREE_COLUMNS..) => Arrangement::Wide,
+            (LayoutChoice::Two, _) if rows >= STACKED_ROWS => Arrangement::Stacked,
+            (LayoutChoice::Auto | LayoutChoice::Three, 0..80) => Arrangement::Narrow,
+            (LayoutChoice::Two, _) | (LayoutChoice::Auto | LayoutChoice::Three, 80..120) => {
+                Arrangement::Medium
+            }
+            (LayoutChoice::Auto, _) => Arrangement::Wide,
         }
+    }
+
+    /// How the panes are wanted: as chosen by a key, else as configured.
+    pub const fn layout_choice(&self) -> LayoutChoice {
+        if let Some(chosen) = self.layout { chosen } else { self.settings.layout }
+    }
+
+    /// Whether the keys that matter stand at the bottom.
+    pub const fn has_hints(&self) -> bool {
+        self.settings.hints && self.size.1 >= HINT_ROWS && !self.appearance.plain
     }
 
     /// Whether there is a screen at all.
@@ -156,7 +208,9 @@ impl Ui {
     /// Whether something hides the panes; a line being typed does not.
     pub fn covers_panes(&self) -> bool {
         let mut over = self.beneath.iter().chain(&self.overlay);
-        over.any(|overlay| !matches!(overlay, Overlay::Prompt(_)))
+        over.any(|overlay| {
+            !matches!(overlay, Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_))
+        })
     }
 
     /// Whether a gap is selected: the reader pane explains it, whatever entry was read before.
@@ -199,12 +253,17 @@ impl Ui {
 
     /// Says something in the status line.
     pub fn say(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), at: now, trouble: false });
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: false });
+    }
+
+    /// Says in the status line what came of something that was asked for a while ago.
+    pub fn answer(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: true });
     }
 
     /// Tells of a trouble in the status line.
     pub fn complain(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), at: now, trouble: true });
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: true, stays: false });
     }
 }
 

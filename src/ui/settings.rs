@@ -1,6 +1,6 @@
 //! What the screen can be configured to: `[ui]` and `[keys]` of the configuration file.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::Keymap;
 
@@ -25,9 +25,46 @@ pub struct ScreenSettings {
     pub plain: bool,
     /// Widest column of text in the reader, in cells.
     pub text_width: u16,
+    /// How the panes are arranged.
+    pub layout: LayoutChoice,
+    /// Columns of the subscriptions; `None`: what their names want and the screen allows.
+    pub feeds_width: Option<u16>,
+    /// What the entry list shows of an entry, from left to right.
+    pub columns: Vec<EntryColumn>,
+    /// The keys that matter where the reader is stand at the bottom.
+    pub hints: bool,
+    /// The reader comes back where it was.
+    pub restore: bool,
     /// The keys in force; they have a table of their own.
     #[serde(skip)]
     pub keys: Keymap,
+}
+
+/// How the reader wants the panes arranged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LayoutChoice {
+    /// As the width of the screen allows.
+    #[default]
+    Auto,
+    /// Three panes side by side.
+    Three,
+    /// Subscriptions, and the entries above the text beside them.
+    Two,
+    /// One pane at a time.
+    One,
+}
+
+/// Something that the entry list shows of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryColumn {
+    /// The time of day, or the date where no heading says it.
+    Date,
+    /// The title, with labels and star.
+    Title,
+    /// The feed, where others stand beside it.
+    Feed,
 }
 
 /// How the terminal is to show pictures.
@@ -58,6 +95,11 @@ impl Default for ScreenSettings {
             hyperlinks: None,
             plain: false,
             text_width: 80,
+            layout: LayoutChoice::default(),
+            feeds_width: None,
+            columns: vec![EntryColumn::Date, EntryColumn::Title, EntryColumn::Feed],
+            hints: true,
+            restore: true,
             keys: Keymap::default(),
         }
     }

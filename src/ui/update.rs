@@ -2,11 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
+use super::actions::lists;
 use super::app::App;
+use super::come_back;
 use super::effect::ScreenEffect;
 use super::input::ScreenInput;
 use super::keys::{key_input, mouse};
-use super::overlays::{filter_dialog, plan_pane, timetable_pane};
+use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
 use super::panes::{counts, feeds_pane, gap_list, load_rows, search_pane, tour};
 use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
@@ -25,6 +27,7 @@ pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
     effects.extend(gap_list::follow_gaps(app, now));
     effects.extend(pictures::follow_pictures(app, now));
     tour::follow_tour(app);
+    feed_choice::follow_addition(app);
     plan_pane::refresh_page(app, now);
     timetable_pane::refresh_selection(app);
     timetable_pane::sum_up(app, now);
@@ -43,6 +46,15 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             app.tell_engine(now, Input::Learned(feed, plan))
         }
         ScreenInput::Engine(input) => app.tell_engine(now, input),
+        ScreenInput::PathCompleted { typed, completed } => {
+            prompt_input::complete_path(app, &typed, &completed);
+            Vec::new()
+        }
+        ScreenInput::ListWritten(said) => {
+            app.ui.answer(now, said);
+            Vec::new()
+        }
+        ScreenInput::ListRead(list) => lists::import_list(app, now, *list),
         ScreenInput::Key(key) => key_input::press_key(app, now, key),
         ScreenInput::Pasted(text) => key_input::paste_text(app, now, &text),
         ScreenInput::Mouse(mouse) => mouse::use_mouse(app, now, mouse),
@@ -139,9 +151,13 @@ fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffec
     effects
 }
 
-/// What the screen asks for before the first input: the rows of the first list.
+/// What the screen asks for before the first input: the rows of the list that was open last, or of the first one.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let mut effects = load_rows::open_list(app, now);
+    let place = app.ui.returns_to.take().filter(|_| app.ui.settings.restore);
+    let mut effects = match place {
+        Some(place) => come_back::come_back(app, now, *place),
+        None => load_rows::open_list(app, now),
+    };
     app.ui.today_since = Some(day_start(now, app.engine.zone));
     effects.extend(counts::count_all(app, now));
     app.register(&mut effects);

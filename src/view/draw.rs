@@ -9,7 +9,8 @@
 //!  polling 3 of 12 · next Bell Tower in 25m                     ? help
 //! ```
 //!
-//! Wide: three panes. Medium: the reader takes the place of the entries. Narrow: one pane at a time.
+//! Wide: three panes. Stacked: the entries above the reader. Medium: the reader takes the place of the entries. Narrow: one
+//! pane at a time.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -17,7 +18,7 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::overlays::{choice, edit, filters, help, palette, plan, timetable};
-use super::panes::{entries, feeds, hyperlinks, pictures, reader, status, welcome};
+use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{dressing, pane, plain};
 use crate::ui::app::App;
 use crate::ui::panes::attention;
@@ -29,8 +30,10 @@ use crate::ui::state::overlay::Overlay;
 const SMALLEST: (u16, u16) = (40, 12);
 /// Neighbours share the border between them.
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
-/// Columns of the subscriptions pane beside others.
-const FEEDS_COLUMNS: u16 = 30;
+/// Columns of the entries beside a text at most.
+const ENTRIES_COLUMNS_MAX: u16 = 100;
+/// Columns that a text wants beside its own: borders and margins.
+const TEXT_EDGES: u16 = 4;
 
 /// Draws the app and says what was measured.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
@@ -67,9 +70,11 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
     }
     let tour_lines = status::tour_lines(app, area.width);
     let tour_rows = Constraint::Length(u16::try_from(tour_lines.len()).unwrap_or(0));
-    let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1)];
-    let [panes, tour, bottom] = Layout::vertical(rows).areas(area);
+    let hint_rows = Constraint::Length(u16::from(app.ui.has_hints()));
+    let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1), hint_rows];
+    let [panes, tour, bottom, hints] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(tour_lines), tour);
+    hint_line::draw(frame, hints, app);
     let viewport = if app.engine.feeds.is_empty() {
         welcome::draw(frame, panes);
         nowhere(app)
@@ -97,10 +102,8 @@ fn draw_overlay(
 ) -> Viewport {
     let beside = match app.ui.arrangement() {
         Arrangement::Narrow => panes,
-        Arrangement::Medium | Arrangement::Wide => {
-            let columns = [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)];
-            let [_, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(panes);
-            rest
+        Arrangement::Medium | Arrangement::Stacked | Arrangement::Wide => {
+            beside_feeds(panes, app).1
         }
     };
     let scrolled =
@@ -124,7 +127,8 @@ fn draw_overlay(
         Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
-        Overlay::Prompt(_) => viewport,
+        // They stand on the bottom line.
+        Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) => viewport,
     }
 }
 
@@ -144,8 +148,7 @@ fn places(area: Rect, app: &App) -> Places {
             reader: only(Pane::Reader),
         },
         Arrangement::Medium => {
-            let columns = [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)];
-            let [feeds, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
+            let (feeds, rest) = beside_feeds(area, app);
             let reading = app.ui.focus == Pane::Reader;
             Places {
                 feeds: Some(feeds),
@@ -154,13 +157,30 @@ fn places(area: Rect, app: &App) -> Places {
             }
         }
         Arrangement::Wide => {
-            let columns =
-                [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(4), Constraint::Fill(5)];
-            let [feeds, entries, reader] =
-                Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
+            let (feeds, rest) = beside_feeds(area, app);
+            // What a text of full width does not want is for the entries.
+            let text = app.ui.settings.text_width.saturating_add(TEXT_EDGES);
+            let spare = rest.width.saturating_sub(text);
+            let entries = (rest.width.saturating_mul(4) / 9).max(spare).min(ENTRIES_COLUMNS_MAX);
+            let columns = [Constraint::Length(entries), Constraint::Fill(1)];
+            let [entries, reader] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(rest);
+            Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
+        }
+        Arrangement::Stacked => {
+            let (feeds, rest) = beside_feeds(area, app);
+            let rows = [Constraint::Fill(2), Constraint::Fill(3)];
+            let [entries, reader] = Layout::vertical(rows).spacing(SHARED_BORDER).areas(rest);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
         }
     }
+}
+
+/// The place of the subscriptions, and the rest beside them.
+fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
+    let feeds = feeds::columns(app, area.width);
+    let columns = [Constraint::Length(feeds), Constraint::Fill(1)];
+    let [feeds, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
+    (feeds, rest)
 }
 
 /// What was measured before, without places.

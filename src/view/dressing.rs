@@ -7,6 +7,9 @@ use crate::ui::theme::appearance::Appearance;
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::theme_roles::{Accent, Ink, Theme, ThemeRole};
 
+/// What stands for the ground of the selected row.
+const SELECTED_GROUND: Color = Color::Indexed(ThemeRole::Selected as u8);
+
 /// Puts the theme on.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let Some(theme) = appearance.theme() else { return };
@@ -39,6 +42,9 @@ impl Dress {
             let Color::Indexed(number) = colour else { return None };
             styles.get(usize::from(number)).copied()
         };
+        if ground == SELECTED_GROUND {
+            return Self::of_bar(ink, ground, styles);
+        }
         let own = |colour: Color| !bare && !matches!(colour, Color::Reset | Color::Indexed(_));
         let mut style = styles.first().copied().unwrap_or_default();
         for role in [role(ink), role(ground)].into_iter().flatten() {
@@ -50,6 +56,28 @@ impl Dress {
             fg: if own(ink) { ink } else { style.fg.unwrap_or_default() },
             bg: if own(ground) { ground } else { style.bg.unwrap_or_default() },
             accents: style.add_modifier,
+        }
+    }
+}
+
+impl Dress {
+    /// A cell of the selected row: whatever stands in it, the row is one even bar. Of a text's own look only what does not
+    /// change the ground is kept.
+    fn of_bar(ink: Color, ground: Color, styles: &[Style]) -> Self {
+        let role = |colour: Color| {
+            let Color::Indexed(number) = colour else { return Style::new() };
+            styles.get(usize::from(number)).copied().unwrap_or_default()
+        };
+        let base = styles.first().copied().unwrap_or_default();
+        let bar = base.patch(role(ground));
+        let uneven = Modifier::REVERSED | Modifier::DIM;
+        let accents = role(ink).add_modifier.difference(uneven);
+        Self {
+            ink,
+            ground,
+            fg: bar.fg.unwrap_or_default(),
+            bg: bar.bg.unwrap_or_default(),
+            accents: bar.add_modifier.union(accents),
         }
     }
 }
@@ -138,7 +166,7 @@ mod tests {
             (Color::Yellow, Color::Reset, Modifier::empty())
         );
         let cell = dressed(&ansi, &[theme::STAR.patch(theme::SELECTED)]);
-        assert_eq!((cell.fg, cell.modifier), (Color::Yellow, Modifier::REVERSED));
+        assert_eq!((cell.fg, cell.modifier), (Color::Reset, Modifier::REVERSED));
         let dark = appearance("dark", Colours::True);
         let cell = dressed(&dark, &[theme::TEXT]);
         assert_eq!(
@@ -157,7 +185,7 @@ mod tests {
             let bare = appearance(&theme.name, Colours::None);
             for (style, accents) in [
                 (theme::TEXT, Modifier::empty()),
-                (theme::UNREAD, Modifier::BOLD),
+                (theme::UNREAD, Modifier::empty()),
                 (theme::TROUBLE, Modifier::BOLD),
                 (theme::DIM.patch(theme::SELECTED), Modifier::REVERSED),
                 (theme::SELECTED_ELSEWHERE, Modifier::UNDERLINED),

@@ -66,7 +66,7 @@ pub(super) fn counted(
         block
     } else {
         block.title(Line::from(format!(" {title} ")).style(if focused {
-            theme::UNREAD
+            theme::TITLE_FOCUSED
         } else {
             theme::TEXT
         }))

@@ -15,7 +15,8 @@ use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
 /// Signs of ours and what stands for each.
-const SIGNS: [(&str, &str); 24] = [
+const SIGNS: [(&str, &str); 25] = [
+    ("✓", "+"),
     ("·", "-"),
     ("–", "-"),
     ("—", "-"),
@@ -129,9 +130,14 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
         Some(Overlay::Plan(_)) => Some(first_cell(viewport.overlay)),
         Some(Overlay::Help(_)) => Some(Position::new(1, 1)),
         None if app.ui.focus == Pane::Reader => Some(first_cell(viewport.reader)),
-        Some(Overlay::Choice(_) | Overlay::Timetable(_) | Overlay::FilterList(_)) | None => {
-            selected_cell(frame.buffer_mut())
-        }
+        Some(
+            Overlay::Choice(_)
+            | Overlay::Timetable(_)
+            | Overlay::FilterList(_)
+            | Overlay::Question(_)
+            | Overlay::Looking(_),
+        )
+        | None => selected_cell(frame.buffer_mut()),
     };
     frame.set_cursor_position(place.unwrap_or(Position::new(0, 0)));
 }

@@ -41,6 +41,11 @@ pub(super) const TROUBLE: Style = text(ThemeRole::Trouble);
 pub(super) const BORDER: Style = text(ThemeRole::Border);
 /// The border of the pane that has the keys.
 pub(super) const BORDER_FOCUSED: Style = text(ThemeRole::BorderFocused);
+/// The title of the pane that has the keys: the strongest thing on the screen.
+pub(super) const TITLE_FOCUSED: Style =
+    text(ThemeRole::BorderFocused).add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
+/// The title of an entry that is read.
+pub(super) const TITLE: Style = text(ThemeRole::Unread).add_modifier(Modifier::BOLD);
 /// Keys in hints and help.
 pub(super) const KEY: Style = text(ThemeRole::Key);
 /// The shades of a picture of the week, the least first.

@@ -1,4 +1,4 @@
-//! `backissue import`: subscriptions from OPML, without a request.
+//! `backissue import`: subscriptions from OPML or a list of addresses, without a request.
 
 use crate::cli::Done;
 use crate::cli::args::ImportArgs;
@@ -11,7 +11,7 @@ use crate::io::performing;
 pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failure> {
     let cannot = |why: String| Failure::new(format!("'{}' cannot be imported: {why}", args.file));
     let bytes = desk.read_file(&args.file).map_err(cannot)?;
-    let read = performing::parse_opml(&bytes).map_err(cannot)?;
+    let read = performing::parse_list(&bytes).map_err(cannot)?;
     for bad in &read.bad {
         desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use crate::history::{EntryKey, FeedKey, Flags, GapKey};
 use crate::search::Matching;
@@ -78,7 +79,8 @@ pub enum Scope {
 }
 
 /// Which entries of a scope are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Show {
     /// All that are part of their feeds.
     #[default]

@@ -5,6 +5,7 @@ pub mod addresses;
 pub mod archive_subscription;
 pub mod chosen_settings;
 pub mod discovery;
+pub mod export;
 pub mod feed_moves;
 pub mod feed_preview;
 pub mod feed_settings;

@@ -58,6 +58,7 @@ fn take_back(
             let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
             (marks::set_back(engine, keys, flag, !value), Some(inverse))
         }
+        Step::Together(steps) => take_all_back(engine, now, steps, done),
         Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),
         Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed) {
             Some(effects) => (effects, Some(Step::Unsubscribed(feed))),
@@ -118,6 +119,24 @@ fn take_back(
             (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
         }
     }
+}
+
+/// Takes changes back that were made together, the last one first.
+fn take_all_back(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    steps: Vec<Step>,
+    done: &str,
+) -> (Vec<Effect>, Option<Step>) {
+    let count = steps.len();
+    let (mut effects, mut inverses) = (Vec::new(), Vec::new());
+    for step in steps.into_iter().rev() {
+        let (taken, inverse) = take_back(engine, now, step, done);
+        effects.extend(taken);
+        inverses.extend(inverse);
+    }
+    engine.say(format!("{done}: {}", counted_words(count, "change", "changes")));
+    (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
 }
 
 fn subscribe_again(

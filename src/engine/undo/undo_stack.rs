@@ -40,6 +40,8 @@ pub struct UndoStack {
     pub(super) wanted: bool,
     /// Steps that the store is to forget.
     gone: Vec<ChangeId>,
+    /// Changes that are being made together, as one step.
+    together: Option<Vec<Step>>,
 }
 
 /// A step that can be taken back.
@@ -144,6 +146,8 @@ pub enum Step {
         /// The filters before, which may name it.
         filters: Vec<EntryFilter>,
     },
+    /// Changes that were made together, in their order.
+    Together(Vec<Self>),
     /// The reader changed what was chosen for a subscription.
     Changed {
         /// The subscription.
@@ -192,7 +196,27 @@ impl UndoStack {
     /// Remembers a change; what was taken back before cannot be made again then.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
+        if let Some(together) = &mut self.together {
+            together.push(step);
+            // The one that the step of all of them will have.
+            return ChangeId(self.last.0.saturating_add(1));
+        }
         self.keep(step)
+    }
+
+    /// The changes from now on are made together, and are one step.
+    pub fn begin_together(&mut self) {
+        self.together = Some(Vec::new());
+    }
+
+    /// They have been made; answers how many there were.
+    pub fn end_together(&mut self) -> usize {
+        let steps = self.together.take().unwrap_or_default();
+        let count = steps.len();
+        if count > 0 {
+            self.keep(Step::Together(steps));
+        }
+        count
     }
 
     /// Forgets a change that could not be written.
@@ -279,6 +303,7 @@ impl Step {
                 let hits = changes.before.len().saturating_add(changes.after.len());
                 hits.saturating_add(changes.flags.len())
             }
+            Self::Together(steps) => steps.iter().map(Self::entries).sum(),
             Self::Unsubscribed(_)
             | Self::Resubscribed(_)
             | Self::Readdressed { .. }

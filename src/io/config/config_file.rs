@@ -15,7 +15,7 @@ use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
 use crate::schedule::Pace;
-use crate::ui::settings::ScreenSettings;
+use crate::ui::settings::{EntryColumn, ScreenSettings};
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -178,6 +178,10 @@ impl File {
         }
         let mut screen = self.ui;
         screen.text_width = screen.text_width.clamp(20, 400);
+        screen.feeds_width = screen.feeds_width.map(|columns| columns.clamp(16, 200));
+        if !screen.columns.contains(&EntryColumn::Title) {
+            return Err("[ui] columns leaves \"title\" out: no entry could be told".to_owned());
+        }
         settings.commands = self.commands.into_settings()?;
         settings.notify = self.notify;
         Ok((settings, screen))

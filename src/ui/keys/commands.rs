@@ -21,6 +21,7 @@ pub enum Command {
     Space,
     Enter,
     Back,
+    Close,
     NextUnread,
     PreviousUnread,
     NextEntry,
@@ -33,6 +34,9 @@ pub enum Command {
     Filters,
     MarkAll,
     Star,
+    MarkRow,
+    MarkRange,
+    UnsubscribeEnded,
     Undo,
     Redo,
     Open,
@@ -50,6 +54,8 @@ pub enum Command {
     ScrollLeft,
     Add,
     Unsubscribe,
+    Import,
+    Export,
     History,
     GoTo,
     TurnRound,
@@ -67,6 +73,8 @@ pub enum Command {
     Sort,
     Show,
     Theme,
+    Layout,
+    Redraw,
     Palette,
     Help,
     Suspend,
@@ -105,7 +113,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::PageUp, "page-up", "PgUp").help("a page up"),
     command(Command::Space, "read-on", "Space").help("a page down, then the next unread entry"),
     command(Command::Enter, "open", "Enter").help("open; on a gap: retry, or continue"),
-    command(Command::Back, "back", "q Esc").help("back, then quit"),
+    command(Command::Back, "back", "q").help("a step back; in the feeds it ends backissue"),
+    command(Command::Close, "close", "Esc").help("close what is open; never ends backissue"),
     command(Command::NextUnread, "next-unread", "n")
         .help("next unread entry, in the next feed if need be"),
     command(Command::PreviousUnread, "previous-unread", "p").help("previous unread entry"),
@@ -134,6 +143,15 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("filters: what is hidden, marked read, starred or labelled by itself"),
     command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u takes it back)"),
     command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or take the star away"),
+    command(Command::MarkRow, "mark", "x")
+        .only_in(LISTS)
+        .help("mark the row for what is done next to all marked ones; Esc takes all marks away"),
+    command(Command::MarkRange, "mark-range", "X")
+        .only_in(LISTS)
+        .help("mark all rows from the last marked one to this one"),
+    command(Command::UnsubscribeEnded, "unsubscribe-ended", "Z")
+        .only_in(LISTS)
+        .help("unsubscribe from all feeds that ended (u takes it back)"),
     command(Command::Undo, "undo", "u").help("undo the last mark or change"),
     command(Command::Redo, "redo", "Ctrl-y").help("do again what was undone"),
     command(Command::Open, "open-in-browser", "o")
@@ -176,6 +194,10 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Unsubscribe, "unsubscribe", "D")
         .only_in(LISTS)
         .help("unsubscribe from the selected feed, or hide a gap (u takes it back)"),
+    command(Command::Import, "import", "").help(
+        "subscribe to what a file names: OPML, newsboat's or newsraft's urls, addresses one a line",
+    ),
+    command(Command::Export, "export", "").help("write all subscriptions into a file, as OPML"),
     command(Command::History, "history", "H")
         .help("history: continue, retry, load an older page; stop while it is fetched"),
     command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),
@@ -202,6 +224,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(LISTS)
         .help("show all, unread or starred entries, or those that filters hide"),
     command(Command::Theme, "theme", "T").help("the next theme; ':theme light' chooses one"),
+    command(Command::Layout, "layout", "L")
+        .help("another layout: three panes, two with the entries above the text, or one"),
+    command(Command::Redraw, "redraw", "Ctrl-l").help("draw the whole screen again"),
     command(Command::Palette, "command", ": Ctrl-p")
         .help("every command by its name; 'goto 2014-03' takes what stands behind it along"),
     command(Command::Help, "help", "?").help("the keys that work here"),
@@ -247,6 +272,7 @@ impl Command {
                 | Self::PageDown
                 | Self::PageUp
                 | Self::Back
+                | Self::Close
                 | Self::Help
                 | Self::Quit
         )
@@ -261,6 +287,8 @@ impl Command {
                     | Self::Timetable
                     | Self::Palette
                     | Self::Theme
+                    | Self::Layout
+                    | Self::Redraw
                     | Self::Suspend
                     | Self::Zone
                     | Self::Steps

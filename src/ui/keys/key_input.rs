@@ -14,6 +14,7 @@ use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
+use crate::ui::screen::ANSWER_STAYS;
 
 /// Text was pasted.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
@@ -36,7 +37,10 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
 
 /// A key was pressed.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    app.ui.notice = app.ui.notice.take().filter(|notice| notice.trouble && notice.at == now);
+    app.ui.notice = app.ui.notice.take().filter(|notice| {
+        (notice.trouble && notice.at == now)
+            || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
+    });
     // Whoever wants back to the shell is in the midst of something.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {

@@ -1,5 +1,6 @@
 //! Keys, mouse and commands: from what was pressed to what is done.
 
+pub mod command_groups;
 pub mod commands;
 pub mod key;
 pub mod key_bindings;

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
-use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::request::Request;
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
+use crate::ui::actions::{change_marked, marking, polls_by_hand, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -24,7 +24,7 @@ use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
-use crate::ui::theme::choose_theme;
+use crate::ui::theme::{choose_layout, choose_theme};
 
 /// Does what a command says.
 pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
@@ -42,6 +42,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Space => open_entry::read_on(app, now),
         Command::Enter => open_selected(app, now),
         Command::Back => navigation::go_back(app, now),
+        Command::Close => close(app, now),
         Command::NextUnread => open_entry::open_next_unread(app, now),
         Command::PreviousUnread => open_entry::open_previous_unread(app, now),
         Command::NextEntry => open_entry::open_neighbour(app, now, true),
@@ -53,9 +54,10 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Tags => tag_dialog::open_line(app, now),
         Command::Filters => filter_list::toggle_list(app, now),
         Command::MarkAll => mark_entries::mark_list_read(app, now),
-        Command::Star => mark_entries::toggle_mark(app, now, Flag::Starred),
-        Command::Undo => app.ask(now, Request::Undo),
-        Command::Redo => app.ask(now, Request::Redo),
+        Command::Star => toggle_flag(app, now, Flag::Starred),
+        Command::MarkRow | Command::MarkRange => mark_rows(app, now, command),
+        Command::UnsubscribeEnded => unsubscribe::unsubscribe_ended(app, now),
+        Command::Undo | Command::Redo => undo_or_redo(app, now, command),
         Command::Open => open_entry::open_page(app, now),
         Command::OpenCopies => open_entry::open_copies(app, now),
         Command::FullText => full_text::toggle_text(app, now),
@@ -72,9 +74,11 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Unsubscribe => give_up_selected(app, now),
         Command::History => load_history(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
+        Command::Import => open_prompt(app, PromptPurpose::Import),
+        Command::Export => open_prompt(app, PromptPurpose::Export),
         Command::TurnRound => browsing::turn_round(app, now),
         Command::Poll => poll_selected(app, now),
-        Command::PollAll => poll_feeds(app, now, None),
+        Command::PollAll => polls_by_hand::poll_feeds(app, now, None),
         Command::Plan => plan_pane::toggle_plan(app, now),
         Command::MoreOften => set_pace(app, now, Pace::More),
         Command::LessOften => set_pace(app, now, Pace::Less),
@@ -87,11 +91,39 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Sort => sort_next(app, now),
         Command::Show => show_next(app, now),
         Command::Theme => choose_theme::choose_next(app, now),
+        Command::Layout => choose_layout::choose_next(app, now),
+        Command::Redraw => redraw(app),
         Command::Palette => palette::open_palette(app),
         Command::Help => help_pane::toggle_help(app),
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
+}
+
+fn mark_rows(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    if command == Command::MarkRange {
+        return marking::mark_range(app, now);
+    }
+    marking::mark_selected(app, now)
+}
+
+fn undo_or_redo(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    let undoes = command == Command::Undo;
+    app.ask(now, if undoes { Request::Undo } else { Request::Redo })
+}
+
+/// Closes what is open; marks are taken away before.
+fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_none() && marking::clear_marks(app, now) {
+        return Vec::new();
+    }
+    navigation::close_open(app, now)
+}
+
+/// Draws everything anew, whatever another program left on the screen.
+fn redraw(app: &mut App) -> Vec<ScreenEffect> {
+    app.ui.redraws = app.ui.redraws.wrapping_add(1);
+    Vec::new()
 }
 
 /// Moves down (`true`) or up in what has the keys: in what lies over the panes, else in a pane.
@@ -134,7 +166,13 @@ fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if attention::is_open(app) {
         return attention::note_trouble(app, now);
     }
-    mark_entries::toggle_mark(app, now, Flag::Read)
+    toggle_flag(app, now, Flag::Read)
+}
+
+/// Sets a mark on the marked entries, else on the selected one, or clears it.
+fn toggle_flag(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
+    change_marked::toggle_mark(app, now, flag)
+        .unwrap_or_else(|| mark_entries::toggle_mark(app, now, flag))
 }
 
 fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -162,22 +200,20 @@ fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
     }
-    saved_searches::give_up_selected(app, now).unwrap_or_else(|| unsubscribe_selected(app, now))
-}
-
-/// Gives up the selected subscription.
-fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let concerned = || attention::selected_concern(app, now).map(|concern| concern.feed);
-    let selected = app.ui.feeds.selected_row().and_then(FeedsRow::feed);
-    let Some(feed) = selected.or_else(concerned) else {
-        app.ui.say(now, "select the feed to unsubscribe from");
-        return Vec::new();
-    };
-    app.ask(now, Request::Unsubscribe(feed))
+    if !marking::marked_feeds(app).is_empty() {
+        return unsubscribe::unsubscribe_selected(app, now);
+    }
+    saved_searches::give_up_selected(app, now)
+        .unwrap_or_else(|| unsubscribe::unsubscribe_selected(app, now))
 }
 
 /// Polls the selected feed more or less often.
 fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_none()
+        && let Some(effects) = change_marked::set_pace(app, now, pace)
+    {
+        return effects;
+    }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first: the pace belongs to one feed");
         return Vec::new();
@@ -227,35 +263,14 @@ fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let marked = marking::marked_feeds(app);
+    if !marked.is_empty() && app.ui.overlay.is_none() {
+        return polls_by_hand::poll_feeds(app, now, Some(marked));
+    }
     let selected = selected_feed::selected_feed(app, now).map(|feed| vec![feed]);
     let tagged = || app.ui.feeds.selected_row().and_then(FeedsRow::tagged_feeds);
     let selected = selected.or_else(|| Some(tagged()?.to_vec()));
-    poll_feeds(app, now, selected)
-}
-
-/// Polls by hand and says what cannot be polled.
-fn poll_feeds(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
-    let noted = app.engine.poll_run.noted;
-    let wanted = feeds.as_ref().map_or(app.engine.feeds.len(), Vec::len);
-    let effects =
-        app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed, archives: true }));
-    let skipped: Vec<_> = app.engine.poll_run.since(noted).collect();
-    let Some(first) = skipped.first() else { return effects };
-    let reason = first.reason.as_deref().unwrap_or_default();
-    let asked = wanted.saturating_sub(skipped.len());
-    let again =
-        if app.engine.confirming.is_some() { " · r again polls it all the same" } else { "" };
-    let text = match (asked, skipped.len()) {
-        (0, 1) => format!("not polled: {reason}{again}"),
-        (0, all) => {
-            let title = app.engine.feeds.get(&first.feed).map(|feed| feed.record.shown_title());
-            format!("none of {all} feeds is polled; {}: {reason}", title.unwrap_or_default())
-        }
-        (1, held) => format!("1 feed is polled, {held} not now; i on a feed says why"),
-        (asked, held) => format!("{asked} feeds are polled, {held} not now; i on a feed says why"),
-    };
-    app.ui.say(now, text);
-    effects
+    polls_by_hand::poll_feeds(app, now, selected)
 }
 
 fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

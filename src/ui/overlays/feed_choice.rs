@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::outcome::ClickOutcome;
+use super::outcome::{ClickOutcome, KeyOutcome};
+use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -11,6 +12,47 @@ use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Choice, Overlay};
 
+/// Subscribes to an address that was typed. Keys typed meanwhile are meant for what comes of it, or for nothing.
+pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<ScreenEffect> {
+    let id = app.engine.next_addition();
+    let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
+    let effects = app.ask(now, Request::Subscribe(Box::new(subscribe)));
+    wait_for(app, id);
+    effects
+}
+
+/// Keeps the keys until the addition offers something or has ended.
+fn wait_for(app: &mut App, addition: u32) {
+    let open = app.engine.additions.get(&addition);
+    if open.is_some_and(|addition| addition.ended.is_none()) {
+        app.ui.lay_over(Overlay::Looking(addition));
+    }
+}
+
+/// An addition that was waited for has ended: the keys are with the panes again.
+pub fn follow_addition(app: &mut App) {
+    let Some(Overlay::Looking(id)) = app.ui.overlay else { return };
+    let addition = app.engine.additions.get(&id);
+    if addition.is_none_or(|addition| addition.ended.is_some()) {
+        app.ui.uncover();
+    }
+}
+
+/// A key while an address is looked at: Esc cancels, any other does nothing.
+pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Looking(addition)) = app.ui.overlay else { return KeyOutcome::Passed };
+    match app.ui.settings.keys.command(key, Pane::Feeds) {
+        Some(Command::Quit) => KeyOutcome::Passed,
+        Some(Command::Back | Command::Close) => {
+            app.ui.uncover();
+            let effects = app.ask(now, Request::Choose { addition, url: None });
+            app.ui.say(now, "cancelled: nothing was added");
+            KeyOutcome::Done(effects)
+        }
+        Some(_) | None => KeyOutcome::Done(Vec::new()),
+    }
+}
+
 /// A key while the feeds of a page are offered.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
@@ -18,11 +60,16 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     match app.ui.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => choice.list.step(true, 1, count),
         Some(Command::Up) => choice.list.step(false, 1, count),
-        Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
+        Some(command @ (Command::Enter | Command::Back | Command::Close | Command::Quit)) => {
             app.ui.uncover();
             let url = url_at(app, choice.addition, choice.list.selected);
             let url = url.filter(|_| command == Command::Enter);
-            return app.ask(now, Request::Choose { addition: choice.addition, url });
+            let reads = url.is_some();
+            let effects = app.ask(now, Request::Choose { addition: choice.addition, url });
+            if reads {
+                wait_for(app, choice.addition);
+            }
+            return effects;
         }
         Some(_) | None => {}
     }

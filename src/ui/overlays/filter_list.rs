@@ -66,7 +66,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
             return KeyOutcome::Run(command);
         }
-        Some(Command::Back | Command::Mute | Command::Filters | Command::Left) => {
+        Some(Command::Back | Command::Close | Command::Mute | Command::Filters | Command::Left) => {
             app.ui.uncover();
             Vec::new()
         }

@@ -3,7 +3,8 @@
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
+use crate::ui::keys::command_groups::grouped;
+use crate::ui::keys::commands::{COMMANDS, Command};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::overlay::{HelpPane, Overlay};
@@ -55,7 +56,7 @@ pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if command == Command::Search {
         help.typing = true;
-    } else if command == Command::Back && !help.filter.text.is_empty() {
+    } else if matches!(command, Command::Back | Command::Close) && !help.filter.text.is_empty() {
         help.filter = Prompt::new(PromptPurpose::Help);
     } else if !command.works_in_help() {
         app.ui.uncover();
@@ -74,22 +75,22 @@ pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
-/// that was typed.
-pub fn find_rows(app: &App, help: &HelpPane) -> Vec<usize> {
+/// The groups of the table of keys that the help shows, each with the commands that work where it was opened and have every
+/// word that was typed, also in the heading of their group.
+pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)> {
     let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();
-    let holds = |place: usize, row: &CommandRow| {
+    let is_shown = |heading: &str, place: usize| {
+        let Some(row) = COMMANDS.get(place) else { return false };
         let keys = app.ui.settings.keys.keys_of(place);
-        let whole = format!("{keys} {} {}", row.name, row.help);
-        let whole = whole.to_lowercase();
-        typed.split_whitespace().all(|word| whole.contains(word))
+        let whole = format!("{keys} {} {} {heading}", row.name, row.help).to_lowercase();
+        row.works_in(app.ui.focus)
+            && (!over || row.command.works_over_panes())
+            && typed.split_whitespace().all(|word| whole.contains(word))
     };
-    let lines = COMMANDS.iter().enumerate();
-    lines
-        .filter(|(_, row)| row.works_in(app.ui.focus))
-        .filter(|(_, row)| !over || row.command.works_over_panes())
-        .filter(|(place, row)| holds(*place, row))
-        .map(|(place, _)| place)
-        .collect()
+    let shown = grouped().map(|(heading, mut places)| {
+        places.retain(|place| is_shown(heading, *place));
+        (heading, places)
+    });
+    shown.filter(|(_, places)| !places.is_empty()).collect()
 }

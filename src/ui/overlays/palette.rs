@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
+use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::engine::feeds::addition::Subscribe;
-use crate::engine::request::Request;
+use crate::ui::actions::lists;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
@@ -15,7 +15,7 @@ use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::browsing;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::{Overlay, Palette};
-use crate::ui::theme::choose_theme;
+use crate::ui::theme::{choose_layout, choose_theme};
 
 /// Opens the palette: with nothing typed it lists every command that works here.
 pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
@@ -151,11 +151,17 @@ fn run_with_argument(
     if row.command == Command::Theme {
         return choose_theme::choose_theme(app, now, argument);
     }
+    if row.command == Command::Import {
+        return lists::import_file(app, now, argument);
+    }
+    if row.command == Command::Export {
+        return lists::export_list(app, argument);
+    }
+    if row.command == Command::Layout {
+        return choose_layout::choose_layout(app, now, argument);
+    }
     if row.command == Command::Add {
-        let id = app.engine.next_addition();
-        let address = argument.to_owned();
-        let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
-        return app.ask(now, Request::Subscribe(Box::new(subscribe)));
+        return feed_choice::subscribe_to(app, now, argument.to_owned());
     }
     let text = format!("'{}' takes nothing behind it: '{argument}' was not understood", row.name);
     app.ui.complain(now, text);

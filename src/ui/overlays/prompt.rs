@@ -24,8 +24,10 @@ pub struct Prompt {
 pub enum PromptPurpose {
     /// The address of a site or feed to subscribe to.
     Add,
-    /// The path of an OPML file to import.
+    /// The path of a list of subscriptions to import.
     Import,
+    /// The path of the file to write the subscriptions to.
+    Export,
     /// A date to go to.
     GoTo,
     /// A command by its name.
@@ -40,6 +42,8 @@ pub enum PromptPurpose {
     Rename(u32),
     /// The tags of a feed.
     Tags(FeedKey),
+    /// Tags for all marked feeds.
+    MarkedTags,
     /// Another name for the selected tag.
     RenameTag,
     /// A line of the edit dialog, by its label.
@@ -82,7 +86,8 @@ impl Prompt {
     pub const fn label(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
-            PromptPurpose::Import => "Import the OPML file: ",
+            PromptPurpose::Import => "Import (OPML, or addresses one a line; Tab completes): ",
+            PromptPurpose::Export => "Export as OPML to (Tab completes): ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
@@ -90,6 +95,7 @@ impl Prompt {
             PromptPurpose::Help => "Find in the keys: ",
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",
+            PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag takes one away): ",
             PromptPurpose::RenameTag => "Call the tag: ",
             PromptPurpose::Field(label) => label,
             PromptPurpose::Condition => "",

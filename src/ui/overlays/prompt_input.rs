@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::prompt::{PromptPurpose, Typed};
-use super::{hour_selection, tag_dialog};
-use crate::engine::feeds::addition::Subscribe;
-use crate::engine::request::Request;
+use super::prompt::{Prompt, PromptPurpose, Typed};
+use super::{feed_choice, hour_selection, tag_dialog};
+use crate::ui::actions::{change_marked, lists};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
@@ -55,11 +54,27 @@ fn press_own_key(
     if purpose == PromptPurpose::Search {
         return search_pane::press_key(app, now, key);
     }
-    let completes = matches!(purpose, PromptPurpose::Tags(_)) && key == Key::code(Code::Tab);
+    let is_path = matches!(purpose, PromptPurpose::Import | PromptPurpose::Export);
+    if is_path && key == Key::code(Code::Tab) {
+        let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return None };
+        return Some(vec![ScreenEffect::CompletePath(prompt.text.clone())]);
+    }
+    let is_tags = matches!(purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags);
+    let completes = is_tags && key == Key::code(Code::Tab);
     completes.then(|| {
         tag_dialog::complete_tag(app);
         Vec::new()
     })
+}
+
+/// A path that is still being typed goes on as far as the names of its folder agree.
+pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
+    if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay
+        && matches!(prompt.purpose, PromptPurpose::Import | PromptPurpose::Export)
+        && prompt.text == typed
+    {
+        *prompt = Prompt::filled(prompt.purpose, completed.to_owned());
+    }
 }
 
 /// A typed line is finished.
@@ -76,14 +91,11 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     match prompt.purpose {
-        PromptPurpose::Add => {
-            let id = app.engine.next_addition();
-            let subscribe =
-                Subscribe { id, address: prompt.text, choose: true, ..Subscribe::default() };
-            app.ask(now, Request::Subscribe(Box::new(subscribe)))
-        }
-        PromptPurpose::Import => app.ask(now, Request::ImportFile(prompt.text.trim().to_owned())),
+        PromptPurpose::Add => feed_choice::subscribe_to(app, now, prompt.text),
+        PromptPurpose::Import => lists::import_file(app, now, &prompt.text),
+        PromptPurpose::Export => lists::export_list(app, &prompt.text),
         PromptPurpose::Rename(id) => saved_searches::rename_search(app, now, id, &prompt.text),
+        PromptPurpose::MarkedTags => change_marked::change_tags(app, now, &prompt.text),
         PromptPurpose::RenameTag => tag_dialog::rename_tag(app, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(app, now, &prompt.text),
         PromptPurpose::Pipe => pipe::take_command(app, now, &prompt.text),

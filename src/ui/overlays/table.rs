@@ -9,6 +9,7 @@ use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
     plan_pane, prompt_input, timetable_pane,
 };
+use crate::ui::actions::unsubscribe;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -101,6 +102,10 @@ static CHOICE: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
+static LOOKING: OverlayRow = OverlayRow { key: feed_choice::press_waiting_key, ..PLAIN };
+
+static QUESTION: OverlayRow = OverlayRow { key: unsubscribe::press_key, ..PLAIN };
+
 static PALETTE: OverlayRow = OverlayRow {
     key: palette::press_key,
     paste: |app, _, text| Some(palette::paste_text(app, text)),
@@ -158,6 +163,8 @@ impl Overlay {
             Self::Help(_) => &HELP,
             Self::Prompt(_) => &PROMPT,
             Self::Choice(_) => &CHOICE,
+            Self::Looking(_) => &LOOKING,
+            Self::Question(_) => &QUESTION,
             Self::Palette(_) => &PALETTE,
             Self::Plan(_) => &PLAN,
             Self::Timetable(_) => &TIMETABLE,

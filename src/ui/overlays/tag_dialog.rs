@@ -10,6 +10,7 @@ use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::feed::opml::subscription_list::{normal_tag, normal_tags};
 use crate::history::FeedKey;
+use crate::ui::actions::marking;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::panes::{load_rows, selected_feed};
@@ -23,6 +24,10 @@ const OFFERED_MAX: usize = 8;
 /// Opens the line: on a tag its name, elsewhere the tags of the selected feed.
 pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let over = app.ui.overlay.is_some();
+    if !over && !marking::marked_feeds(app).is_empty() {
+        app.ui.open_prompt(Prompt::new(PromptPurpose::MarkedTags));
+        return Vec::new();
+    }
     if let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row()
         && app.ui.focus == Pane::Feeds
         && !over
@@ -60,7 +65,7 @@ fn find_typed_part(line: &Prompt) -> Option<(usize, &str)> {
 
 /// The tags that what is being typed may become, and that the line does not have.
 pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
-    if !matches!(line.purpose, PromptPurpose::Tags(_)) {
+    if !matches!(line.purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags) {
         return Vec::new();
     }
     let Some((_, typed)) = find_typed_part(line) else { return Vec::new() };

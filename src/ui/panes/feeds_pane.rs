@@ -6,8 +6,11 @@ use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
 use crate::history::FeedKey;
 use crate::ui::app::App;
+use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 
+/// Cells of what stands before the name of a row at the top: a sign between blanks.
+const SIGN_CELLS: usize = 3;
 /// Rows that move are ordered anew after this time at the soonest.
 const RESORT_SECONDS: i64 = 2;
 
@@ -33,6 +36,7 @@ pub fn rebuild_rows(app: &mut App) {
             rows.extend(list_without_tags(list_by_title(app), key));
         }
     }
+    let name_cells = rows.iter().map(|row| name_cells(app, row)).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
     // A feed may stand under several tags: the nearest row of it is the one that was selected.
     let before = pane.selected;
@@ -41,8 +45,32 @@ pub fn rebuild_rows(app: &mut App) {
         places.map(|(place, _)| place).min_by_key(|place| place.abs_diff(before))
     });
     pane.rows = rows;
+    pane.name_cells = name_cells;
     pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
     pane.stale = false;
+}
+
+/// Cells of a row's name, with what stands to its left.
+fn name_cells(app: &App, row: &FeedsRow) -> usize {
+    let (name, indent) = match row {
+        FeedsRow::AllUnread
+        | FeedsRow::Today
+        | FeedsRow::Starred
+        | FeedsRow::Gaps
+        | FeedsRow::Attention
+        | FeedsRow::Search(_) => return 0,
+        FeedsRow::Tag(tag, _) => (tag.rsplit('/').next().unwrap_or_default(), tag_tree::depth(tag)),
+        FeedsRow::Feed(key, below) => {
+            let feed = app.engine.feeds.get(key);
+            (feed.map_or("", |feed| feed.record.shown_title()), *below)
+        }
+    };
+    cells(name).saturating_add(name_column(indent))
+}
+
+/// The column in which the name of a row begins that stands so many steps below the top.
+pub const fn name_column(steps: usize) -> usize {
+    SIGN_CELLS.saturating_add(steps.saturating_mul(tag_tree::INDENT_CELLS))
 }
 
 fn list_by_title(app: &App) -> Vec<FeedKey> {

@@ -33,6 +33,7 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
     app.ui.then = None;
+    app.ui.marked.entries.clear();
     forget_search(app);
     // What was open belongs to the list that was left.
     (app.ui.reader, app.ui.opening) = (None, None);

@@ -70,6 +70,16 @@ pub const fn go_left(app: &mut App) {
     };
 }
 
+/// Closes what is open. The program is never ended by it: that is what [`go_back`] is for.
+pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let is_open = app.ui.overlay.is_some() || app.ui.search.is_some();
+    if !is_open && app.ui.focus == Pane::Feeds {
+        app.ui.say(now, "nothing is open · q ends backissue");
+        return Vec::new();
+    }
+    go_back(app, now)
+}
+
 /// Back: closes what is open, then goes left, then ends the program.
 pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
@@ -82,7 +92,8 @@ pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         }
         Pane::Reader => {
             app.ui.focus = Pane::Entries;
-            if app.ui.usual_arrangement() != Arrangement::Wide {
+            let both = [Arrangement::Wide, Arrangement::Stacked];
+            if !both.contains(&app.ui.usual_arrangement()) {
                 app.ui.reader = None;
             }
             Vec::new()
@@ -141,6 +152,18 @@ mod tests {
             assert_eq!(app.ui.focus, focus);
         }
         assert_eq!(go_back(&mut app, noon()), [ScreenEffect::Quit]);
+    }
+
+    #[test]
+    fn what_is_open_is_closed_one_by_one_and_the_program_goes_on() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.focus = Pane::Reader;
+        for focus in [Pane::Entries, Pane::Feeds, Pane::Feeds] {
+            assert!(close_open(&mut app, noon()).is_empty());
+            assert_eq!(app.ui.focus, focus);
+        }
+        let told = app.ui.notice.map(|notice| notice.text);
+        assert_eq!(told.as_deref(), Some("nothing is open · q ends backissue"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 use crate::ui::app::App;
+use crate::ui::come_back;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::panes::entry_list::rows_around;
 use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
@@ -234,7 +235,7 @@ pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<S
     // An answer to something else leaves what waits for the seek waiting.
     let due = match app.ui.then {
         Some(Then::Open | Then::OpenHere) => is_seek,
-        Some(Then::OpenFirstUnread) | None => true,
+        Some(Then::OpenFirstUnread | Then::ComeBack { .. }) | None => true,
     };
     let then = if due { app.ui.then.take() } else { None };
     let mut effects = load_rows::load_visible_rows(app);
@@ -247,6 +248,9 @@ pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<S
         (Some(Then::Open), None) => open_next_feed(app, now),
         (Some(Then::OpenHere), None) => say_nothing_here(app, now),
         (Some(Then::OpenFirstUnread), _) => open_first_unread(app, now),
+        (Some(Then::ComeBack { entry, is_open, pane }), _) => {
+            come_back::show_entry(app, entry, is_open, pane)
+        }
         (None, _) => Vec::new(),
     });
     effects

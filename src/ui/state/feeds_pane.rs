@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use crate::history::FeedKey;
 use crate::ui::scroll_list::ScrollList;
@@ -22,12 +23,15 @@ pub struct FeedsPane {
     pub stale: bool,
     /// When they were ordered.
     pub ordered: Option<DateTime<Utc>>,
+    /// Cells of the widest name, with what stands to its left.
+    pub name_cells: usize,
     /// Tags of which what stands below them is not shown.
     pub folded: BTreeSet<String>,
 }
 
 /// How the feeds are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SortOrder {
     /// Under their tags, by title.
     #[default]

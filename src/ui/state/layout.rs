@@ -1,7 +1,10 @@
 //! The three panes and their places: how they are arranged, and the sizes that were measured when the screen was drawn.
 
+use serde::{Deserialize, Serialize};
+
 /// One of the three panes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Pane {
     /// Subscriptions.
     #[default]
@@ -68,6 +71,8 @@ impl Area {
 pub enum Arrangement {
     /// Three panes side by side, from 120 columns on.
     Wide,
+    /// Subscriptions, and beside them the entries above the reader.
+    Stacked,
     /// Subscriptions, and entries or reader beside them.
     Medium,
     /// One pane at a time, below 80 columns.

@@ -1,11 +1,15 @@
 //! The state of what is on the screen, as plain data: what it is, and what can be said of it without the rest.
 
+pub mod asked_polls;
 pub mod counted;
 pub mod feeds_pane;
+pub mod imported_list;
 pub mod layout;
+pub mod marked;
 pub mod overlay;
 pub mod pictures;
 pub mod plan_pane;
 pub mod read_ahead;
 pub mod reader;
+pub mod screen_place;
 pub mod search;

@@ -17,6 +17,10 @@ pub enum Overlay {
     Prompt(Prompt),
     /// A page names several feeds: which one?
     Choice(Choice),
+    /// An address is looked at, by the number of its addition.
+    Looking(u32),
+    /// A question that y answers.
+    Question(Question),
     /// The command palette.
     Palette(Palette),
     /// The plan of a feed.
@@ -45,6 +49,8 @@ impl Overlay {
             Self::Help(_)
             | Self::Prompt(_)
             | Self::Choice(_)
+            | Self::Looking(_)
+            | Self::Question(_)
             | Self::Palette(_)
             | Self::Edit(_)
             | Self::FilterDialog(_)
@@ -60,6 +66,15 @@ pub struct Choice {
     pub addition: u32,
     /// The selected feed.
     pub list: ScrollList,
+}
+
+/// A question on the bottom line: `y` does what it asks about, `n` and Esc leave everything as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What it says.
+    pub text: String,
+    /// The feeds that are unsubscribed from by `y`.
+    pub unsubscribes: Vec<FeedKey>,
 }
 
 /// The open help.

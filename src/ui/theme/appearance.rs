@@ -2,7 +2,7 @@
 
 use super::colours::Colours;
 use super::theme_files::{built_in, unknown};
-use super::theme_roles::Theme;
+use super::theme_roles::{Accent, Theme, ThemeRole};
 
 /// How the screen looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,13 @@ impl Appearance {
     /// The theme that is shown.
     pub fn theme(&self) -> Option<&Theme> {
         self.themes.get(self.chosen)
+    }
+
+    /// Whether the theme sets unread entries apart by their weight. Else a mark does.
+    pub fn is_unread_bold(&self) -> bool {
+        let paint = self.theme().map(|theme| theme.paint(ThemeRole::Unread));
+        let bold = paint.is_some_and(|paint| paint.accents.contains(&Accent::Bold));
+        bold && self.colours != Colours::None
     }
 
     /// Takes another look over; a theme that was chosen by a key stays, unless another one is configured (`themed`).

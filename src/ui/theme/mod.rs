@@ -1,6 +1,7 @@
 //! Themes, colours, and what the terminal can show.
 
 pub mod appearance;
+pub mod choose_layout;
 pub mod choose_theme;
 pub mod colours;
 pub mod graphics;

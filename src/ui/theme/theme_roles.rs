@@ -164,11 +164,10 @@ impl ThemeRole {
     }
 
     /// What sets the role apart where there are no colours; roles that a sign or a word tells have nothing here:
-    /// a star, a gap's line, a link's number, the shades of a week.
+    /// what is unread, a star, a gap's line, a link's number, the shades of a week.
     pub const fn without_colour(self) -> &'static [Accent] {
         match self {
-            Self::Unread
-            | Self::Heading
+            Self::Heading
             | Self::Trouble
             | Self::BorderFocused
             | Self::Key
@@ -180,6 +179,7 @@ impl ThemeRole {
             Self::Image | Self::CodeComment => &[Accent::Italic],
             Self::Text
             | Self::Dim
+            | Self::Unread
             | Self::Star
             | Self::Gap
             | Self::Border

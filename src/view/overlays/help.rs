@@ -1,9 +1,9 @@
-//! The help: the keys that work here, drawn from the table that binds them.
+//! The help: the keys that work here, in groups, drawn from the table that binds them.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Clear;
 
 use crate::ui::app::App;
 use crate::ui::keys::commands::COMMANDS;
@@ -13,36 +13,98 @@ use crate::view::{cells, pane, theme};
 
 /// Cells of the keys.
 const KEY_CELLS: usize = 10;
+/// From so many cells on the help has two columns.
+const TWO_COLUMNS_CELLS: usize = 96;
+/// Cells between two columns.
+const GUTTER_CELLS: usize = 2;
+/// Lines of what one command does at most; none is as long.
+const HELP_LINES: usize = 8;
 
 /// Draws the help over the panes; answers with its lines.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: &HelpPane) -> u16 {
     frame.render_widget(Clear, area);
     let found = &help.filter.text;
-    let title = if found.is_empty() {
-        "Keys ─ / finds, j and k scroll, ? closes".to_owned()
-    } else {
-        format!("Keys with '{found}' ─ Esc shows all")
+    let narrow = area.width < 60;
+    let title = match (found.is_empty(), narrow) {
+        (true, true) => "Keys ─ / finds".to_owned(),
+        (true, false) => "Keys that work here ─ / finds, j and k scroll, ? closes".to_owned(),
+        (false, _) => format!("Keys with '{found}' ─ Esc shows all"),
     };
     let inside = pane::bordered(frame, area, &title, true);
-    let text_cells = usize::from(inside.width).saturating_sub(KEY_CELLS + 2);
-    let mut lines: Vec<Line<'_>> = help_pane::find_rows(app, help)
-        .into_iter()
-        .filter_map(|place| Some((COMMANDS.get(place)?, app.ui.settings.keys.keys_of(place))))
-        .map(|(row, keys)| {
-            Line::from(vec![
-                Span::styled(format!(" {} ", cells::fit(&keys, KEY_CELLS)), theme::KEY),
-                Span::raw(cells::cut(row.help, text_cells)),
-            ])
-        })
-        .collect();
+    let width = usize::from(inside.width);
+    let lines = if width >= TWO_COLUMNS_CELLS {
+        let column = width.saturating_sub(GUTTER_CELLS) / 2;
+        side_by_side(blocks(app, help, column), column)
+    } else {
+        blocks(app, help, width).into_iter().flatten().collect()
+    };
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     if lines.is_empty() {
-        lines.push(Line::styled(" no key that works here is like this", theme::DIM));
+        let nothing = Line::styled(" no key that works here has these words", theme::DIM);
+        pane::put(frame, &[nothing], inside);
+        return 0;
     }
     let last = lines.len().saturating_sub(usize::from(inside.height));
-    frame.render_widget(
-        Paragraph::new(lines.into_iter().skip(help.top.min(last)).collect::<Vec<_>>()),
-        inside,
-    );
+    let shown: Vec<Line<'_>> = lines.into_iter().skip(help.top.min(last)).collect();
+    pane::put(frame, &shown, inside);
     count
+}
+
+/// The groups, each as lines of so many cells: its heading, its keys, and a blank line.
+fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
+    let key_cells = KEY_CELLS.min(width / 4);
+    let room = width.saturating_sub(key_cells + 3);
+    let mut blocks = Vec::new();
+    for (heading, places) in help_pane::find_groups(app, help) {
+        let mut lines = vec![Line::styled(format!(" {heading}"), theme::HEADING)];
+        for place in places {
+            let Some(row) = COMMANDS.get(place) else { continue };
+            let keys = app.ui.settings.keys.keys_of(place);
+            // Keys that are wider than their column have a line of their own.
+            let wide = cells::width(&keys) > key_cells;
+            if wide {
+                lines.push(Line::styled(
+                    format!(" {}", cells::fit(&keys, width.saturating_sub(1))),
+                    theme::KEY,
+                ));
+            }
+            for (number, text) in cells::wrap(row.help, room, HELP_LINES).into_iter().enumerate() {
+                let keys = if number == 0 && !wide { keys.as_str() } else { "" };
+                lines.push(Line::from(vec![
+                    Span::styled(format!(" {}  ", cells::fit(keys, key_cells)), theme::KEY),
+                    Span::raw(cells::fit(&text, room)),
+                ]));
+            }
+        }
+        lines.push(Line::default());
+        blocks.push(lines);
+    }
+    blocks
+}
+
+/// Groups in two columns of so many cells, about as long as each other; no group is torn apart.
+fn side_by_side(blocks: Vec<Vec<Line<'static>>>, column: usize) -> Vec<Line<'static>> {
+    let all: usize = blocks.iter().map(Vec::len).sum();
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for block in blocks {
+        let is_left = right.is_empty() && left.len().saturating_add(block.len() / 2) <= all / 2;
+        if is_left { left.extend(block) } else { right.extend(block) }
+    }
+    let height = left.len().max(right.len());
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let mut lines = Vec::with_capacity(height);
+    for _ in 0..height {
+        let mut line = left.next().unwrap_or_default();
+        let pad = column.saturating_sub(line.width()).saturating_add(GUTTER_CELLS);
+        // A heading's style is its line's: spans of its own keep it beside the other column.
+        let style = line.style;
+        let mut spans: Vec<Span<'_>> =
+            line.spans.drain(..).map(|span| span.patch_style(style)).collect();
+        spans.push(Span::raw(" ".repeat(pad)));
+        let behind = right.next().unwrap_or_default();
+        let style = behind.style;
+        spans.extend(behind.spans.into_iter().map(|span| span.patch_style(style)));
+        lines.push(Line::from(spans));
+    }
+    lines
 }

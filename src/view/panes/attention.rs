@@ -6,12 +6,15 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::entries::enter_sign;
-use crate::engine::feeds::trouble::{self, Concern};
+use super::entries::{MARKED_SIGN, enter_sign};
+use crate::engine::feeds::trouble::{self, Concern, Remedy};
 use crate::ui::app::App;
 use crate::ui::panes::attention::ROW_LINES;
 use crate::ui::state::layout::Pane;
 use crate::view::{cells, pane, theme};
+
+/// A list of so many cells has room for a further key.
+const ROOMY_CELLS: usize = 52;
 
 /// Draws the list in the place of the entries; answers with the place of its rows.
 pub(in crate::view) fn draw(
@@ -52,7 +55,8 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
     let feed = app.engine.feeds.get(&concern.feed);
     let title =
         if of_store { "The store" } else { feed.map_or("", |feed| feed.record.shown_title()) };
-    let head = cells::ends(&format!(" {title}"), &format!("{} ", concern.state), width);
+    let sign = if app.ui.marked.feeds.contains(&concern.feed) { MARKED_SIGN } else { " " };
+    let head = cells::ends(&format!("{sign}{title}"), &format!("{} ", concern.state), width);
     let head = match selected {
         Some(true) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED),
         Some(false) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED_ELSEWHERE),
@@ -64,10 +68,12 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
     let remedy = if selected.is_some() {
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
         let enter = enter_sign(app);
+        let ended = concern.remedy == Remedy::Resume && width >= ROOMY_CELLS;
+        let all = if ended { " · Z all that ended" } else { "" };
         if of_store {
             format!("   {enter} {does}")
         } else {
-            format!("   {enter} {does} · N {notes} · D unsubscribe")
+            format!("   {enter} {does} · N {notes} · D unsubscribe{all}")
         }
     } else {
         format!("   {}", concern.remedy.words())

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
@@ -13,16 +14,28 @@ use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::history::{FeedKey, GapKey, GapLines};
 use crate::ui::app::App;
 use crate::ui::panes::{browsing, list_query};
+use crate::ui::settings::EntryColumn;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
 
 /// The least and the most cells of a feed's name beside its entries in a list of several feeds.
-const NAME_CELLS: (usize, usize) = (8, 20);
+const NAME_CELLS: (usize, usize) = (8, 28);
 
 /// A list of so many cells has room for whole dates.
 const ROOMY_CELLS: usize = 56;
+
+/// Stands before what is marked to be dealt with together.
+pub(in crate::view) const MARKED_SIGN: &str = "✓";
+/// Cells of the mark of an unread entry.
+const MARK_CELLS: usize = 2;
+/// Cells of a star.
+const STAR_CELLS: usize = 2;
+/// Cells of a time of day.
+const TIME_CELLS: usize = 6;
+/// Cells of a title, with its star, at least, before the time is left out.
+const TITLE_COLUMN_MIN: usize = 26;
 
 /// Cells of a feed's title beside its state at least.
 const TITLE_CELLS_MIN: usize = 4;
@@ -255,7 +268,9 @@ pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
 fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "no title" } else { &row.title };
     let feed = app.engine.feeds.get(&feed).filter(|_| !is_of_one_feed(app));
+    let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
     let parts = [
+        chosen.then_some("marked"),
         row.flags.is_unread().then_some("unread"),
         row.flags.is_starred().then_some("starred"),
         Some(title),
@@ -269,34 +284,80 @@ fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> 
     if app.ui.appearance.plain {
         return row_words(app, row, feed, width);
     }
-    let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
-    let mark = if row.flags.is_unread() { "●" } else { " " };
-    let star = if row.flags.is_starred() { "★" } else { " " };
+    let is_unread = row.flags.is_unread();
+    let style = if is_unread { theme::UNREAD } else { theme::DIM };
+    let is_marked = is_unread && !app.ui.appearance.is_unread_bold();
+    let mark = if is_marked { "●" } else { " " };
+    let key = row.key.entry();
+    let chosen = key.is_some_and(|key| app.ui.marked.entries.contains(&key));
+    let mark = format!("{mark}{}", if chosen { MARKED_SIGN } else { " " });
+    let columns = RowColumns::new(app, width);
+    let mut spans = vec![Span::styled(mark, style)];
+    for column in &app.ui.settings.columns {
+        match column {
+            EntryColumn::Date if columns.date > 0 => {
+                let date = dated(app, row, width);
+                spans.push(Span::styled(cells::fit(&date, columns.date), theme::DIM));
+            }
+            EntryColumn::Title => spans.extend(titled(app, row, columns.title, style)),
+            EntryColumn::Feed if columns.feed > 0 => {
+                let feed = app.engine.feeds.get(&feed);
+                let name = feed.map_or("", |feed| feed.record.shown_title());
+                let name = format!(" {}", cells::fit(name, columns.feed.saturating_sub(1)));
+                spans.push(Span::styled(name, theme::DIM));
+            }
+            EntryColumn::Date | EntryColumn::Feed => {}
+        }
+    }
+    Line::from(spans)
+}
+
+/// The title with its labels and the star behind it.
+fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>> {
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
-    let one_feed = is_of_one_feed(app);
-    let feed = app.engine.feeds.get(&feed).filter(|_| !one_feed);
-    let name = feed
-        .map(|feed| {
-            cells::fit(feed.record.shown_title(), (width / 4).clamp(NAME_CELLS.0, NAME_CELLS.1))
-        })
-        .unwrap_or_default();
-    let gap = if name.is_empty() { "" } else { " " };
-    // Where no day headings stand, each row has its date.
-    let ranked = app.ui.list.order == RowOrder::BestFirst;
-    let form = if width < ROOMY_CELLS { " %Y-%m" } else { " %Y-%m-%d" };
     let labels = entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]);
-    let labels = labels.collect::<String>();
-    let labels = cells::cut(&labels, width / 4);
-    let dated = row.listed.with_timezone(&app.engine.zone).format(form);
-    let date = if ranked { dated.to_string() } else { String::new() };
-    let fixed =
-        cells::width(&name).saturating_add(gap.len()).saturating_add(date.len()).saturating_add(4);
-    let fixed = fixed.saturating_add(cells::width(&labels));
-    let mut spans = vec![Span::styled(format!("{mark} "), style)];
-    let title = cells::fit(title, width.saturating_sub(fixed));
-    spans.extend(theme::with_hits(&title, style, &app.ui.marks));
+    let labels = cells::cut(&labels.collect::<String>(), room / 3);
+    let star = if row.flags.is_starred() { "★" } else { " " };
+    let room = room.saturating_sub(STAR_CELLS).saturating_sub(cells::width(&labels));
+    let mut spans = theme::with_hits(&cells::fit(title, room), style, &app.ui.marks);
     spans.push(Span::styled(labels, theme::KEY));
     spans.push(Span::styled(format!(" {star}"), theme::STAR));
-    spans.push(Span::styled(format!("{gap}{name}{date}"), theme::DIM));
-    Line::from(spans)
+    spans
+}
+
+/// When an entry was published: under the heading of its day the time, else the date.
+fn dated(app: &App, row: &Row, width: usize) -> String {
+    let form = match app.ui.list.order {
+        RowOrder::BestFirst if width < ROOMY_CELLS => "%Y-%m",
+        RowOrder::BestFirst => "%Y-%m-%d",
+        RowOrder::NewestFirst | RowOrder::OldestFirst => "%H:%M",
+    };
+    row.listed.with_timezone(&app.engine.zone).format(form).to_string()
+}
+
+/// Cells of the columns of a row, each with its gap; 0: it is left out.
+struct RowColumns {
+    date: usize,
+    title: usize,
+    feed: usize,
+}
+
+impl RowColumns {
+    /// The title has what the others leave; where that is too little, the time is left out, where headings say the day.
+    fn new(app: &App, width: usize) -> Self {
+        let wanted = |column| app.ui.settings.columns.contains(&column);
+        let one_feed = is_of_one_feed(app) || !wanted(EntryColumn::Feed);
+        let feed =
+            if one_feed { 0 } else { (width * 3 / 10).clamp(NAME_CELLS.0, NAME_CELLS.1) + 1 };
+        let rest = width.saturating_sub(MARK_CELLS).saturating_sub(feed);
+        let ranked = app.ui.list.order == RowOrder::BestFirst;
+        let date = match (ranked, width < ROOMY_CELLS) {
+            (false, _) => TIME_CELLS,
+            (true, true) => TIME_CELLS + 2,
+            (true, false) => TIME_CELLS + 5,
+        };
+        let fits = ranked || rest.saturating_sub(date) >= TITLE_COLUMN_MIN;
+        let date = if wanted(EntryColumn::Date) && fits { date } else { 0 };
+        Self { date, title: rest.saturating_sub(date), feed }
+    }
 }

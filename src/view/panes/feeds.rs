@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
+use super::entries::MARKED_SIGN;
 use super::feeds_in_words;
 use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
@@ -14,12 +15,63 @@ use crate::ui::app::App;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
 use crate::ui::panes::{feeds_pane, list_query, tag_folds};
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
-use crate::ui::state::layout::Pane;
+use crate::ui::state::layout::{Arrangement, Pane};
 use crate::view::overlays::plan;
 use crate::view::{cells, pane, theme, when};
 
-/// Cells of the time to the next poll, with the mark of the reader's pace.
+/// Cells of the time to the next poll.
 const WHEN_CELLS: usize = 4;
+/// Cells of an unread count at least.
+const COUNT_CELLS_MIN: usize = 2;
+/// Cells of a feed's marks, of what is the matter and of the reader's pace.
+const MARK_CELLS: usize = 2;
+/// Columns of the pane at least.
+const COLUMNS_MIN: usize = 24;
+/// Of a hundred columns of the screen the names may take so many, even where a text is narrower than it could be.
+const SHARE: (usize, usize) = (37, 38);
+/// The same with the times of the next polls beside the names.
+const SHARE_WITH_TIME: (usize, usize) = (30, 34);
+/// Columns that the entries want beside a text of full width.
+const ENTRIES_COLUMNS: usize = 46;
+/// Columns that a text wants beside its own: borders and margins.
+const TEXT_EDGES: usize = 4;
+
+/// Columns of the pane beside others: as wide as the names want and the screen allows.
+pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
+    let width = usize::from(screen);
+    let percent = |share: usize| width.saturating_mul(share) / 100;
+    let columns = if let Some(own) = app.ui.settings.feeds_width {
+        usize::from(own).min(width / 2)
+    } else {
+        let names = app.ui.feeds.name_cells.saturating_add(2);
+        let least = names.saturating_add(fixed_cells(app, false));
+        let roomy = names.saturating_add(fixed_cells(app, true));
+        let (most, with_time) = match app.ui.usual_arrangement() {
+            // Names are whole as long as the text has its full width, and beyond that up to a share.
+            Arrangement::Wide => {
+                let text = usize::from(app.ui.settings.text_width).saturating_add(TEXT_EDGES);
+                let spare = width.saturating_sub(text).saturating_sub(ENTRIES_COLUMNS);
+                (spare.max(percent(SHARE.0)), spare.max(percent(SHARE_WITH_TIME.0)))
+            }
+            Arrangement::Medium | Arrangement::Stacked | Arrangement::Narrow => {
+                (percent(SHARE.1), percent(SHARE_WITH_TIME.1))
+            }
+        };
+        if roomy <= with_time { roomy } else { least.min(most) }
+    };
+    u16::try_from(columns.max(COLUMNS_MIN)).unwrap_or(u16::MAX)
+}
+
+/// Cells of what stands to the right of a feed's name.
+fn fixed_cells(app: &App, with_time: bool) -> usize {
+    let time = if with_time { WHEN_CELLS.saturating_add(1) } else { 0 };
+    MARK_CELLS.saturating_add(count_cells(app)).saturating_add(time).saturating_add(3)
+}
+
+/// Cells of the largest count.
+fn count_cells(app: &App) -> usize {
+    app.engine.unread().max(app.engine.starred()).to_string().len().max(COUNT_CELLS_MIN)
+}
 
 /// Draws the pane; answers with the place of its rows.
 pub(in crate::view) fn draw(
@@ -39,84 +91,111 @@ pub(in crate::view) fn draw(
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
-            let (text, style) = if app.ui.appearance.plain {
+            let width = usize::from(inside.width);
+            let line = if app.ui.appearance.plain {
                 let words = feeds_in_words::row_words(app, row, now);
-                (cells::fit(&words, usize::from(inside.width)), theme::TEXT)
+                Line::styled(cells::fit(&words, width), theme::TEXT)
             } else {
-                row_text(app, row, usize::from(inside.width), now)
+                row_line(app, row, width, now)
             };
-            let marked = match (place == list.selected, focused) {
-                (true, true) => style.patch(theme::SELECTED),
-                (true, false) => style.patch(theme::SELECTED_ELSEWHERE),
-                (false, _) => style,
-            };
-            Line::styled(text, marked)
+            match (place == list.selected, focused) {
+                (true, true) => line.patch_style(theme::SELECTED),
+                (true, false) => line.patch_style(theme::SELECTED_ELSEWHERE),
+                (false, _) => line,
+            }
         })
         .collect();
     pane::put(frame, &lines, inside);
     inside
 }
 
-fn row_text(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
+fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line<'static> {
     let unread = feeds_pane::count_unread(app, row);
-    let count = if unread == 0 { String::new() } else { unread.to_string() };
     let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
-    let smart =
-        |name: &str| (cells::ends(&format!(" {name}"), &format!("{count} "), width), weight);
-    match row {
-        FeedsRow::AllUnread => smart("● All unread"),
-        FeedsRow::Today => smart("  Today"),
-        FeedsRow::Starred => smart("★ Starred"),
-        FeedsRow::Gaps => {
-            let count = match gap_rows::count(&app.engine, now) {
-                0 => String::new(),
-                count => format!("{count} "),
-            };
-            (cells::ends(" ┄ Gaps", &count, width), theme::TEXT)
-        }
-        FeedsRow::Attention => {
-            let count = trouble::count(&app.engine, now);
-            let (count, style) = if count == 0 {
-                (String::new(), theme::TEXT)
-            } else {
-                (count.to_string(), theme::UNREAD)
-            };
-            (cells::ends(" ! Attention", &format!("{count} "), width), style)
-        }
+    let (sign, name, count, style) = match row {
+        FeedsRow::AllUnread => ("●", "All unread", unread, weight),
+        FeedsRow::Today => (" ", "Today", unread, weight),
+        FeedsRow::Starred => ("★", "Starred", unread, weight),
+        FeedsRow::Gaps => ("┄", "Gaps", gap_rows::count(&app.engine, now), theme::TEXT),
+        FeedsRow::Attention => match trouble::count(&app.engine, now) {
+            0 => ("!", "Attention", 0, theme::TEXT),
+            count => ("!", "Attention", count, theme::UNREAD),
+        },
         FeedsRow::Search(id) => {
             let name = list_query::find_search(app, *id).map_or("", |search| search.name.as_str());
-            (cells::ends(&format!(" ⌕ {name}"), &format!("{count} "), width), weight)
+            ("⌕", name, unread, weight)
         }
         FeedsRow::Tag(tag, _) => {
             let sign = if tag_folds::is_folded(app, row) { "▸" } else { "▾" };
             let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");
-            (cells::ends(&left, &format!("{count} "), width), theme::HEADING)
+            return counted_line(&left, unread, width, theme::HEADING);
         }
         FeedsRow::Feed(key, below) => {
-            let Some(feed) = app.engine.feeds.get(key) else { return (String::new(), theme::TEXT) };
-            let indent = " ".repeat(below.saturating_mul(INDENT_CELLS));
-            let left = format!(" {indent}{}", feed.record.shown_title());
-            let style = if feed.is_gone() { theme::DIM } else { weight };
-            (cells::ends(&left, &format!("{count} {}", right_end(app, feed, now)), width), style)
+            let Some(feed) = app.engine.feeds.get(key) else { return Line::default() };
+            let indent = " ".repeat(feeds_pane::name_column(*below));
+            return feed_line(app, feed, &indent, width, now);
         }
-    }
+    };
+    counted_line(&format!(" {sign} {name}"), count, width, style)
 }
 
-/// Trouble, time to the next poll, the reader's pace: always of one width, so that columns align.
-fn right_end(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
-    let pace = cells::fit(plan::pace_sign(feed), 1);
-    let trouble = trouble::mark(&app.engine, feed, now);
-    let next = if app.engine.polls.contains_key(&feed.key) {
-        "⟳".to_owned()
-    } else {
-        let due = feed.plan.next_poll;
-        due.map_or_else(
-            || "–".into(),
-            |at| when::span_words(at.signed_duration_since(now).num_seconds()),
-        )
+/// A name, and a count at the right edge; none if it is 0.
+fn counted_line(left: &str, count: u32, width: usize, style: Style) -> Line<'static> {
+    let count = if count == 0 { String::new() } else { format!("{count} ") };
+    Line::styled(cells::ends(left, &count, width), style)
+}
+
+/// A feed: its name, what is the matter with it, the reader's pace, the time to its next poll where there is room, and what
+/// is unread.
+fn feed_line(
+    app: &App,
+    feed: &Subscription,
+    indent: &str,
+    width: usize,
+    now: DateTime<Utc>,
+) -> Line<'static> {
+    let unread = feed.counters.unread;
+    let style = match (feed.is_gone(), unread) {
+        (true, _) => theme::DIM,
+        (false, 0) => theme::TEXT,
+        (false, _) => theme::UNREAD,
     };
-    let pad = " ".repeat(WHEN_CELLS.saturating_sub(cells::width(&next)));
-    format!("{trouble}{pad}{next}{pace}")
+    let marked = app.ui.marked.feeds.contains(&feed.key);
+    let indent = if marked { indent.replacen(' ', MARKED_SIGN, 1) } else { indent.to_owned() };
+    let left = format!("{indent}{}", feed.record.shown_title());
+    let mark = trouble::mark(&app.engine, feed, now);
+    let mark_style = if matches!(mark, "┄" | "…") { theme::GAP } else { theme::TROUBLE };
+    let fixed = fixed_cells(app, false);
+    let has_time = cells::width(&left).saturating_add(fixed_cells(app, true)) <= width;
+    let time = if has_time {
+        let next = next_poll(app, feed, now);
+        let pad = " ".repeat(WHEN_CELLS.saturating_sub(cells::width(&next)));
+        format!(" {pad}{next}")
+    } else {
+        String::new()
+    };
+    let room = width.saturating_sub(fixed).saturating_sub(cells::width(&time));
+    let count = if unread == 0 { String::new() } else { unread.to_string() };
+    let pad = " ".repeat(count_cells(app).saturating_sub(count.len()));
+    Line::from(vec![
+        Span::styled(format!("{} ", cells::fit(&left, room)), style),
+        Span::styled(cells::fit(mark, 1), mark_style),
+        Span::styled(cells::fit(plan::pace_sign(feed), 1), theme::KEY),
+        Span::styled(time, theme::DIM),
+        Span::styled(format!(" {pad}{count} "), style),
+    ])
+}
+
+/// The time to the next poll, or that it is polled now.
+fn next_poll(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
+    if app.engine.polls.contains_key(&feed.key) {
+        return "⟳".to_owned();
+    }
+    let due = feed.plan.next_poll;
+    due.map_or_else(
+        || "–".into(),
+        |at| when::span_words(at.signed_duration_since(now).num_seconds()),
+    )
 }

@@ -38,6 +38,7 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
         FeedsRow::Feed(key, _) => {
             let Some(feed) = app.engine.feeds.get(key) else { return String::new() };
             vec![
+                app.ui.marked.feeds.contains(key).then(|| "marked".to_owned()),
                 Some(feed.record.shown_title().to_owned()),
                 unread,
                 trouble_words(app, feed, now).map(str::to_owned),

@@ -7,6 +7,7 @@ pub mod entry_lines;
 pub mod entry_text;
 pub(super) mod feeds;
 pub(super) mod feeds_in_words;
+pub(super) mod hint_line;
 pub(super) mod hyperlinks;
 pub(super) mod link_list;
 pub(super) mod pictures;

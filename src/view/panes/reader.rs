@@ -52,13 +52,10 @@ pub(in crate::view) fn draw(
     text
 }
 
-/// Where the text stands: alone on the screen it is a column in the middle.
+/// Where the text stands: a column in the middle, with a margin on both sides.
 fn column(app: &App, inside: Rect) -> Rect {
-    if !app.ui.zoomed || app.ui.focus != Pane::Reader {
-        return inside;
-    }
-    let width = [Constraint::Max(app.ui.settings.text_width)];
-    let [column] = Layout::horizontal(width).flex(Flex::Center).areas(inside);
+    let margins = Constraint::Max(inside.width.saturating_sub(2).min(app.ui.settings.text_width));
+    let [column] = Layout::horizontal([margins]).flex(Flex::Center).areas(inside);
     column
 }
 
@@ -85,7 +82,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
     let origin = cells::wrap(&origin, width, ORIGIN_LINES);
     let mut lines: Vec<Line<'static>> = Vec::new();
-    lines.extend(title.into_iter().map(|line| Line::styled(line, theme::UNREAD)));
+    lines.extend(title.into_iter().map(|line| Line::styled(line, theme::TITLE)));
     lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
     for reason in entry_filters::reasons(&app.engine, &reader.entry) {
         lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));

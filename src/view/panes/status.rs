@@ -18,7 +18,7 @@ use crate::ui::keys::key_names::shown;
 use crate::ui::overlays::prompt::Prompt;
 use crate::ui::overlays::tag_dialog;
 use crate::ui::reader::sideways;
-use crate::ui::screen::Tour;
+use crate::ui::screen::{ANSWER_STAYS, Tour};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
@@ -59,20 +59,27 @@ pub(in crate::view) fn draw(
         [] => String::new(),
         begun => format!(" {} …", shown(begun)),
     };
-    let hint = format!("{begun}{} ? help ", sideways_hint(app));
+    let help = if app.ui.has_hints() { "" } else { " ? help " };
+    let hint = format!("{begun}{}{help}", sideways_hint(app));
     let room = usize::from(area.width).saturating_sub(cells::width(&hint));
     let notice = app.ui.notice.as_ref().filter(|notice| {
-        notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
+        let stays = if notice.stays { ANSWER_STAYS } else { TimeDelta::seconds(NOTICE_SECONDS) };
+        notice.trouble || now.signed_duration_since(notice.at) < stays
     });
+    let question = question(app);
     let wrapped = |text: &str, style: Style| {
         let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
         lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
     };
-    let mut lines = match notice {
-        Some(notice) => {
-            wrapped(&notice.text, if notice.trouble { theme::TROUBLE } else { theme::TEXT })
-        }
-        None => vec![(progress(app, now), theme::DIM)],
+    let mut lines = match (&question, notice) {
+        (Some(question), _) => wrapped(question, theme::KEY),
+        (None, Some(notice)) if notice.trouble => wrapped(&notice.text, theme::TROUBLE),
+        // Long work stays in sight.
+        (None, Some(notice)) => match poll_progress(app) {
+            Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
+            None => wrapped(&notice.text, theme::TEXT),
+        },
+        (None, None) => vec![(progress(app, now), theme::DIM)],
     };
     let mut top = area.y;
     let (last, style) = lines.pop().unwrap_or_default();
@@ -159,14 +166,7 @@ fn progress(app: &App, now: DateTime<Utc>) -> String {
         parts.extend(next_poll(app, now));
     } else {
         parts.extend(selected_wait(app, now));
-        parts.push(format!(
-            "polling {} of {}",
-            app.engine.poll_run.done(),
-            app.engine.poll_run.asked()
-        ));
-        if app.engine.poll_run.new > 0 {
-            parts.push(format!("{} new", app.engine.poll_run.new));
-        }
+        parts.extend(poll_progress(app));
     }
     let failing =
         app.engine.feeds.values().filter(|feed| feed.is_failing() && !feed.is_gone()).count();
@@ -174,6 +174,32 @@ fn progress(app: &App, now: DateTime<Utc>) -> String {
         parts.push(format!("{failing} failing"));
     }
     parts.join(" · ")
+}
+
+/// What is asked, or waited for, before the panes have the keys again.
+fn question(app: &App) -> Option<String> {
+    match &app.ui.overlay {
+        Some(Overlay::Question(question)) => Some(question.text.clone()),
+        Some(Overlay::Looking(id)) => {
+            let addition = app.engine.additions.get(id)?;
+            let address = addition.wanted.address.trim();
+            Some(format!("looking for a feed at {address} … · Esc cancels"))
+        }
+        Some(_) | None => None,
+    }
+}
+
+/// How far the polls are that run.
+fn poll_progress(app: &App) -> Option<String> {
+    let run = &app.engine.poll_run;
+    if app.engine.polls.is_empty() {
+        return None;
+    }
+    let done = format!("polling {} of {}", run.done(), run.asked());
+    let counts = [(run.new, "new"), (run.failed, "failed")].into_iter();
+    let counts =
+        counts.filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    Some(std::iter::once(done).chain(counts).collect::<Vec<_>>().join(" · "))
 }
 
 /// What is being fetched of histories: of one feed its progress, of several their number.

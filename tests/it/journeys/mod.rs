@@ -1,5 +1,7 @@
 //! Journeys from key to screen.
 
+pub mod asking;
+pub mod bulk;
 pub mod failed_writes;
 pub mod filters;
 pub mod full_text;

@@ -54,12 +54,12 @@ fn tags_are_a_tree_with_sums_and_a_feed_stands_under_each_of_its_tags() {
     let trimmed: Vec<&str> =
         tree.iter().map(|row| row.trim_end_matches(char::is_numeric)).collect();
     assert!(trimmed[0].starts_with(" ▾ garden"), "{tree:?}");
-    assert!(tree[1].starts_with("   Ash"), "{tree:?}");
+    assert!(tree[1].starts_with("     Ash"), "{tree:?}");
     assert!(tree[2].starts_with("   ▾ trees"), "{tree:?}");
-    assert!(tree[3].starts_with("     Birch"), "{tree:?}");
+    assert!(tree[3].starts_with("       Birch"), "{tree:?}");
     assert!(tree[4].starts_with(" ▾ sound"), "{tree:?}");
-    assert!(tree[5].starts_with("   Ash"), "{tree:?}");
-    assert!(tree[6].starts_with(" Cedar"), "{tree:?}");
+    assert!(tree[5].starts_with("     Ash"), "{tree:?}");
+    assert!(tree[6].starts_with("   Cedar"), "{tree:?}");
     select(&mut world, "garden");
     assert_eq!(world.titles().len(), 3, "what is below it is part of it");
     let row = world.app.ui.feeds.selected_row().unwrap();

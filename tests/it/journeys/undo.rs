@@ -36,7 +36,7 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
 fn all_changes_are_taken_back_and_done_again_one_after_another() {
     let mut world = world();
     let mut seen = vec![state(&mut world)];
-    for keys in ["+", "ls", "jN", "A", "h-", "D"] {
+    for keys in ["+", "ls", "jN", "A", "h-", "Dy"] {
         world.press(keys);
         let now = state(&mut world);
         assert_ne!(Some(&now), seen.last(), "{keys} changes something");
@@ -153,7 +153,7 @@ fn a_feed_that_was_given_up_is_had_back_by_another_process_with_entries_stars_an
     let before = state(&mut world);
     let sums = |world: &World| (world.app.engine.unread(), world.app.engine.starred());
     let counted = sums(&world);
-    world.press("D");
+    world.press("Dy");
     assert_eq!((world.app.engine.feeds.len(), sums(&world).1), (1, 0));
     world.reopen();
     assert_eq!(world.app.engine.feeds.len(), 1);
@@ -171,7 +171,7 @@ fn a_feed_that_was_given_up_is_had_back_by_another_process_with_entries_stars_an
 #[test]
 fn what_was_given_up_a_week_ago_is_gone_and_what_was_changed_then_stays() {
     let mut world = world();
-    world.press("+D");
+    world.press("+Dy");
     world.pass(TimeDelta::days(7) - TimeDelta::seconds(1));
     assert_eq!(world.store.ended_subscriptions().unwrap().len(), 1);
     world.reopen();
@@ -188,7 +188,7 @@ fn what_was_given_up_a_week_ago_is_gone_and_what_was_changed_then_stays() {
 #[test]
 fn a_feed_that_was_subscribed_to_anew_is_not_had_twice() {
     let mut world = world();
-    world.press("D");
+    world.press("Dy");
     let address = "https://tower.example/feed".to_owned();
     let again = backissue::engine::feeds::addition::Subscribe { address, ..Default::default() };
     world.tell(backissue::engine::request::Request::Import(vec![again]));

@@ -161,7 +161,7 @@ fn the_cursor_of_the_plain_screen_stands_where_the_reader_is() {
         ("j", "unread, Start here"),
         ("<enter>", "Every entry of this feed"),
         ("q<esc><end>i", "Next look"),
-        ("?", "next row, or a line down"),
+        ("?", "Moving"),
         ("?P", "Sal"),
         ("<esc><esc>:goto", ":goto"),
     ] {

@@ -1,5 +1,6 @@
 //! Screens as snapshots, and the pictures of the README.
 
+pub mod coming_back;
 pub mod gallery;
 pub mod pictures;
 pub mod previews;

@@ -1,4 +1,4 @@
-//! Every view at three sizes, as a person sees it: empty, full and broken.
+//! Every view at six sizes, as a person sees it: empty, full and broken.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::history::FeedKey;
@@ -6,7 +6,7 @@ use backissue::history::FeedKey;
 use crate::journeys::plans::{RULES, hinting};
 use crate::support::world::{Scripted, World, rss};
 
-const SIZES: [(u16, u16); 3] = [(120, 36), (90, 24), (40, 12)];
+const SIZES: [(u16, u16); 6] = [(200, 60), (140, 42), (100, 30), (80, 24), (60, 20), (40, 12)];
 
 const ARTICLE: &str = "<h2>The frost</h2><p>The frost of the <em>tenth</em> came early. See \
     <a href=\"https://site.example/ladders\">the ladders</a> and <a href=\"/wax\">the wax</a>.</p>\
@@ -200,6 +200,53 @@ fn the_edit_dialog_shows_what_can_be_chosen() {
 #[test]
 fn the_feeds_can_be_sorted_by_next_poll() {
     show("by_next_poll", planned(2, "SS"));
+}
+
+#[test]
+fn the_entries_can_stand_above_the_text() {
+    show("two_rows", |columns, rows| {
+        let mut world = full(columns, rows);
+        world.press("<enter><enter>LL");
+        world.app.ui.notice = None;
+        world
+    });
+}
+
+#[test]
+fn a_question_stands_on_the_bottom_line() {
+    show("question", after("<end>kD"));
+}
+
+#[test]
+fn no_name_of_the_demo_is_cut_where_there_are_140_columns() {
+    let mut world = crate::support::demo_world::demo_world(140, 42);
+    world.rest();
+    let screen = world.draw();
+    for feed in world.app.engine.feeds.values() {
+        let title = feed.record.shown_title();
+        let of_pane = |line: &str| line.chars().take(52).collect::<String>();
+        assert!(screen.lines().any(|line| of_pane(line).contains(title)), "{title}: {screen}");
+    }
+}
+
+#[test]
+fn a_text_stands_in_the_middle_with_a_margin_that_nothing_touches() {
+    for (columns, rows) in SIZES.into_iter().chain([(260, 40)]) {
+        let mut world = full(columns, rows);
+        world.press("<enter><enter>");
+        world.draw();
+        let text = world.app.ui.viewport.reader;
+        let screen = world.draw();
+        let lines = screen.lines().skip(usize::from(text.row)).take(usize::from(text.rows));
+        let mut margins = Vec::new();
+        for line in lines {
+            let cells: Vec<char> = line.chars().collect();
+            let at = |column: u16| cells.get(usize::from(column)).copied().unwrap_or(' ');
+            margins.push((at(text.column - 1), at(text.column + text.columns)));
+        }
+        assert!(text.columns <= 80 && !margins.is_empty(), "{columns}x{rows}");
+        assert!(margins.iter().all(|margin| *margin == (' ', ' ')), "{margins:?} {screen}");
+    }
 }
 
 #[test]

@@ -219,7 +219,10 @@ impl World {
 
     fn answer_screen(&mut self, effect: ScreenEffect) -> Option<ScreenInput> {
         match effect {
-            ScreenEffect::Engine(_) | ScreenEffect::OpenDemo => None,
+            ScreenEffect::Engine(_)
+            | ScreenEffect::OpenDemo
+            | ScreenEffect::CompletePath(_)
+            | ScreenEffect::Export { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
                 let kept = pictures::PictureCache::beside(self.store.folder());
@@ -368,6 +371,18 @@ impl World {
     /// The program is killed and starts again: what was not written is lost.
     pub fn restart(&mut self) {
         self.app = self.reload();
+        self.tell(ScreenInput::Resized(self.size.0, self.size.1));
+        let first = begin(&mut self.app, self.now);
+        self.perform(first);
+        self.draw();
+    }
+
+    /// The program ends by a key and starts again where the reader was.
+    pub fn end_and_come_back(&mut self) {
+        self.tell(Request::Stop);
+        let place = backissue::ui::come_back::place_of(&self.app);
+        self.app = self.reload();
+        self.app.ui.returns_to = Some(Box::new(place));
         self.tell(ScreenInput::Resized(self.size.0, self.size.1));
         let first = begin(&mut self.app, self.now);
         self.perform(first);

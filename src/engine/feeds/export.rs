@@ -1,0 +1,18 @@
+//! The subscriptions as a list for other programs.
+
+use super::subscription::SubscriptionRecord;
+use crate::feed::opml::subscription_list::OpmlFeed;
+use crate::feed::opml::write_opml;
+
+/// Subscriptions as OPML 2.0; what the reader chose for them travels in attributes of our own.
+pub fn subscriptions_text<'r>(records: impl Iterator<Item = &'r SubscriptionRecord>) -> String {
+    let outline = |record: &SubscriptionRecord| OpmlFeed {
+        xml_url: record.url.clone(),
+        html_url: record.site.clone(),
+        title: record.own_title.clone().or_else(|| record.title.clone()),
+        tags: record.tags.clone(),
+        settings: record.feed_settings.to_opml(),
+    };
+    let outlines: Vec<OpmlFeed> = records.map(outline).collect();
+    write_opml("Subscriptions of backissue", &outlines)
+}

@@ -1,0 +1,64 @@
+//! The file in the data folder that says where the reader was when the program ended.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::ui::state::screen_place::ScreenPlace;
+
+/// Bytes of the file at most; it has a few hundred.
+const BYTES_MAX: u64 = 64 * 1024;
+
+fn path_in(folder: &Path) -> PathBuf {
+    folder.join("screen.json")
+}
+
+/// Where the reader was; `None`: that is not known, or cannot be read.
+pub(super) fn load(folder: &Path) -> Option<ScreenPlace> {
+    let path = path_in(folder);
+    let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= BYTES_MAX);
+    let text = fs::read(&path).ok().filter(|_| is_small)?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Keeps where the reader is.
+pub(super) fn save(folder: &Path, place: &ScreenPlace) -> io::Result<()> {
+    let text = serde_json::to_vec(place)?;
+    let (path, fresh) = (path_in(folder), folder.join("screen.json.new"));
+    fs::write(&fresh, text)?;
+    fs::rename(fresh, path)
+}
+
+/// Forgets it.
+pub(super) fn forget(folder: &Path) {
+    fs::remove_file(path_in(folder)).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{EntryKey, FeedKey};
+    use crate::ui::state::screen_place::PlaceList;
+
+    #[test]
+    fn a_place_is_read_as_it_was_written_and_a_damaged_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(load(folder.path()), None);
+        let place = ScreenPlace {
+            list: PlaceList::Tag("garden/fruit".into()),
+            entry: Some(EntryKey { feed: FeedKey(3), seq: 9 }),
+            is_open: true,
+            ..ScreenPlace::default()
+        };
+        save(folder.path(), &place).unwrap();
+        assert_eq!(load(folder.path()), Some(place));
+        fs::write(folder.path().join("screen.json"), "{\"list\":{\"feed\":7}}").unwrap();
+        let known = load(folder.path()).map(|place| place.list);
+        assert_eq!(known, Some(PlaceList::Feed(FeedKey(7))), "what is left out is as usual");
+        for damaged in ["{", "[1]", "{\"list\":\"elsewhere\"}"] {
+            fs::write(folder.path().join("screen.json"), damaged).unwrap();
+            assert_eq!(load(folder.path()), None, "{damaged}");
+        }
+        forget(folder.path());
+        assert_eq!(load(folder.path()), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! What is done to everything that is marked, as one change.
+
+use chrono::{DateTime, Utc};
+
+use super::marking::marked_feeds;
+use crate::engine::request::Request;
+use crate::feed::opml::subscription_list::normal_tags;
+use crate::history::{EntryKey, Flag};
+use crate::schedule::Pace;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::marked::Marked;
+
+/// Sets the pace of the marked feeds; `None`: none is marked.
+pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<ScreenEffect>> {
+    let feeds = marked_feeds(app);
+    let count = feeds.len();
+    let requests: Vec<Request> =
+        feeds.into_iter().map(|feed| Request::SetPace(feed, pace)).collect();
+    if requests.is_empty() {
+        return None;
+    }
+    let effects = app.ask(now, Request::Together(requests));
+    let words = match pace {
+        Pace::More => "more often",
+        Pace::Normal => "as recommended",
+        Pace::Less => "less often",
+    };
+    app.ui.say(now, format!("{count} feeds are checked {words} · u undo"));
+    Some(effects)
+}
+
+/// Gives the marked feeds further tags; those with a minus in front are taken away.
+pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+    let parts = || typed.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
+    let further = normal_tags(parts().filter(|part| !part.starts_with('-')));
+    if gone.is_empty() && further.is_empty() {
+        app.ui.say(now, "nothing was changed");
+        return Vec::new();
+    }
+    let mut requests = Vec::new();
+    for key in marked_feeds(app) {
+        let Some(feed) = app.engine.feeds.get(&key) else { continue };
+        let mut chosen = feed.record.chosen();
+        chosen.tags.retain(|tag| !gone.contains(tag));
+        let fresh = further.iter().filter(|tag| !chosen.tags.contains(tag)).cloned();
+        let fresh: Vec<String> = fresh.collect();
+        chosen.tags.extend(fresh);
+        requests.push(Request::Set(key, Box::new(chosen)));
+    }
+    let count = requests.len();
+    let effects = app.ask(now, Request::Together(requests));
+    app.ui.marked = Marked::default();
+    app.ui.say(now, format!("the tags of {count} feeds were changed · u undo"));
+    effects
+}
+
+/// Sets a mark on the marked entries, or clears it where all of them have it; `None`: none is marked.
+pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<ScreenEffect>> {
+    if app.ui.focus != Pane::Entries || app.ui.marked.entries.is_empty() {
+        return None;
+    }
+    let keys: Vec<EntryKey> = std::mem::take(&mut app.ui.marked.entries).into_iter().collect();
+    let rows = app.ui.list.rows.iter();
+    let marked = rows.filter(|row| row.key.entry().is_some_and(|key| keys.contains(&key)));
+    let value = marked.into_iter().any(|row| !row.flags.get(flag));
+    let count = keys.len();
+    let effects = app.ask(now, Request::Mark { keys, flag, value });
+    let words = match (flag == Flag::Starred, value) {
+        (true, true) => "starred",
+        (true, false) => "without a star now",
+        (false, true) => "marked read",
+        (false, false) => "marked unread",
+    };
+    app.ui.say(now, format!("{count} {words} · u undo"));
+    Some(effects)
+}

@@ -1,0 +1,79 @@
+//! Lists of subscriptions: read from a file, and written into one.
+
+use chrono::{DateTime, Utc};
+
+use super::poll_answers;
+use crate::engine::feeds::export::subscriptions_text;
+use crate::engine::request::Request;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::state::imported_list::ImportedList;
+
+/// What was left out of a list is named up to this number; the rest is counted.
+const REFUSED_NAMED: usize = 3;
+
+/// Reads a list of subscriptions from a file.
+pub fn import_file(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
+    app.ask(now, Request::ImportFile(path.trim().to_owned()))
+}
+
+/// Writes the subscriptions into a file.
+pub fn export_list(app: &App, path: &str) -> Vec<ScreenEffect> {
+    let text = subscriptions_text(app.engine.feeds.values().map(|feed| &feed.record));
+    vec![ScreenEffect::Export { path: path.trim().to_owned(), text }]
+}
+
+/// Subscribes to what a list names. Its first poll is told of when it has ended.
+pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec<ScreenEffect> {
+    let ImportedList { wanted, mut refused } = list;
+    app.engine.imported = None;
+    let effects = app.ask(now, Request::Import(wanted));
+    let imported = app.engine.imported.clone().unwrap_or_default();
+    refused.extend(imported.bad.iter().map(|(address, why)| format!("{address}: {why}")));
+    let known = match imported.known.len() {
+        0 => String::new(),
+        known => format!(", {known} subscribed to before"),
+    };
+    let mut named: Vec<String> = refused.iter().take(REFUSED_NAMED).cloned().collect();
+    let more = refused.len().saturating_sub(named.len());
+    if more > 0 {
+        named.push(format!("and {more} more ('backissue import' lists all)"));
+    }
+    let left_out = if named.is_empty() {
+        String::new()
+    } else {
+        format!(" · left out: {}", named.join("; "))
+    };
+    let said = format!("{} added{known}{left_out}", imported.added.len());
+    if app.engine.is_polling_by_itself() && !app.engine.offline {
+        poll_answers::wait_for_polls(app, imported.added.into_iter().collect(), 0);
+    }
+    app.ui.answer(now, said);
+    effects
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::addition::Subscribe;
+    use crate::ui::actions::lists::*;
+    use crate::ui::sample_app::{app_with, noon};
+
+    #[test]
+    fn a_list_is_taken_and_what_is_left_out_of_it_is_named() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        let wanted = |address: &str| Subscribe { address: address.into(), ..Subscribe::default() };
+        let list = ImportedList {
+            wanted: vec![wanted("https://a.example/f"), wanted("https://feed1.example/")],
+            refused: (1..=5).map(|line| format!("line {line}: no address")).collect(),
+        };
+        import_list(&mut app, noon(), list);
+        assert_eq!(
+            app.ui.notice.map(|notice| notice.text).as_deref(),
+            Some(
+                "1 added, 1 subscribed to before · left out: line 1: no address; line 2: no address; \
+                 line 3: no address; and 2 more ('backissue import' lists all)"
+            )
+        );
+        assert_eq!(app.ui.asked_polls.len(), 1, "its first poll is waited for");
+    }
+}

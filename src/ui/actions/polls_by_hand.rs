@@ -1,0 +1,74 @@
+//! Polls that the reader asks for by a key.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::poll_answers;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+use crate::engine::poll::poll_results::PollResult;
+use crate::engine::request::Request;
+use crate::history::FeedKey;
+use crate::schedule::duration_words;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+
+/// Polls by hand. What came of it is told when it is known, and at once what cannot be polled now.
+pub fn poll_feeds(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feeds: Option<Vec<FeedKey>>,
+) -> Vec<ScreenEffect> {
+    let noted = app.engine.poll_run.noted;
+    let wanted: BTreeSet<FeedKey> = match &feeds {
+        Some(feeds) => feeds.iter().copied().collect(),
+        None => app.engine.feeds.keys().copied().collect(),
+    };
+    let request = PollRequest { feeds, kind: PollKind::Allowed, archives: true };
+    let effects = app.ask(now, Request::Poll(request));
+    let polled: BTreeSet<FeedKey> =
+        wanted.iter().copied().filter(|feed| app.engine.polls.contains_key(feed)).collect();
+    let left_out = wanted.len().saturating_sub(polled.len());
+    if polled.is_empty() {
+        let skipped: Vec<&PollResult> = app.engine.poll_run.since(noted).collect();
+        if let Some(first) = skipped.first() {
+            let text = nothing_polled(app, now, first, wanted.len());
+            app.ui.answer(now, text);
+        }
+        return effects;
+    }
+    app.ui.notice = None;
+    poll_answers::wait_for_polls(app, polled, left_out);
+    effects
+}
+
+/// Why nothing is polled now; where a feed was checked a moment ago, that is the answer.
+fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usize) -> String {
+    let reason = first.reason.as_deref().unwrap_or_default();
+    if app.engine.confirming.is_some() {
+        return format!("not polled: {reason} · r again polls it all the same");
+    }
+    let Some(feed) = app.engine.feeds.get(&first.feed) else {
+        return format!("not polled: {reason}");
+    };
+    let title = feed.record.shown_title();
+    let checked = checked_lately(feed, now);
+    match (checked, wanted) {
+        (Some(ago), 1) => format!("nothing new in {title} (checked {ago} ago)"),
+        (Some(ago), _) => {
+            format!("nothing new: all were checked a moment ago ({title} {ago} ago)")
+        }
+        (None, 1) => format!("not polled: {reason}"),
+        (None, all) => format!("none of {all} feeds is polled; {title}: {reason}"),
+    }
+}
+
+/// How long ago a feed was read, if that is all that keeps it from being polled again.
+fn checked_lately(feed: &Subscription, now: DateTime<Utc>) -> Option<String> {
+    let facts = &feed.state.facts;
+    let read = facts.last_ok.filter(|at| facts.last_try == Some(*at))?;
+    let ago = now.signed_duration_since(read).num_seconds();
+    // Longer ago something else is the reason.
+    (0..300).contains(&ago).then(|| duration_words(ago.max(1)))
+}

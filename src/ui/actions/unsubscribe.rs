@@ -1,0 +1,110 @@
+//! Unsubscribing by a key: where more than an empty feed may be lost by accident, the reader is asked first.
+
+use chrono::{DateTime, Utc};
+
+use super::marking;
+use crate::engine::request::Request;
+use crate::history::{Counters, FeedKey};
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::overlays::outcome::KeyOutcome;
+use crate::ui::panes::attention;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{Overlay, Question};
+
+/// Unsubscribes from the marked feeds, else from the selected one. Asks first if there are several, if the feed is not what
+/// has the keys, or has entries that are unread or starred.
+pub fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let marked = marking::marked_feeds(app);
+    if !marked.is_empty() {
+        return ask_about(app, marked);
+    }
+    let concerned = || attention::selected_concern(app, now).map(|concern| concern.feed);
+    let selected = app.ui.feeds.selected_row().and_then(FeedsRow::feed);
+    let Some(feed) = selected.or_else(concerned) else {
+        app.ui.say(now, "select the feed to unsubscribe from");
+        return Vec::new();
+    };
+    let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
+    let counters = subscription.counters;
+    let has_keys = app.ui.focus == Pane::Feeds || attention::is_open(app);
+    if has_keys && counters.unread == 0 && counters.starred == 0 {
+        return app.ask(now, Request::Unsubscribe(feed));
+    }
+    ask_about(app, vec![feed])
+}
+
+/// Unsubscribes from all feeds that ended, after a question.
+pub fn unsubscribe_ended(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let ended = app.engine.feeds.values().filter(|feed| feed.is_gone());
+    let ended: Vec<FeedKey> = ended.map(|feed| feed.key).collect();
+    if ended.is_empty() {
+        app.ui.say(now, "no feed has ended");
+        return Vec::new();
+    }
+    ask_about(app, ended)
+}
+
+/// Asks whether to unsubscribe from feeds, and says what would be lost.
+fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
+    let known = || feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
+    let sum = |count: fn(&Counters) -> u32| {
+        known().map(|feed| count(&feed.counters)).fold(0, u32::saturating_add)
+    };
+    let (total, unread, starred) =
+        (sum(|all| all.total), sum(|all| all.unread), sum(|all| all.starred));
+    let counts = [
+        Some(counted(total, "entry", "entries")),
+        (unread > 0).then(|| format!("{unread} unread")),
+        (starred > 0).then(|| format!("{starred} starred")),
+    ];
+    let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let what = match feeds.as_slice() {
+        [feed] => {
+            let feed = app.engine.feeds.get(feed);
+            format!("'{}'", feed.map_or("", |feed| feed.record.shown_title()))
+        }
+        several => format!("{} feeds", several.len()),
+    };
+    let text = format!("Unsubscribe from {what} ({counts})? y/n");
+    app.ui.lay_over(Overlay::Question(Question { text, unsubscribes: feeds }));
+    Vec::new()
+}
+
+fn counted(count: u32, one: &str, more: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+}
+
+/// A key while the question is asked: y does it, n and Esc do not, any other key does nothing.
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Question(question)) = &app.ui.overlay else { return KeyOutcome::Passed };
+    match key {
+        Key { code: Code::Char('c'), ctrl: true } => return KeyOutcome::Passed,
+        Key { code: Code::Char('y' | 'Y'), ctrl: false } => {
+            let feeds: Vec<FeedKey> = question.unsubscribes.clone();
+            app.ui.uncover();
+            return KeyOutcome::Done(unsubscribe(app, now, feeds));
+        }
+        Key { code: Code::Char('n' | 'N' | 'q') | Code::Esc, ctrl: false } => {
+            app.ui.uncover();
+            app.ui.say(now, "cancelled: nothing was changed");
+        }
+        Key { .. } => {}
+    }
+    KeyOutcome::Done(Vec::new())
+}
+
+/// Unsubscribes; several feeds are one change.
+fn unsubscribe(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
+    app.ui.marked.feeds.clear();
+    if let [feed] = feeds.as_slice() {
+        return app.ask(now, Request::Unsubscribe(*feed));
+    }
+    let count = feeds.len();
+    let requests = feeds.into_iter().map(Request::Unsubscribe).collect();
+    let effects = app.ask(now, Request::Together(requests));
+    app.ui.say(now, format!("unsubscribed from {count} feeds · u undo"));
+    effects
+}

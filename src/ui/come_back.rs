@@ -1,0 +1,95 @@
+//! Coming back to where the reader was when the program ended.
+
+use chrono::{DateTime, Utc};
+
+use super::app::App;
+use super::effect::{ScreenEffect, store};
+use super::panes::entry_list::WINDOW_ROWS;
+use super::panes::{feeds_pane, list_query, load_rows};
+use super::screen::Then;
+use super::state::feeds_pane::FeedsRow;
+use super::state::layout::Pane;
+use super::state::screen_place::{PlaceList, ScreenPlace};
+use crate::engine::entries::rows::{RowKey, RowsWanted};
+use crate::engine::store_work::Job;
+use crate::history::EntryKey;
+
+/// Where the reader is now.
+pub fn place_of(app: &App) -> ScreenPlace {
+    let ui = &app.ui;
+    let before = ui.search.as_ref().map(|search| &search.before);
+    let (list, focus) = match before {
+        // A search is not kept: the list below it is.
+        Some(before) => (&before.list, before.focus),
+        None => (&ui.list, ui.focus),
+    };
+    let entry = list.selected_row().and_then(|row| row.key.entry());
+    let read = match before {
+        Some(before) => before.reader.as_ref(),
+        None => ui.shown_reader(),
+    };
+    ScreenPlace {
+        list: ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default(),
+        entry,
+        is_open: read.is_some_and(|reader| Some(reader.entry.key) == entry),
+        focus,
+        order: ui.feeds.order,
+        show: ui.show,
+        layout: ui.layout,
+        is_zoomed: ui.zoomed,
+    }
+}
+
+/// Opens the list that was open, with its entry. What is not there any more is passed over.
+pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
+    let ScreenPlace { list, entry, is_open, focus, order, show, layout, is_zoomed } = place;
+    (app.ui.show, app.ui.layout, app.ui.zoomed) = (show, layout, is_zoomed);
+    app.ui.feeds.order = order;
+    feeds_pane::rebuild_rows(app);
+    let found = app.ui.feeds.rows.iter().position(|row| PlaceList::of(row) == list);
+    let Some(found) = found else { return load_rows::open_list(app, now) };
+    app.ui.feeds.selected = found;
+    let effects = load_rows::open_list(app, now);
+    let is_listed = !matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Attention));
+    let Some(entry) = entry else {
+        app.ui.focus = if is_listed { Pane::Feeds } else { list_pane(focus) };
+        return effects;
+    };
+    let pane = if is_open { focus } else { list_pane(focus) };
+    app.ui.then = Some(Then::ComeBack { entry, is_open, pane });
+    open_around(app, now, entry)
+}
+
+/// The pane of lists that has the keys where no text is open.
+const fn list_pane(focus: Pane) -> Pane {
+    match focus {
+        Pane::Feeds => Pane::Feeds,
+        Pane::Entries | Pane::Reader => Pane::Entries,
+    }
+}
+
+/// Asks for the open list around one of its entries, which stays in it although it is read.
+fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
+    app.ui.list.keep.insert(entry);
+    let query = list_query::build_query(app, now);
+    vec![store(Job::ReadRows(RowsWanted {
+        rebuild: Some(query),
+        around: Some(RowKey::Entry(entry)),
+        asked: Some(0),
+        ..RowsWanted::at(app.ui.list.number, 0, WINDOW_ROWS)
+    }))]
+}
+
+/// The rows have come: where the entry is among them, it is shown as it was.
+pub fn show_entry(app: &mut App, entry: EntryKey, is_open: bool, pane: Pane) -> Vec<ScreenEffect> {
+    let is_here = app.ui.list.selected_row().is_some_and(|row| row.key == RowKey::Entry(entry));
+    if !is_here {
+        return Vec::new();
+    }
+    app.ui.focus = pane;
+    if !is_open {
+        return Vec::new();
+    }
+    app.ui.opening = Some(entry);
+    vec![store(Job::ReadEntry(entry))]
+}

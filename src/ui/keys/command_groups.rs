@@ -1,0 +1,83 @@
+//! The commands in groups, by what a reader wants to do: the order of the help.
+
+use super::commands::{COMMANDS, CommandRow};
+
+/// The headings of the help, and the names of the commands below each.
+const GROUPS: [(&str, &[&str]); 9] = [
+    (
+        "Moving",
+        &[
+            "down",
+            "up",
+            "right",
+            "left",
+            "first",
+            "last",
+            "half-page-down",
+            "half-page-up",
+            "page-down",
+            "page-up",
+            "open",
+            "back",
+            "close",
+            "goto",
+        ],
+    ),
+    (
+        "Reading",
+        &[
+            "read-on",
+            "next-unread",
+            "previous-unread",
+            "next-entry",
+            "previous-entry",
+            "link",
+            "open-in-browser",
+            "open-copies",
+            "full-text",
+            "full-text-always",
+            "pictures",
+            "enclosure",
+            "pipe",
+            "copy-link",
+            "scroll-right",
+            "scroll-left",
+            "from-beginning",
+        ],
+    ),
+    ("Marking", &["mark", "mark-range", "toggle-read", "mark-all-read", "star", "undo", "redo"]),
+    ("Searching and filtering", &["search", "save-search", "show", "mute", "filters"]),
+    (
+        "Feeds",
+        &["add", "edit", "tags", "unsubscribe", "unsubscribe-ended", "sort", "import", "export"],
+    ),
+    (
+        "Checking for new entries",
+        &["poll", "poll-all", "more-often", "less-often", "normally-often"],
+    ),
+    ("When and why", &["plan", "timetable", "time-zone", "steps", "own-rule", "history"]),
+    ("Screen", &["zoom", "layout", "theme", "redraw"]),
+    ("backissue", &["command", "help", "suspend", "quit"]),
+];
+
+/// The headings, and the places of the commands below each in [`COMMANDS`].
+pub fn grouped() -> impl Iterator<Item = (&'static str, Vec<usize>)> {
+    GROUPS.iter().map(|(heading, names)| {
+        let place = |name: &&str| COMMANDS.iter().position(|row: &CommandRow| row.name == *name);
+        (*heading, names.iter().filter_map(place).collect())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let mut grouped: Vec<usize> = grouped().flat_map(|(_, places)| places).collect();
+        grouped.sort_unstable();
+        assert_eq!(grouped, (0..COMMANDS.len()).collect::<Vec<_>>());
+        let names: usize = GROUPS.iter().map(|(_, names)| names.len()).sum();
+        assert_eq!(names, COMMANDS.len(), "every name is one of a command");
+    }
+}

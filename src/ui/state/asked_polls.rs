@@ -1,0 +1,112 @@
+//! Polls that the reader asked for: which of them still run, and what came of the others.
+
+use std::collections::BTreeSet;
+
+use crate::engine::poll::poll_results::{PollOutcome, PollResult};
+use crate::history::FeedKey;
+
+/// Polls asked for together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AskedPolls {
+    /// Feeds whose answers are still to come.
+    pub(in crate::ui) open: BTreeSet<FeedKey>,
+    /// Feeds that were polled.
+    pub(in crate::ui) polled: usize,
+    /// Feeds that were not polled now.
+    pub(in crate::ui) left_out: usize,
+    /// New entries.
+    pub(in crate::ui) new: u32,
+    /// Feeds that had some.
+    pub(in crate::ui) with_new: usize,
+    /// Polls that failed.
+    pub(in crate::ui) failed: usize,
+    /// The title of the feed that had something to tell last, or of the only one.
+    pub(in crate::ui) title: String,
+    /// Why the last poll that failed did.
+    pub(in crate::ui) why: Option<String>,
+}
+
+impl AskedPolls {
+    /// Polls of these feeds.
+    pub(in crate::ui) fn of(open: BTreeSet<FeedKey>, left_out: usize) -> Self {
+        Self { polled: open.len(), open, left_out, ..Self::default() }
+    }
+
+    /// Takes the result of one of them.
+    pub(in crate::ui) fn take(&mut self, result: &PollResult, title: &str) {
+        if !self.open.remove(&result.feed) {
+            return;
+        }
+        let failed = result.outcome == PollOutcome::Failed;
+        self.failed = self.failed.saturating_add(usize::from(failed));
+        self.new = self.new.saturating_add(result.new);
+        self.with_new = self.with_new.saturating_add(usize::from(result.new > 0));
+        if result.new > 0 || self.polled == 1 {
+            title.clone_into(&mut self.title);
+        }
+        if failed {
+            self.why.clone_from(&result.reason);
+        }
+    }
+
+    /// What came of them, in one line.
+    pub(in crate::ui) fn words(&self) -> String {
+        let title = &self.title;
+        if self.polled == 1 && self.failed == 1 {
+            let why = self.why.as_deref().unwrap_or("it could not be read");
+            return format!("{title}: {why}");
+        }
+        let news = match (self.new, self.polled, self.with_new) {
+            (0, 1, _) => format!("nothing new in {title} (checked just now)"),
+            (0, polled, _) => format!("nothing new in {polled} feeds"),
+            (new, _, 1) => format!("{new} new in {title}"),
+            (new, _, feeds) => format!("{new} new in {feeds} feeds"),
+        };
+        let failed = (self.failed > 0).then(|| format!("{} failed", self.failed));
+        let left_out = match self.left_out {
+            0 => None,
+            1 => Some("1 not checked now: i on it says why".to_owned()),
+            more => Some(format!("{more} not checked now: i on one says why")),
+        };
+        [Some(news), failed, left_out].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(feed: u32, new: u32, failed: Option<&str>) -> PollResult {
+        let outcome = if failed.is_some() { PollOutcome::Failed } else { PollOutcome::Read };
+        let empty = PollResult::empty(FeedKey(feed), outcome, failed.map(str::to_owned));
+        PollResult { new, ..empty }
+    }
+
+    #[test]
+    fn what_came_of_one_poll_or_of_many_is_one_line() {
+        for (results, left_out, said) in [
+            (vec![result(1, 3, None)], 0, "3 new in Feed 1"),
+            (vec![result(1, 0, None)], 0, "nothing new in Feed 1 (checked just now)"),
+            (vec![result(1, 0, Some("no answer"))], 0, "Feed 1: no answer"),
+            (vec![result(1, 0, None), result(2, 2, None)], 0, "2 new in Feed 2"),
+            (
+                vec![result(1, 1, None), result(2, 2, None), result(3, 0, Some("gone"))],
+                4,
+                "3 new in 2 feeds · 1 failed · 4 not checked now: i on one says why",
+            ),
+            (
+                vec![result(1, 0, None), result(2, 0, Some("gone"))],
+                1,
+                "nothing new in 2 feeds · 1 failed · 1 not checked now: i on it says why",
+            ),
+        ] {
+            let open = results.iter().map(|result| result.feed).collect();
+            let mut asked = AskedPolls::of(open, left_out);
+            for result in &results {
+                asked.take(result, &format!("Feed {}", result.feed.0));
+                asked.take(result, "told twice");
+            }
+            assert_eq!(asked.words(), said);
+        }
+    }
+}

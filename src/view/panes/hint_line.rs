@@ -1,0 +1,103 @@
+//! The line of hints at the bottom: the keys that matter where the reader is.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::ui::app::App;
+use crate::ui::keys::key_bindings::place_of;
+use crate::ui::panes::attention;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
+use crate::view::{cells, pane, theme};
+
+/// A command by its name, and what it does in a word or two.
+type Hint = (&'static str, &'static str);
+
+const FEEDS: [Hint; 5] = [
+    ("open", "entries"),
+    ("poll", "check now"),
+    ("add", "add"),
+    ("plan", "when"),
+    ("search", "search"),
+];
+const ENTRIES: [Hint; 5] = [
+    ("open", "read"),
+    ("next-unread", "next unread"),
+    ("star", "star"),
+    ("mark-all-read", "all read"),
+    ("search", "search"),
+];
+const READER: [Hint; 5] = [
+    ("read-on", "read on"),
+    ("next-unread", "next unread"),
+    ("star", "star"),
+    ("open-in-browser", "browser"),
+    ("back", "back"),
+];
+const ATTENTION: [Hint; 5] = [
+    ("open", "solve"),
+    ("toggle-read", "noted"),
+    ("unsubscribe", "unsubscribe"),
+    ("undo", "undo"),
+    ("back", "back"),
+];
+const PLAN: [Hint; 5] = [
+    ("poll", "check now"),
+    ("more-often", "more often"),
+    ("less-often", "less often"),
+    ("steps", "why"),
+    ("back", "close"),
+];
+const HELP: [Hint; 3] = [("search", "find"), ("down", "down"), ("close", "close")];
+
+/// Draws the line, if there is room for one.
+pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App) {
+    if area.height == 0 {
+        return;
+    }
+    let help = key_of(app, "help");
+    let end = if help.is_empty() { String::new() } else { format!("{help} ") };
+    let room = usize::from(area.width).saturating_sub(cells::width(&end) + HELP_WORD.len() + 2);
+    let mut spans = Vec::new();
+    let mut used = 0_usize;
+    for (name, words) in hints(app) {
+        let key = key_of(app, name);
+        let cells = cells::width(&key).saturating_add(words.len()).saturating_add(4);
+        if key.is_empty() || used.saturating_add(cells) > room {
+            continue;
+        }
+        used = used.saturating_add(cells);
+        spans.push(Span::styled(format!(" {key}"), theme::KEY));
+        spans.push(Span::styled(format!(" {words}  "), theme::DIM));
+    }
+    if !end.is_empty() {
+        spans.push(Span::raw(" ".repeat(room.saturating_sub(used).saturating_add(1))));
+        spans.push(Span::styled(end, theme::KEY));
+        spans.push(Span::styled(HELP_WORD, theme::DIM));
+    }
+    pane::put(frame, &[Line::from(spans)], area);
+}
+
+/// Stands behind the key of the help.
+const HELP_WORD: &str = "help";
+
+/// The first key of a command; empty if it has none.
+fn key_of(app: &App, name: &str) -> String {
+    let keys = place_of(name).map(|place| app.ui.settings.keys.keys_of(place)).unwrap_or_default();
+    keys.split(' ').next().unwrap_or_default().to_owned()
+}
+
+/// What matters here. A dialog says itself what its keys are.
+fn hints(app: &App) -> &'static [Hint] {
+    match (&app.ui.overlay, app.ui.focus) {
+        _ if app.engine.feeds.is_empty() => &[],
+        (None, Pane::Feeds) => &FEEDS,
+        (None, Pane::Entries) if attention::is_open(app) => &ATTENTION,
+        (None, Pane::Entries) => &ENTRIES,
+        (None, Pane::Reader) => &READER,
+        (Some(Overlay::Plan(_) | Overlay::Timetable(_)), _) => &PLAN,
+        (Some(Overlay::Help(_)), _) => &HELP,
+        (Some(_), _) => &[],
+    }
+}

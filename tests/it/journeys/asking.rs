@@ -1,0 +1,125 @@
+//! What the program asks before it does something, and what it answers when something was asked of it.
+
+use backissue::engine::request::Request;
+use backissue::history::FeedKey;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::state::imported_list::ImportedList;
+use chrono::TimeDelta;
+
+use crate::support::world::{World, rss};
+
+const NOTES: &str = "https://orchard.example/feed";
+const TOWER: &str = "https://tower.example/feed";
+
+fn world() -> World {
+    let notes = rss("Orchard Notes", &[("n1", "Wax", 1, ""), ("n2", "Frost", 2, "")]);
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "")]);
+    World::subscribed(100, 30, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
+}
+
+fn bottom(world: &mut World) -> String {
+    let screen = world.draw();
+    let hints = usize::from(world.app.ui.has_hints());
+    screen.lines().rev().nth(hints).unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn escape_closes_what_is_open_and_never_ends_the_program() {
+    let mut world = world();
+    world.press("<enter><enter>i<esc><esc><esc><esc><esc>");
+    assert!(!world.quit);
+    assert_eq!(world.notice(), "nothing is open · q ends backissue");
+    world.press("q");
+    assert!(world.quit);
+}
+
+#[test]
+fn whoever_unsubscribes_from_a_feed_with_unread_entries_is_asked_first() {
+    let mut world = world();
+    world.press("Gj");
+    world.press("D");
+    assert_eq!(bottom(&mut world), "Unsubscribe from 'Orchard Notes' (2 entries, 2 unread)? y/n");
+    for keys in ["j", "<enter>", "A"] {
+        world.press(keys);
+        assert!(bottom(&mut world).starts_with("Unsubscribe"), "{keys} is no answer");
+    }
+    world.press("n");
+    assert_eq!((world.app.engine.feeds.len(), world.app.engine.unread()), (2, 3));
+    assert_eq!(world.notice(), "cancelled: nothing was changed");
+    world.press("Dy");
+    assert_eq!(world.app.engine.feeds.len(), 1);
+    assert_eq!(world.notice(), "unsubscribed from 'Orchard Notes' · u undo");
+}
+
+#[test]
+fn a_feed_without_anything_to_lose_is_given_up_at_once_but_not_from_its_list() {
+    let mut world = world();
+    world.press("GAlD");
+    assert!(bottom(&mut world).ends_with("? y/n"), "the keys were with its entries");
+    world.press("<esc>hD");
+    assert_eq!(world.app.engine.feeds.len(), 1);
+}
+
+#[test]
+fn what_a_poll_brought_is_told_in_one_line_that_keys_do_not_take_away_at_once() {
+    let mut world = world();
+    world.press("G");
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    assert_eq!(world.notice(), "nothing new in Orchard Notes (checked just now)");
+    world.press("j");
+    assert!(bottom(&mut world).starts_with("nothing new in Orchard Notes"));
+    world.pass(TimeDelta::seconds(10));
+    assert!(!bottom(&mut world).starts_with("nothing new"), "ten seconds are over");
+    world.press("r");
+    assert_eq!(world.notice(), "nothing new in Orchard Notes (checked 10 s ago)");
+    world.pass(TimeDelta::minutes(6));
+    world.serve(NOTES, &rss("Orchard Notes", &[("n3", "Ice", 0, ""), ("n1", "Wax", 1, "")]));
+    world.network.remove(TOWER);
+    world.press("R");
+    world.wait(3);
+    assert_eq!(world.notice(), "1 new in Orchard Notes · 1 failed");
+}
+
+#[test]
+fn the_first_poll_of_an_imported_list_is_told_when_it_has_ended() {
+    let mut world = world();
+    let list = ["https://one.example/f", "https://two.example/f"];
+    world.serve(list[0], &rss("One", &[("a", "A", 1, "")]));
+    let wanted = list.map(|address| backissue::engine::feeds::addition::Subscribe {
+        address: address.into(),
+        ..Default::default()
+    });
+    let refused = vec!["line 7: an outline without an address (Old)".to_owned()];
+    let list = ImportedList { wanted: wanted.to_vec(), refused };
+    world.tell(ScreenInput::ListRead(Box::new(list)));
+    assert_eq!(world.notice(), "2 added · left out: line 7: an outline without an address (Old)");
+    world.wait(3);
+    assert_eq!(world.notice(), "1 new in One · 1 failed");
+}
+
+#[test]
+fn keys_typed_while_an_address_is_looked_at_reach_nothing_behind_it() {
+    let mut world = world();
+    world.press("ahttps://slow.example/");
+    // What is asked of the network is kept back here.
+    let key = backissue::ui::keys::key::Key::code(backissue::ui::keys::key::Code::Enter);
+    let asked = backissue::ui::update::update(&mut world.app, world.now, ScreenInput::Key(key));
+    let before = (world.app.ui.feeds.selected, world.app.ui.focus);
+    for keys in ["j", "<enter>", "A", "D", "y"] {
+        world.press(keys);
+    }
+    assert_eq!((world.app.ui.feeds.selected, world.app.ui.focus), before);
+    assert_eq!((world.app.engine.unread(), world.app.engine.feeds.len()), (3, 2));
+    assert_eq!(bottom(&mut world), "looking for a feed at https://slow.example/ … · Esc cancels");
+    world.serve("https://slow.example/", &rss("Slow", &[("s", "S", 1, "")]));
+    world.perform(asked);
+    assert_eq!(world.app.engine.feeds.len(), 3);
+    assert!(world.app.ui.overlay.is_none());
+    world.press("ahttps://slow.example/2");
+    backissue::ui::update::update(&mut world.app, world.now, ScreenInput::Key(key));
+    world.press("<esc>");
+    assert!(world.app.ui.overlay.is_none());
+    assert_eq!(world.notice(), "cancelled: nothing was added");
+    world.tell(Request::Unsubscribe(FeedKey(3)));
+}

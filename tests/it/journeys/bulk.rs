@@ -1,0 +1,148 @@
+//! Several feeds or entries are marked, and what is done then is done to all of them as one change.
+
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::history::{FeedKey, Flags};
+use backissue::schedule::Pace;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::state::imported_list::ImportedList;
+
+use crate::support::world::{World, rss};
+
+/// Five feeds, the first three below one tag.
+fn world() -> World {
+    let documents: Vec<(String, String)> = (1..=5)
+        .map(|number| {
+            let (id, title) = (format!("e{number}"), format!("Entry {number}"));
+            let entries = [(id.as_str(), title.as_str(), 1, "")];
+            (format!("https://f{number}.example/feed"), rss(&format!("Feed {number}"), &entries))
+        })
+        .collect();
+    let feeds: Vec<(&str, &str, &[&str])> = (0..)
+        .zip(&documents)
+        .map(|(place, (url, body))| {
+            let tags: &[&str] = if place < 3 { &["garden"] } else { &[] };
+            (url.as_str(), body.as_str(), tags)
+        })
+        .collect();
+    World::subscribed(110, 30, &feeds)
+}
+
+fn bottom(world: &mut World) -> String {
+    world.draw().lines().rev().nth(1).unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn marked_feeds_are_unsubscribed_from_together_and_had_back_by_one_key() {
+    let mut world = world();
+    world.press("jjjjjx");
+    assert_eq!(world.app.ui.marked.feeds.len(), 3, "a tag marks its feeds");
+    assert!(world.draw().contains("✓    Feed 1"), "{}", world.draw());
+    world.press("Gx");
+    assert!(bottom(&mut world).starts_with("4 feeds marked · D t r"), "{}", bottom(&mut world));
+    world.press("D");
+    assert_eq!(bottom(&mut world), "Unsubscribe from 4 feeds (4 entries, 4 unread)? y/n");
+    world.press("y");
+    assert_eq!(world.app.engine.feeds.len(), 1);
+    assert_eq!(world.notice(), "unsubscribed from 4 feeds · u undo");
+    assert!(world.app.ui.marked.is_empty());
+    world.press("u");
+    assert_eq!((world.app.engine.feeds.len(), world.app.engine.unread()), (5, 5));
+    world.press("<c-y>");
+    assert_eq!(world.app.engine.feeds.len(), 1);
+    world.reopen();
+    assert_eq!(world.app.engine.feeds.len(), 1);
+    world.press("u");
+    assert_eq!(world.app.engine.feeds.len(), 5, "another session has them back by one key too");
+}
+
+#[test]
+fn a_range_is_marked_and_its_pace_and_tags_change_as_one() {
+    let mut world = world();
+    world.press("jjjjjjxjX");
+    assert_eq!(world.app.ui.marked.feeds.len(), 3);
+    world.press("+");
+    let more = |world: &World| {
+        let feeds = world.app.engine.feeds.values();
+        feeds.filter(|feed| feed.record.feed_settings.pace == Some(Pace::More)).count()
+    };
+    assert_eq!((more(&world), world.notice()), (3, "3 feeds are checked more often · u undo"));
+    world.press("tnews, -garden<enter>");
+    for feed in 1..=3 {
+        assert_eq!(world.feed(feed).record.tags, ["news"]);
+    }
+    world.press("u");
+    assert_eq!(world.feed(2).record.tags, ["garden"]);
+    world.press("u");
+    assert_eq!(more(&world), 0);
+    assert_eq!(world.notice(), "undone: 3 changes");
+}
+
+#[test]
+fn marked_entries_are_starred_and_marked_read_together() {
+    let mut world = world();
+    world.press("lxxx");
+    assert_eq!(world.app.ui.marked.entries.len(), 3);
+    assert!(bottom(&mut world).starts_with("3 entries marked · N and s"), "{}", bottom(&mut world));
+    world.press("s");
+    assert_eq!((world.app.engine.starred(), world.notice()), (3, "3 starred · u undo"));
+    world.press("gxGXN");
+    assert_eq!(world.app.engine.unread(), 0);
+    world.press("uu");
+    assert_eq!((world.app.engine.unread(), world.app.engine.starred()), (5, 0));
+    let flags = world.app.ui.list.rows.iter().map(|row| row.flags.is_unread());
+    assert!(flags.into_iter().all(|unread| unread) && !Flags::NEW.is_starred());
+}
+
+#[test]
+fn escape_takes_marks_away_and_changes_nothing() {
+    let mut world = world();
+    world.press("Gxkx<esc>");
+    assert!(world.app.ui.marked.is_empty());
+    assert_eq!(world.notice(), "nothing is marked any more");
+    world.press("jjjx");
+    assert!(!world.app.ui.marked.is_empty() || world.notice().starts_with("only feeds"));
+}
+
+#[test]
+fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
+    let mut world = world();
+    for feed in [2, 4] {
+        let url = format!("https://f{feed}.example/feed");
+        world.refuse(&url, 410, AnswerHeaders::default());
+        world.poll(FeedKey(feed));
+        world.poll(FeedKey(feed));
+    }
+    world.press("ggjjjjl");
+    assert!(world.draw().contains("Z all that ended"), "{}", world.draw());
+    world.press("Z");
+    assert!(bottom(&mut world).starts_with("Unsubscribe from 2 feeds"), "{}", bottom(&mut world));
+    world.press("y");
+    assert_eq!(world.app.engine.feeds.len(), 3);
+    world.press("u");
+    assert_eq!(world.app.engine.feeds.len(), 5);
+    world.press("Zn");
+    assert_eq!(world.app.engine.feeds.len(), 5);
+}
+
+#[test]
+fn many_feeds_are_one_step_however_many_steps_are_kept() {
+    let mut world = world();
+    let wanted = (0..300).map(|number| backissue::engine::feeds::addition::Subscribe {
+        address: format!("https://m{number}.example/"),
+        tags: vec!["many".into()],
+        ..Default::default()
+    });
+    let list = ImportedList { wanted: wanted.collect(), refused: Vec::new() };
+    world.tell(ScreenInput::ListRead(Box::new(list)));
+    let place = world.app.ui.feeds.rows.iter().position(|row| {
+        matches!(row, backissue::ui::state::feeds_pane::FeedsRow::Tag(tag, _) if tag == "many")
+    });
+    world.press("ggj");
+    for _ in 1..place.unwrap() {
+        world.press("j");
+    }
+    world.press("xDy");
+    assert_eq!(world.app.engine.feeds.len(), 5);
+    world.press("u");
+    assert_eq!(world.app.engine.feeds.len(), 305);
+}
