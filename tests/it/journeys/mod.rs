@@ -8,7 +8,6 @@ pub mod full_text;
 pub mod hooks;
 pub mod key_bindings;
 pub mod late_rows;
-pub mod mended_store;
 pub mod mouse;
 pub mod palette;
 pub mod plans;
