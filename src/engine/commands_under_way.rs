@@ -50,6 +50,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         | Job::Filter(_)
         | Job::CountFilters
         | Job::SaveFolded(_)
+        | Job::NoteMended
         | Job::SaveSteps(_)
         | Job::ForgetFeeds(_)
         | Job::BackUp(_) => None,

@@ -70,6 +70,10 @@ pub struct Engine {
     pub additions: BTreeMap<u32, Addition>,
     /// What came of the last import.
     pub imported: Option<Imported>,
+    /// What came back from damaged files of the store, until the reader has seen it.
+    pub mended: Option<String>,
+    /// The disk is full: polls by themselves wait until then, and it was told.
+    pub room_awaited: Option<DateTime<Utc>>,
     /// Why records could not be written, if they could not.
     pub not_saved: Option<String>,
     /// The largest number that a subscription ever had: none is given twice.
@@ -125,6 +129,8 @@ impl Engine {
             poll_run: PollRun::default(),
             additions: BTreeMap::new(),
             imported: None,
+            mended: None,
+            room_awaited: None,
             not_saved: None,
             last_feed: 0,
             unsaved: 0,
@@ -173,6 +179,7 @@ impl Engine {
     pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
         let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
+        let due = due.map(|due| self.room_awaited.map_or(due, |until| due.max(until)));
         // A store that is behind wakes the loop itself.
         let may_start = !self.is_store_behind();
         let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();

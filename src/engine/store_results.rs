@@ -1,6 +1,6 @@
 //! The store did its work, or could not: what follows for whoever waits for it.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backfill::{gap_rows, walks};
 use super::commands_under_way::written_feeds;
@@ -9,12 +9,15 @@ use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
 use super::feeds::feed_settings;
 use super::poll::poll_stage::{News, Poll};
-use super::poll::{learn, polling};
+use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
-use super::store_work::{Answer, JobId, JobSubject, Stored};
+use super::store_work::{Answer, DISK_FULL, JobId, JobSubject, Stored};
 use super::undo::rollback::Rollback;
 use super::undo::take_back;
 use crate::history::{Counters, FeedKey};
+
+/// How long feeds are not asked by themselves after the disk was found full.
+const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
 
 /// Gives each piece of work that leaves the engine its identity, and keeps its rollback and the feeds that it writes.
 pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
@@ -113,6 +116,9 @@ pub(super) fn stored_or_failed(
     match stored.result {
         Ok(answer) => {
             done(engine, stored.id);
+            if is_written(&answer) {
+                engine.room_awaited = None;
+            }
             answered(engine, now, answer)
         }
         Err(ref why) => {
@@ -155,8 +161,44 @@ pub(super) fn failed(
         | JobSubject::Keeping
         | JobSubject::Display => {}
     }
+    if why.starts_with(DISK_FULL) {
+        return wait_for_room(engine, now, subject, why);
+    }
     engine.complain(why);
     Vec::new()
+}
+
+/// Nothing can be written until there is room on the disk: feeds are not asked for what cannot be kept. It is told once,
+/// and whenever the reader wants something to be kept.
+fn wait_for_room(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    subject: JobSubject,
+    why: String,
+) -> Vec<Effect> {
+    let is_asked = matches!(
+        subject,
+        JobSubject::ListMark | JobSubject::Change | JobSubject::Filter(_) | JobSubject::Records
+    );
+    if is_asked || engine.room_awaited.is_none() {
+        engine.complain(why);
+    }
+    engine.room_awaited = Some(now.checked_add_signed(ROOM_PAUSE).unwrap_or(now));
+    let waiting = engine.polls.keys().copied().collect();
+    stop_polls::stop(engine, now, waiting)
+}
+
+/// Whether an answer says that something was written.
+const fn is_written(answer: &Answer) -> bool {
+    matches!(
+        answer,
+        Answer::Committed { .. }
+            | Answer::HistoryKept { .. }
+            | Answer::RecordsSaved
+            | Answer::Marked { .. }
+            | Answer::FiltersSaved
+            | Answer::SearchesSaved
+    )
 }
 
 fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {

@@ -104,6 +104,8 @@ pub enum Job {
     CountFilters,
     /// Writes which tags are folded.
     SaveFolded(BTreeSet<String>),
+    /// The reader has seen what came back from damaged files.
+    NoteMended,
     /// Keeps and forgets steps of undo.
     SaveSteps(StepChanges),
     /// Forgets everything that is kept of these feeds, where they are given up.
@@ -271,7 +273,27 @@ impl JobSubject {
     }
 }
 
+/// How the sentence begins that says that nothing could be written because the disk is full.
+pub const DISK_FULL: &str = "the disk is full";
+
 impl Job {
+    /// Whether it writes nothing.
+    pub const fn only_reads(&self) -> bool {
+        matches!(
+            self,
+            Self::ReadRows(_)
+                | Self::ReadEntry(_)
+                | Self::ReadPolls(_)
+                | Self::ReadPublications(_)
+                | Self::ReadLearned(_)
+                | Self::ReadNodes(_)
+                | Self::ReadNewEntries(_)
+                | Self::CountToday(_)
+                | Self::CountSearches(_)
+                | Self::CountFilters
+        )
+    }
+
     /// Whether it is done at once: it only reads, or is too small to sync the disk for.
     pub const fn is_read(&self) -> bool {
         matches!(
@@ -316,6 +338,7 @@ impl Job {
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
             | Self::SaveFolded(_)
+            | Self::NoteMended
             | Self::SaveSteps(_)
             | Self::ForgetFeeds(_) => JobSubject::Keeping,
             Self::ReadPolls(_)

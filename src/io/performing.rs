@@ -174,7 +174,6 @@ impl Performer {
                 }
             }
             Effect::KeepLogin(file, credentials) => {
-                // At once: the address that is written next does not have it any more.
                 if let Err(why) = credentials_file::keep(&file, &credentials) {
                     self.answers.send(Input::Trouble(why).into()).ok();
                 }

@@ -17,7 +17,7 @@ use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
-use super::store::{LoadedSubscriptions, Store, StoreError, catch_sled_panic};
+use super::store::{LoadedSubscriptions, Store, StoreError, catch_sled_panic, mended_unseen};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -159,6 +159,7 @@ impl Runtime<App> {
         let (engine, unreadable) = load_with_rows(&mut store, settings)?;
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;
+        app.engine.mended = mended_unseen(store.folder());
         app.ui.returns_to = screen_place_file::load(store.folder()).map(Box::new);
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {

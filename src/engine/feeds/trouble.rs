@@ -6,6 +6,7 @@ use super::addresses::subscribed_as;
 use super::feed_moves;
 use super::subscription::{Obstacle, Subscription};
 use crate::engine::effect::Effect;
+use crate::engine::event::Event;
 use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
@@ -16,7 +17,10 @@ use crate::schedule::FeedStatus;
 /// A move is told of for this long.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
 
-/// A feed in trouble.
+/// Stands for the store itself, where a feed is named: no feed has this number.
+pub const STORE: FeedKey = FeedKey(0);
+
+/// A feed in trouble, or the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concern {
     /// The feed.
@@ -46,6 +50,8 @@ pub enum Remedy {
     Retry,
     /// Back to the former address.
     UndoMove,
+    /// There is nothing to do but to know it.
+    Know,
 }
 
 impl Remedy {
@@ -58,6 +64,7 @@ impl Remedy {
             Self::AllowInsecure => "allow http for this feed",
             Self::Retry => "retry now",
             Self::UndoMove => "undo the move",
+            Self::Know => "noted",
         }
     }
 
@@ -66,7 +73,7 @@ impl Remedy {
         match self {
             Self::AcceptMove | Self::Merge => "stay",
             Self::UndoMove => "fine",
-            Self::Resume | Self::AllowInsecure | Self::Retry => "noted",
+            Self::Resume | Self::AllowInsecure | Self::Retry | Self::Know => "noted",
         }
     }
 }
@@ -107,13 +114,21 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     let mut list: Vec<Concern> =
         engine.feeds.values().filter_map(|feed| untold(engine, feed, now)).collect();
     list.sort_by_key(|concern| concern.remedy);
+    list.extend(engine.mended.iter().map(|told| Concern {
+        feed: STORE,
+        state: "mended",
+        sentence: told.clone(),
+        remedy: Remedy::Know,
+        since: now,
+    }));
     list
 }
 
 /// How many there are.
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let in_trouble = engine.feeds.values().filter(|feed| untold(engine, feed, now).is_some());
-    u32::try_from(in_trouble.count()).unwrap_or(u32::MAX)
+    let stores = usize::from(engine.mended.is_some());
+    u32::try_from(in_trouble.count().saturating_add(stores)).unwrap_or(u32::MAX)
 }
 
 fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Concern> {
@@ -287,6 +302,7 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
         Remedy::Retry => TroubleAnswer::Retry,
         Remedy::Resume => TroubleAnswer::Resume,
         Remedy::AllowInsecure => TroubleAnswer::AllowInsecure,
+        Remedy::Know => TroubleAnswer::Note,
     }
 }
 
@@ -297,6 +313,10 @@ pub fn apply_answer(
     feed: FeedKey,
     answer: TroubleAnswer,
 ) -> Result<Vec<Effect>, String> {
+    if feed == STORE && engine.mended.take().is_some() {
+        engine.tell(Event::FeedsChanged);
+        return Ok(vec![Effect::store(Job::NoteMended)]);
+    }
     let Some(subscription) = engine.feeds.get(&feed) else {
         return Err("there is no such subscription any more".to_owned());
     };

@@ -21,13 +21,14 @@ use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
+use crate::engine::store_work::{DISK_FULL, Job};
 use crate::history::{Counters, FeedKey};
 use crate::schedule::{self, PollFailure};
 
 /// Time passed: what is due joins its queue, what may start starts.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    if engine.is_polling_by_itself() {
+    let awaits_room = engine.room_awaited.is_some_and(|until| now < until);
+    if engine.is_polling_by_itself() && !awaits_room {
         let mut due = Vec::new();
         while let Some(feed) = engine.timetable.take_due(now) {
             due.push(feed);
@@ -297,6 +298,12 @@ pub fn commit_failed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, why
             subscription.history = history;
         }
         subscription.record.choose(chosen);
+    }
+    if why.starts_with(DISK_FULL) {
+        // It is no fault of the feed's.
+        let result = PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()));
+        end_poll(engine, now, result);
+        return;
     }
     let nothing = schedule::TimingHeaders::default();
     subscription.state.facts.record_failure(PollFailure::Unreadable, &nothing, now, now);

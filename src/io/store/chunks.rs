@@ -11,7 +11,7 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntry;
-use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
+use super::record_keys::{TextRecord, feed_bytes, feed_of, number_of, numbered_key};
 use crate::history::{Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
 pub(super) const ROWS: u32 = 64;
@@ -52,25 +52,6 @@ impl BodySlot {
                 let bytes = bodies.get(alone_key(key))?;
                 bytes.map(|bytes| codec::decode_compressed(&bytes).map_err(damaged)).transpose()
             }
-        }
-    }
-}
-
-/// A record that holds texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum TextRecord {
-    /// Texts of consecutive entries; the key of the first.
-    Packed(EntryKey),
-    /// The text of one entry.
-    Alone(EntryKey),
-    /// The page that an entry links to.
-    Page(EntryKey),
-}
-
-impl TextRecord {
-    pub(super) const fn feed(self) -> FeedKey {
-        match self {
-            Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
         }
     }
 }
@@ -283,13 +264,24 @@ impl Store {
         seqs: impl Iterator<Item = u32>,
     ) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
+        self.add_rows(&mut batch, feed, seqs)?;
+        Ok(batch)
+    }
+
+    /// Adds the rows in memory to a batch, for the chunks of these numbers.
+    pub(super) fn add_rows(
+        &mut self,
+        batch: &mut Batch,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Result<(), StoreError> {
         let chunks: std::collections::BTreeSet<u32> = seqs.map(|seq| seq / ROWS).collect();
         let rows = self.rows_of(feed)?;
         for chunk in chunks {
             let part = rows.chunks(ROWS as usize).nth(chunk as usize).unwrap_or_default();
             batch.insert(&numbered_key(feed, chunk), codec::encode_rows(part));
         }
-        Ok(batch)
+        Ok(())
     }
 
     /// Returns the batches that write entries and texts.

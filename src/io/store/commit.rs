@@ -311,7 +311,26 @@ impl Store {
         for key in keys {
             by_feed.entry(key.feed).or_default().push(key.seq);
         }
+        let touched: Vec<FeedKey> = by_feed.keys().copied().collect();
+        let marked = self.mark_feeds(by_feed, flag, value);
+        if marked.is_err() {
+            // Nothing was written, so nothing may be remembered.
+            for feed in touched {
+                self.rows.remove(&feed);
+            }
+        }
+        marked
+    }
+
+    /// Sets a mark on entries of feeds, all or none of them.
+    fn mark_feeds(
+        &mut self,
+        by_feed: BTreeMap<FeedKey, Vec<u32>>,
+        flag: Flag,
+        value: bool,
+    ) -> Result<Marked, StoreError> {
         let mut marked = Marked::default();
+        let (mut index, mut sums) = (Batch::default(), Batch::default());
         for (feed, seqs) in by_feed {
             let mut counters = self.counters_of(feed)?;
             let mut changed = Vec::new();
@@ -328,13 +347,12 @@ impl Store {
             if changed.is_empty() {
                 continue;
             }
-            if let Err(error) = self.write_marks(feed, &changed, counters) {
-                self.rows.remove(&feed);
-                return Err(error);
-            }
+            self.add_rows(&mut index, feed, changed.iter().copied())?;
+            sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
             marked.counters.push((feed, counters));
             marked.changed.extend(changed.into_iter().map(|seq| EntryKey { feed, seq }));
         }
+        apply_together(&[(&self.index, &index), (&self.counters, &sums)])?;
         Ok(marked)
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
+use crate::engine::store_work::DISK_FULL;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,23 @@ pub enum StoreError {
     /// Whoever had the store open ended before it could answer.
     #[error(transparent)]
     Ended(#[from] LoopEnded),
+    /// Nothing was written, and nothing is lost.
+    #[error(
+        "{DISK_FULL}: {} MB are free and {} MB are needed to write; nothing is kept until there is room, reading goes on",
+        .free / 1_000_000,
+        .needed.div_ceil(1_000_000)
+    )]
+    Full {
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that are needed.
+        needed: u64,
+    },
+    /// Nothing can be written to the data folder.
+    #[error(
+        "{DISK_FULL}, or its folder must not be written to: the store is open for reading, and nothing is kept"
+    )]
+    ReadOnly,
     /// A record that should be there is not; a sentence.
     #[error("{0}")]
     LostRecord(String),

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use sled::{Db, Tree};
+use tempfile::TempDir;
 
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
 use super::transaction::Group;
+use super::upkeep::disk_room::MeasureRoom;
 use super::upkeep::sync::Syncer;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
@@ -56,6 +58,10 @@ pub struct Store {
     /// What polls changed and is written together.
     pub(super) group: Group,
     pub(super) data: PathBuf,
+    /// It is a copy of one that cannot be written, and stands here.
+    pub(super) copied_to: Option<TempDir>,
+    /// How the room on the disk is measured.
+    pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
     pub(super) syncer: Syncer,

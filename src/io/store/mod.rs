@@ -38,7 +38,10 @@ pub use super::store::upkeep::backup::Backup;
 pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
-pub use super::store::upkeep::recovery::{DamagedFolder, damaged_folders, discard_damaged};
+pub use super::store::upkeep::disk_room::MeasureRoom;
+pub use super::store::upkeep::recovery::{
+    DamagedFolder, damaged_folders, discard_damaged, mended_unseen,
+};
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;

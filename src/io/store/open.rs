@@ -22,6 +22,7 @@ use super::schema;
 use super::sleepy_threads::{Stay, open_database};
 use super::transaction::Group;
 use super::upkeep::daily_backup;
+use super::upkeep::disk_room::measure_room;
 use super::upkeep::sync::Syncer;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::history::FeedKey;
@@ -144,6 +145,8 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            copied_to: None,
+            measure_room,
             group: Group::default(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,

@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::handle::Store;
+use super::upkeep::recovery::{note_seen, on_damaged_files};
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreWork, Stored};
 use crate::history::Merged;
 
@@ -10,7 +11,8 @@ impl Store {
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, .. } = work;
         let subject = job.subject();
-        let done = super::store_thread::on_damaged_files(self, |store| do_job(store, job));
+        let done =
+            self.check_room(&job).and_then(|()| on_damaged_files(self, |store| do_job(store, job)));
         let result = done.map_err(|error| error.to_string()).transpose()?;
         Some(Stored { id, subject, result })
     }
@@ -108,6 +110,10 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             Some(Answer::FiltersSaved)
         }
         Job::Filter(work) => Some(Answer::Filtered(Box::new(store.filter_entries(&work)?))),
+        Job::NoteMended => {
+            note_seen(&store.data);
+            None
+        }
         Job::SaveFolded(folded) => {
             store.save_folded(&folded)?;
             None

@@ -1,6 +1,6 @@
 //! Keys of records: the number of a feed, and of a record within the feed, in big-endian order so that they sort.
 
-use crate::history::FeedKey;
+use crate::history::{EntryKey, FeedKey};
 
 /// Returns the key of a feed's records.
 pub(super) const fn feed_bytes(feed: FeedKey) -> [u8; 4] {
@@ -20,4 +20,23 @@ pub(super) fn number_of(key: &[u8]) -> Option<u32> {
 /// Reads the feed of a [`feed_bytes`] or [`numbered_key`].
 pub(super) fn feed_of(key: &[u8]) -> Option<FeedKey> {
     key.first_chunk().map(|bytes| FeedKey(u32::from_be_bytes(*bytes)))
+}
+
+/// A record that holds texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum TextRecord {
+    /// Texts of consecutive entries; the key of the first.
+    Packed(EntryKey),
+    /// The text of one entry.
+    Alone(EntryKey),
+    /// The page that an entry links to.
+    Page(EntryKey),
+}
+
+impl TextRecord {
+    pub(super) const fn feed(self) -> FeedKey {
+        match self {
+            Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
+        }
+    }
 }

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{
 use super::error::{StoreError, catch_sled_panic};
 use super::handle::Store;
 use super::upkeep::daily_backup;
-use super::upkeep::recovery::note_damage;
+use super::upkeep::recovery::on_damaged_files;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
@@ -426,20 +426,6 @@ fn drop_outdated_rows(waiting: &mut Vec<Handed>) {
     };
     let newest = waiting.iter().filter_map(number).max();
     waiting.retain(|handed| number(handed).is_none() || number(handed) == newest);
-}
-
-/// Does work that may find the files damaged: what is remembered of them may be wrong then, and is forgotten.
-pub(super) fn on_damaged_files<T>(
-    store: &mut Store,
-    work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let done = catch_sled_panic(|| work(store));
-    if let Err(StoreError::Corrupted(_)) = done {
-        note_damage(&store.data);
-        store.rows.clear();
-        store.shown.clear();
-    }
-    done
 }
 
 #[cfg(test)]

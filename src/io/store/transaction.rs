@@ -7,7 +7,7 @@ use sled::{Batch, Tree};
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::store_thread::on_damaged_files;
+use super::upkeep::recovery::on_damaged_files;
 use crate::engine::store_work::{Job, StoreWork, Stored};
 use crate::history::FeedKey;
 

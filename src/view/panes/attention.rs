@@ -51,7 +51,10 @@ pub(in crate::view) fn draw(
 
 /// The lines of one feed; `selected`: it is, and whether the pane has the keys.
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
-    let title = app.engine.feeds.get(&concern.feed).map_or("", |feed| feed.record.shown_title());
+    let of_store = concern.feed == trouble::STORE;
+    let feed = app.engine.feeds.get(&concern.feed);
+    let title =
+        if of_store { "The store" } else { feed.map_or("", |feed| feed.record.shown_title()) };
     let sign = if app.ui.marked.feeds.contains(&concern.feed) { MARKED_SIGN } else { " " };
     let head = cells::ends(&format!("{sign}{title}"), &format!("{} ", concern.state), width);
     let head = match selected {
@@ -67,7 +70,11 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
         let enter = enter_sign(app);
         let ended = concern.remedy == Remedy::Resume && width >= ROOMY_CELLS;
         let all = if ended { " · Z all that ended" } else { "" };
-        format!("   {enter} {does} · N {notes} · D unsubscribe{all}")
+        if of_store {
+            format!("   {enter} {does}")
+        } else {
+            format!("   {enter} {does} · N {notes} · D unsubscribe{all}")
+        }
     } else {
         format!("   {}", concern.remedy.words())
     };

@@ -62,3 +62,51 @@ fn a_damaged_index_is_told_and_repaired() {
     let found = program.run(&["search", "text", "--json"]).with(0).json();
     assert_eq!(found.as_array().unwrap().len(), 12);
 }
+
+/// Changes a file of the store in its middle.
+fn flip(program: &Program, name: &str) {
+    let path = program.data().join("store").join(name);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn damaged_settings_and_snapshots_of_the_database_are_nobodys_trouble() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    program.run(&["mark", "--all"]);
+    let before = program.run(&["entries", "--json"]).with(0).out;
+    flip(&program, "conf");
+    for file in std::fs::read_dir(program.data().join("store")).unwrap().flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        if name.starts_with("snap.") {
+            flip(&program, &name);
+        }
+    }
+    let listed = program.run(&["entries", "--json"]).with(0);
+    assert_eq!((listed.out, listed.err), (before, String::new()));
+    program.run(&["doctor"]).with(0);
+}
+
+#[test]
+fn what_is_sound_in_a_damaged_log_comes_back_and_the_damaged_files_go_when_the_reader_says_so() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let log = program.data().join("store/db");
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[3000] ^= 4;
+    std::fs::write(log, bytes).unwrap();
+    let listed = program.run(&["feeds", "--json"]).with(0);
+    assert!(listed.err.contains("1 subscription and"), "{listed:?}");
+    assert!(listed.err.contains("came back from the damaged files"), "{listed:?}");
+    assert!(!listed.err.contains("panicked") && !listed.err.contains("sled"), "{listed:?}");
+    let told = program.run(&["doctor"]).with(0);
+    assert!(told.out.contains("damaged files are kept in"), "{told:?}");
+    assert!(told.out.contains("every record reads"), "{told:?}");
+    let gone = program.run(&["doctor", "--discard-damaged"]).with(0);
+    assert!(gone.out.contains("was thrown away"), "{gone:?}");
+    let told = program.run(&["doctor"]).with(0);
+    assert!(!told.out.contains("damaged"), "{told:?}");
+}

@@ -4,6 +4,7 @@ mod citations;
 mod command_line;
 mod configuration;
 mod conformance;
+mod dependencies;
 mod json_samples;
 mod keys;
 mod pages;

@@ -136,10 +136,14 @@ fn a_poll_that_cannot_be_written_goes_back_to_what_was_known() {
     world.poll(FeedKey(1));
     let feed = world.feed(1);
     assert_eq!(feed.state.validators, before);
-    assert!(feed.is_failing(), "it is asked again later");
+    assert!(!feed.is_failing(), "it is no fault of the feed's");
+    let now = world.now;
+    assert_eq!(backissue::engine::feeds::trouble::count(&world.app.engine, now), 0);
+    assert!(world.app.engine.room_awaited.is_some(), "feeds are not asked by themselves now");
     assert_eq!(world.app.engine.unread(), 3);
     world.poll(FeedKey(1));
     assert_eq!(world.app.engine.unread(), 4);
+    assert_eq!(world.app.engine.room_awaited, None, "there is room again");
 }
 
 #[test]
@@ -152,4 +156,23 @@ fn a_command_whose_entry_cannot_be_read_is_not_started_when_the_entry_is_opened_
     world.press("<enter>");
     assert!(world.ran.is_empty(), "{:?}", world.ran);
     assert!(world.app.ui.reader.is_some(), "the entry is open");
+}
+
+#[test]
+fn what_came_back_stands_in_attention_until_it_is_dismissed() {
+    let feed = rss("Orchard Notes", &[("a", "Wax", 1, "a")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
+    let told = "the store could not be opened (a part of its log is damaged): 12 records came back";
+    world.app.engine.mended = Some(told.to_owned());
+    world.press("hgg");
+    let mut rows = 0;
+    while !world.draw().contains("The store") && rows < 12 {
+        world.press("j");
+        rows += 1;
+    }
+    let shown = world.draw();
+    assert!(shown.contains("The store") && shown.contains("mended"), "{shown}");
+    world.press("l<enter>");
+    assert_eq!(world.app.engine.mended, None);
+    assert!(!world.draw().contains("The store"));
 }

@@ -17,6 +17,15 @@ use super::{commit, entry, key, listed, open, patient};
 
 /// Changes every value of a tree on disk.
 fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
+    plant_at(folder, tree, |_| true, change);
+}
+
+/// Flips a bit of the values with these keys.
+pub(super) fn plant_where(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool) {
+    plant_at(folder, tree, wanted, flip);
+}
+
+fn plant_at(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool, change: impl Fn(&mut [u8])) {
     let files = (0..500).find_map(|_| {
         let opened = sled::open(folder.join("store"));
         if opened.is_err() {
@@ -29,6 +38,9 @@ fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
     assert!(!tree.is_empty(), "there is something to damage");
     for pair in &tree {
         let (key, bytes) = pair.unwrap();
+        if !wanted(&key) {
+            continue;
+        }
         let mut bytes = bytes.to_vec();
         change(&mut bytes);
         tree.insert(key, bytes).unwrap();
@@ -213,5 +225,43 @@ fn files_that_are_no_store_are_refused_with_a_sentence() {
             Err(other) => panic!("{file}: {other}"),
             Ok(mut store) => assert_eq!(listed(&mut store, Show::All).len(), 10, "{file}: gone"),
         }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
+    for (tree, name, entries) in [
+        ("feeds", "the record of feed 1", 10),
+        ("state", "the state of feed 1", 10),
+        ("index", "a record of marks of feed 1", 10),
+        ("meta", "a record of entries of feed 1", 0),
+        ("bodies", "a record of texts of feed 1", 10),
+        ("polls", "a line of the poll log of feed 1", 10),
+    ] {
+        let folder = filled();
+        // So that there is an address by which the feed can be found again.
+        let mut store = open(&folder);
+        let saved = store.subscriptions().unwrap().remove(0);
+        let mut state = saved.state;
+        state.validators.url = saved.record.url.clone();
+        state.validators.etag = Some(b"x".to_vec());
+        store.save_state(saved.key, &state).unwrap();
+        drop(store);
+        plant(folder.path(), tree, flip);
+        let mut store = open(&folder);
+        let found = sentences(&mut store, true);
+        assert!(found.iter().any(|(text, done)| *done && text.contains(name)), "{tree}: {found:?}");
+        assert!(found.iter().all(|(_, done)| *done), "{tree}: {found:?}");
+        assert_eq!(sentences(&mut store, false), [], "{tree}");
+        store.back_up(std::io::sink(), None).unwrap();
+        let saved = store.subscriptions().unwrap();
+        assert_eq!(saved[0].record.url, "https://site.example/1.xml", "{tree}");
+        if matches!(tree, "meta" | "bodies" | "index" | "state") {
+            assert_eq!(saved[0].state.validators.etag, None, "{tree}: it is asked for whole");
+        }
+        let there = (0..10).filter(|seq| store.entry(key(*seq)).unwrap().is_some()).count();
+        assert_eq!(there, entries, "{tree}");
+        store.compact(|_, _| {}).unwrap();
+        assert_eq!(sentences(&mut open(&folder), false), [], "{tree}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod damage;
 mod damages;
+mod full_disk;
 mod keeping;
 mod marking;
 mod recovering;

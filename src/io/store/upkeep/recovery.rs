@@ -10,7 +10,7 @@ use super::backup::{BackupPart, TEXTS_LOST, read_backup};
 use super::daily_backup;
 use super::fresh_store::{FreshStore, mend_swap};
 use super::mending::SOME_LOST;
-use crate::io::store::error::StoreError;
+use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::{Salvaged, salvage};
@@ -21,6 +21,8 @@ use crate::schedule::counted_words;
 const DAMAGED: &str = "store-damaged-";
 /// A file beside damaged files: what became of them.
 const TOLD: &str = "what-came-back.txt";
+/// A file beside damaged files: the reader has seen what became of them.
+const SEEN: &str = "seen";
 /// The tree without which the others mean nothing.
 const FEEDS: &[u8] = b"feeds";
 /// The tree of facts.
@@ -64,12 +66,28 @@ impl Store {
         }
         match Self::open_to(data, stay) {
             Ok(store) => Ok((store, None)),
-            Err(error) => {
+            Err(error @ StoreError::Unreadable { .. }) => {
                 let StoreError::Unreadable { why, .. } = &error else { return Err(error) };
-                let told = mend_files(data, now, why)?;
-                let Some(told) = told else { return Err(error) };
-                Ok((Self::open_to(data, stay)?, Some(told)))
+                match mend_files(data, now, why) {
+                    Ok(Some(told)) => Ok((Self::open_to(data, stay)?, Some(told))),
+                    Ok(None) => Err(error),
+                    Err(failed) => Self::read_instead(data, failed),
+                }
             }
+            Err(
+                error @ (StoreError::Folder { .. }
+                | StoreError::Refused { .. }
+                | StoreError::Failed(_)),
+            ) => Self::read_instead(data, error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the store for reading alone, if it could not be opened because nothing can be written.
+    fn read_instead(data: &Path, error: StoreError) -> Result<(Self, Option<String>), StoreError> {
+        match Self::open_if_unwritable(data) {
+            Ok(Some(store)) => Ok((store, Some(StoreError::ReadOnly.to_string()))),
+            Ok(None) | Err(_) => Err(error),
         }
     }
 
@@ -85,6 +103,20 @@ impl Store {
         }
         daily_backup::write(&self.backup_source(), &self.data, today, &|| true)
     }
+}
+
+/// Does work that may find the files damaged: what is remembered of them may be wrong then, and is forgotten.
+pub(in crate::io::store) fn on_damaged_files<T>(
+    store: &mut Store,
+    work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let done = catch_sled_panic(|| work(store));
+    if let Err(StoreError::Corrupted(_)) = done {
+        note_damage(&store.data);
+        store.rows.clear();
+        store.shown.clear();
+    }
+    done
 }
 
 /// Notes that sled found its files damaged: the next opening copies what is sound.
@@ -113,6 +145,21 @@ pub fn damaged_folders(data: &Path) -> Vec<DamagedFolder> {
         .collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     found
+}
+
+/// What came back the last time, unless the reader has seen it.
+pub fn mended_unseen(data: &Path) -> Option<String> {
+    let newest = damaged_folders(data).pop()?;
+    let is_seen = newest.told.is_empty() || newest.path.join(SEEN).exists();
+    (!is_seen).then_some(newest.told)
+}
+
+/// Notes that the reader has seen what came back.
+pub(in crate::io::store) fn note_seen(data: &Path) {
+    for folder in damaged_folders(data) {
+        // Where that cannot be written it is told again.
+        File::create(folder.path.join(SEEN)).ok();
+    }
 }
 
 /// Throws the folders with damaged files away.

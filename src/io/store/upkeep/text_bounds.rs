@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history::{EntryKey, FeedKey};
-use crate::io::store::chunks::TextRecord;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::record_keys::TextRecord;
 
 /// The key of the size on disk when texts were measured last.
 const MEASURED_KEY: &[u8] = b"texts_measured";

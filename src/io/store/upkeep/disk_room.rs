@@ -1,0 +1,68 @@
+//! Room on the disk: sled does not go on after a write that failed, so it is asked to write only where there is room.
+
+use std::path::Path;
+
+use crate::engine::store_work::Job;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+
+/// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
+/// meanwhile.
+const FREE_MIN: u64 = 8 * 1024 * 1024;
+/// What is written of a document, for each of its bytes: texts, their records, and the pages that hold them.
+const GROWTH: u64 = 3;
+
+/// Says how many bytes are free for a folder; `None`: that is not known.
+pub type MeasureRoom = fn(&Path) -> Option<u64>;
+
+/// How many bytes are free for a folder.
+pub(in crate::io::store) fn measure_room(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// About how many bytes a job writes.
+fn size_of(job: &Job) -> u64 {
+    // Marks and records are small.
+    let document = if let Job::Commit(commit) = job {
+        commit.document.as_deref()
+    } else if let Job::KeepHistory(commit) = job {
+        commit.document.as_ref().map(|(document, _)| &**document)
+    } else {
+        None
+    };
+    let entries = document.map_or(&[][..], |document| document.entries.as_slice());
+    let bytes = entries.iter().map(|entry| {
+        let texts = [&entry.content, &entry.summary].into_iter().flatten();
+        texts.map(String::len).fold(500, usize::saturating_add)
+    });
+    let bytes = bytes.fold(0, usize::saturating_add);
+    u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(GROWTH)
+}
+
+impl Store {
+    /// Measures the room on the disk by other means than the system's, as tests do.
+    pub const fn measure_room_by(&mut self, measure: MeasureRoom) {
+        self.measure_room = measure;
+    }
+
+    /// An error if there is no room for what a job writes.
+    pub(in crate::io::store) fn check_room(&self, job: &Job) -> Result<(), StoreError> {
+        if job.only_reads() {
+            return Ok(());
+        }
+        if self.copied_to.is_some() {
+            return Err(StoreError::ReadOnly);
+        }
+        let needed = size_of(job).saturating_add(FREE_MIN);
+        self.check_room_for(needed)
+    }
+
+    /// An error if there are not so many bytes free.
+    pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
+        match (self.measure_room)(&self.data) {
+            Some(free) if free < needed => Err(StoreError::Full { free, needed }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A full disk: what cannot be written fails as a whole, and the next write works when there is room again.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use backissue::engine::entries::rows::Show;
+use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreWork};
+use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue::io::store::Store;
+
+use super::{commit, entry, key, listed, open, polled};
+
+fn work(store: &mut Store, job: Job) -> Result<Answer, String> {
+    let done = store.perform(StoreWork { id: JobId(1), job, rollback: None });
+    done.map_or(Ok(Answer::RecordsSaved), |stored| stored.result)
+}
+
+#[test]
+fn what_cannot_be_written_fails_as_a_whole_and_works_when_there_is_room_again() {
+    static FREE: AtomicU64 = AtomicU64::new(u64::MAX);
+    fn free(_: &Path) -> Option<u64> {
+        Some(FREE.load(Ordering::Relaxed))
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    store.measure_room_by(free);
+    for feed in 1..=3 {
+        store
+            .commit(&polled(FeedKey(feed), 1, (1..=5).map(|id| entry(id, "a text")).collect()))
+            .unwrap();
+    }
+    let all = listed(&mut store, Show::All);
+    let mark =
+        || Job::Mark { entries: MarkedEntries::These(all.clone()), flag: Flag::Read, value: true };
+    let poll = || Job::Commit(Box::new(polled(FeedKey(1), 2, vec![entry(6, "new")])));
+    FREE.store(1_000_000, Ordering::Relaxed);
+    for job in [mark(), poll()] {
+        let why = work(&mut store, job).unwrap_err();
+        assert!(why.starts_with("the disk is full: 1 MB are free"), "{why}");
+    }
+    assert_eq!(listed(&mut store, Show::Unread).len(), 15, "nothing was written");
+    assert!(work(&mut store, Job::ReadEntry(key(0))).is_ok(), "reading goes on");
+    FREE.store(u64::MAX, Ordering::Relaxed);
+    for job in [mark(), poll()] {
+        work(&mut store, job).unwrap();
+    }
+    assert_eq!(listed(&mut store, Show::Unread).len(), 1);
+}
+
+#[test]
+fn a_mark_on_many_feeds_is_written_all_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, vec![entry(1, "a text")]);
+    // A second feed whose sums cannot be read.
+    store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a text")])).unwrap();
+    drop(store);
+    super::damage::plant_where(folder.path(), "counters", |key| key == 2_u32.to_be_bytes());
+    let mut store = open(&folder);
+    let both = [key(0), EntryKey { feed: FeedKey(2), seq: 0 }];
+    assert!(store.mark(&both, Flag::Read, true).is_err());
+    assert!(store.entry(key(0)).unwrap().unwrap().1.is_unread(), "not in memory");
+    drop(store);
+    assert!(open(&folder).entry(key(0)).unwrap().unwrap().1.is_unread(), "nor on the disk");
+}
