@@ -298,7 +298,7 @@ pub fn apply_answer(
     answer: TroubleAnswer,
 ) -> Result<Vec<Effect>, String> {
     let Some(subscription) = engine.feeds.get(&feed) else {
-        return Err("there is no such subscription any more".to_owned());
+        return Err("that subscription no longer exists".to_owned());
     };
     let Subscription { record, state, .. } = subscription;
     let standing = state.facts.standing;

@@ -8,4 +8,5 @@ mod json_samples;
 mod keys;
 mod pages;
 mod references;
+mod words;
 mod worked_examples;
