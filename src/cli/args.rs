@@ -390,4 +390,7 @@ pub(super) struct DoctorArgs {
     /// Put right what can be put right
     #[arg(long)]
     pub(super) repair: bool,
+    /// Throw away the damaged files that were kept when what was sound in them was copied
+    #[arg(long)]
+    pub(super) discard_damaged: bool,
 }

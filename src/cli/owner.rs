@@ -25,7 +25,7 @@ use crate::io::panics::catch_panic;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
-use crate::io::store::{Store, find_lock, own_socket};
+use crate::io::store::{Stay, Store, find_lock, own_socket};
 use crate::io::visits::Hand;
 use crate::io::{clock, console};
 
@@ -52,9 +52,9 @@ pub(super) enum StoreFound {
 }
 
 /// Opens the store, or finds who has it open.
-pub(super) fn find_owner(options: &Options) -> Result<StoreFound, Failure> {
+pub(super) fn find_owner(options: &Options, stay: Stay) -> Result<StoreFound, Failure> {
     let open = || {
-        let (store, recovered) = session::store_or_recovered(options)?;
+        let (store, recovered) = session::store_or_recovered(options, stay)?;
         Ok(StoreFound::Free(Box::new(store), recovered))
     };
     match open_or_connect(open)? {
@@ -105,7 +105,7 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
     }
     let mut tries = 0;
     loop {
-        match find_owner(options)? {
+        match find_owner(options, Stay::Short)? {
             StoreFound::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
@@ -288,7 +288,7 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
         Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
         Command::Mark(args) => commands::changes::mark::run(desk, args),
-        Command::Doctor(_) => commands::doctor::run(desk),
+        Command::Doctor(args) => commands::doctor::run(desk, args),
         Command::Events(args) => events::tell(desk, args),
         Command::Simulate(args) => publisher::simulate_feed::run(desk, args),
         Command::Backup(args) => commands::backup::back_up(desk, args),

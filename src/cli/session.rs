@@ -15,7 +15,7 @@ use crate::io::owner::client::wait_for_close;
 use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::signals::Stops;
-use crate::io::store::{Store, StoreError};
+use crate::io::store::{Stay, Store, StoreError};
 use crate::io::{clock, console};
 use crate::ui::app::App;
 
@@ -120,7 +120,7 @@ pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
 
 /// Opens the store; one that is damaged is made anew from a backup, and that is told.
 pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
-    let (store, recovered) = store_or_recovered(options)?;
+    let (store, recovered) = store_or_recovered(options, Stay::Short)?;
     if let Some(sentence) = recovered {
         console::tell(&sentence);
     }
@@ -128,8 +128,11 @@ pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
 }
 
 /// Opens the store; the sentence says that it was made anew from a backup.
-pub(super) fn store_or_recovered(options: &Options) -> Result<(Store, Option<String>), Failure> {
-    Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now())?)
+pub(super) fn store_or_recovered(
+    options: &Options,
+    stay: Stay,
+) -> Result<(Store, Option<String>), Failure> {
+    Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now(), stay)?)
 }
 
 /// The command line as it was typed.

@@ -1,9 +1,11 @@
 //! Everything the engine may ask of the world, as one closed enum.
 
+use std::path::PathBuf;
+
 use super::external::external_run::ExternalRun;
 use super::poll::fetch::FetchRequest;
 use super::poll::learn_queue::LearnWanted;
-use super::settings::{NetworkSettings, NotifySettings};
+use super::settings::{Credentials, NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
 use super::undo::rollback::Rollback;
 use crate::filters::EntryFilter;
@@ -29,6 +31,8 @@ pub enum Effect {
     ReadImport(String),
     /// Ask the network as these settings say from now on.
     Reconnect(Box<NetworkSettings>),
+    /// Keep a login in the file of credentials.
+    KeepLogin(PathBuf, Box<Credentials>),
     /// End the program.
     Stop,
 }

@@ -1,5 +1,7 @@
 //! The settings, with their defaults; what a configuration file may change.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::external::external_command::ExternalCommand;
@@ -40,6 +42,8 @@ pub struct NetworkSettings {
     pub user_agent: Option<String>,
     /// Sent to the origins they name, and nowhere else (SPEC D.1, D.6).
     pub credentials: Vec<Credentials>,
+    /// Where logins go that were typed within an address.
+    pub credentials_file: Option<PathBuf>,
     /// Hosts that may be asked at a link-local address (SPEC D.6), as they stand in an address.
     pub allow_link_local: Vec<String>,
 }
@@ -47,7 +51,8 @@ pub struct NetworkSettings {
 /// `[[network.credentials]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// Scheme, host and port if it is not the usual one: `https://a.example`.
+    /// Scheme, host and port if it is not the usual one: `https://a.example`; or the address of one feed, for which
+    /// another login is meant than for its origin.
     pub origin: String,
     /// What the origin wants to see.
     pub login: Login,
@@ -215,6 +220,7 @@ impl Default for Settings {
                 proxy: None,
                 user_agent: None,
                 credentials: Vec::new(),
+                credentials_file: None,
                 allow_link_local: Vec::new(),
             },
             poll: PollSettings {

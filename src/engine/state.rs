@@ -30,6 +30,9 @@ use crate::schedule::Timetable;
 /// The loop comes back after this time at the latest: the wall clock may jump.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
+/// Writes, for the most part of documents, that wait for the store at most while requests are sent.
+const WRITES_WAITING_MAX: usize = 48;
+
 /// The state of the engine. Changed by [`super::update::update`] alone.
 #[derive(Debug, Clone)]
 pub struct Engine {
@@ -170,8 +173,15 @@ impl Engine {
     pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
         let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
-        let start = self.host_queue.next_start(&self.settings.network);
+        // A store that is behind wakes the loop itself.
+        let may_start = !self.is_store_behind();
+        let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();
         [due, start].into_iter().flatten().fold(latest, DateTime::min)
+    }
+
+    /// Whether so much waits to be written that nothing more is asked for.
+    pub fn is_store_behind(&self) -> bool {
+        self.writes.len() >= WRITES_WAITING_MAX
     }
 
     /// Unread entries over all feeds.

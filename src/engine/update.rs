@@ -13,7 +13,7 @@ use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble
 use super::input::Input;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
-use super::poll::{learn, manual_poll, polling, stop_polls};
+use super::poll::{learn, manual_poll, polling, start_fetches, stop_polls};
 use super::request::Request;
 use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
@@ -60,7 +60,14 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             Vec::new()
         }),
         Input::Fetched(id, fetched) => arrived(engine, now, id, *fetched),
-        Input::Stored(stored) => stored_or_failed(engine, now, *stored),
+        Input::Stored(stored) => {
+            let was_behind = engine.is_store_behind();
+            let mut effects = stored_or_failed(engine, now, *stored);
+            if was_behind {
+                effects.extend(start_fetches::start(engine, now));
+            }
+            effects
+        }
         Input::Learned(feed, plan) => learn::learned(engine, now, feed, plan),
         Input::FilterHits(filter, Ok(hits)) => entry_filters::found(engine, filter, hits),
         Input::FilterHits(filter, Err(why)) => {

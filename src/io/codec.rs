@@ -47,6 +47,11 @@ fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
     }
 }
 
+/// Whether a record passes its checksum.
+pub(super) fn is_sound(bytes: &[u8]) -> bool {
+    unseal(bytes).is_ok()
+}
+
 pub(super) fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, CodecError> {
     Ok(seal(&rmp_serde::to_vec_named(record).map_err(|_| CodecError::Content)?))
 }

@@ -15,6 +15,7 @@ pub mod panics;
 mod paths;
 pub mod performing;
 pub mod pictures;
+mod private_files;
 pub mod processes;
 pub mod program;
 pub mod publisher;

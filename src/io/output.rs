@@ -2,8 +2,9 @@
 //! process's.
 
 use std::cell::RefCell;
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -14,6 +15,9 @@ use crate::engine::external::external_command::ExternalCommand;
 
 /// Bytes of a file that is read at most.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Links that are followed one after the other.
+const LINKS_MAX: usize = 40;
 
 /// What a command writes to and reads from.
 pub trait Output {
@@ -125,27 +129,102 @@ fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a file beside its place and puts it there when it is whole and on the disk. What is there and is no regular
-/// file (a device, a pipe) is written to as it is.
+/// file (a device, a pipe) is written to as it is; so is a file in a folder in which nothing can be made. A new file is
+/// its owner's alone, one that is replaced keeps what others may do with it.
 fn write_whole(path: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
-    // A link stays one: what it leads to is replaced.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    if std::fs::metadata(&target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        let mut there = std::fs::OpenOptions::new().write(true).open(&target)?;
+    // A link stays one: what it leads to is replaced or made.
+    let target = link_target(path);
+    let found = std::fs::metadata(&target).ok().filter(|found| !found.is_dir());
+    if found.as_ref().is_some_and(|found| !found.is_file() || is_open_file(&target)) {
+        let mut there = OpenOptions::new().append(true).open(&target)?;
         write(&mut there)?;
         return there.flush();
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let made = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let mut file = match made {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && found.is_some() => {
+            let mut there = OpenOptions::new().write(true).truncate(true).open(&target)?;
+            write(&mut there)?;
+            there.flush()?;
+            return there.sync_all();
+        }
+        made => made?,
+    };
     write(&mut file)?;
     file.flush()?;
+    if let Some(found) = found {
+        file.as_file().set_permissions(found.permissions())?;
+    }
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }
 
+/// What a link leads to, whether it is there or not; a path that is no link leads to itself.
+fn link_target(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        // `/dev/stdout` leads to what has no name; its own is good.
+        let Some(next) = std::fs::read_link(&target).ok().filter(|_| !is_open_file(&target)) else {
+            break;
+        };
+        target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    target
+}
+
+/// Whether a path stands for a file that a process has open, such as `/dev/fd/3`.
+fn is_open_file(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with("fd"))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
+
+    #[test]
+    fn a_link_that_leads_nowhere_yet_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+        symlink("second", &first).unwrap();
+        std::fs::create_dir(folder.path().join("there")).unwrap();
+        symlink("there/real", &second).unwrap();
+        write_whole(&first, &mut |file| file.write_all(b"made")).unwrap();
+        assert!(std::fs::symlink_metadata(&first).unwrap().is_symlink());
+        assert!(std::fs::symlink_metadata(&second).unwrap().is_symlink());
+        assert_eq!(std::fs::read(folder.path().join("there/real")).unwrap(), b"made");
+    }
+
+    #[test]
+    fn a_new_file_is_its_owners_alone_and_one_that_is_replaced_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let (new, shared) = (folder.path().join("new"), folder.path().join("shared"));
+        std::fs::write(&shared, b"before").unwrap();
+        std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o644)).unwrap();
+        for (path, mode) in [(&new, 0o600), (&shared, 0o644)] {
+            write_whole(path, &mut |file| file.write_all(b"after")).unwrap();
+            let found = std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((std::fs::read(path).unwrap().as_slice(), found), (&b"after"[..], mode));
+        }
+    }
+
+    #[test]
+    fn a_pipe_with_a_name_is_written_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        write_whole(&pipe, &mut |file| file.write_all(b"through")).unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(!std::fs::metadata(&pipe).unwrap().is_file());
+    }
 
     #[test]
     fn a_file_is_written_whole_or_left_as_it_was() {
@@ -166,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (folder.path().join("real"), folder.path().join("link"));
         std::fs::write(&real, b"before").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
+        symlink(&real, &link).unwrap();
         write_whole(&link, &mut |file| file.write_all(b"after")).unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&real).unwrap(), b"after");

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::config::credentials_file;
 use super::http::{Http, Limits};
 use super::output::{Output, OwnOutput};
 use super::pictures::{self, PictureCache};
@@ -167,6 +168,12 @@ impl Performer {
             Effect::Reconnect(settings) => {
                 (self.network, self.http) = (*settings, None);
                 if let Err(why) = self.http() {
+                    self.answers.send(Input::Trouble(why).into()).ok();
+                }
+            }
+            Effect::KeepLogin(file, credentials) => {
+                // At once: the address that is written next does not have it any more.
+                if let Err(why) = credentials_file::keep(&file, &credentials) {
                     self.answers.send(Input::Trouble(why).into()).ok();
                 }
             }

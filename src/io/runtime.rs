@@ -12,15 +12,17 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch};
+use super::config::credentials_file;
 use super::headless::Headless;
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
-use super::store::{Store, StoreError};
+use super::store::{LoadedSubscriptions, Store, StoreError, catch_sled_panic};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
+use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
@@ -79,24 +81,69 @@ pub enum StartError {
     System(String),
 }
 
-/// What the store holds, as an engine.
+/// Moves logins that stand within stored addresses to the file of credentials: earlier versions kept them there.
+fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreError> {
+    let network = &mut settings.network;
+    let Some(file) = network.credentials_file.clone() else { return Ok(()) };
+    let mut moved = Vec::new();
+    for (feed, mut record) in store.records()? {
+        let Some(split) = split_login(&record.url) else { continue };
+        let new = add_login(network, &split);
+        if new.is_some_and(|login| credentials_file::keep(&file, &login).is_err()) {
+            continue;
+        }
+        record.url = split.address;
+        for former in &mut record.former {
+            former.url =
+                split_login(&former.url).map_or_else(|| former.url.clone(), |it| it.address);
+        }
+        moved.push((feed, record));
+    }
+    if moved.is_empty() {
+        return Ok(());
+    }
+    store.save_records(&moved)?;
+    store.sync()
+}
+
+/// What the store holds, as an engine; and a sentence for each subscription that cannot be read completely.
 pub fn load_engine(
     store: &Store,
     settings: Settings,
     now: DateTime<Utc>,
-) -> Result<Engine, StoreError> {
+) -> Result<(Engine, Vec<String>), StoreError> {
     let salt = store.salt(clock::chance())?;
-    let mut engine = Engine::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions()?;
+    let mut engine = Engine::new(settings, clock::zone(), salt, saved, now);
     engine.last_feed = store.last_feed()?;
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
     engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);
-    Ok(engine)
+    Ok((engine, unreadable))
+}
+
+/// The engine and, read beside it, the rows that the first list shows: its frame waits for both.
+fn load_with_rows(
+    store: &mut Store,
+    settings: Settings,
+) -> Result<(Engine, Vec<String>), StoreError> {
+    let reads: &Store = store;
+    let (rows, loaded) = std::thread::scope(|scope| {
+        let rows = scope.spawn(|| catch_sled_panic(|| reads.read_rows_ahead()));
+        let loaded = load_engine(reads, settings, clock::precise_now());
+        (rows.join(), loaded)
+    });
+    // Without them the list reads its rows itself, and says what is wrong with them.
+    if let Ok(Ok(rows)) = rows {
+        store.keep_rows(rows);
+    }
+    loaded
 }
 
 impl Runtime<Headless> {
     /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
-    pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
-        let engine = load_engine(&store, settings, clock::precise_now())?;
+    pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
+        move_logins(&mut store, &mut settings)?;
+        let (engine, _) = load_engine(&store, settings, clock::precise_now())?;
         Self::start(store, Headless::new(engine))
     }
 }
@@ -104,13 +151,14 @@ impl Runtime<Headless> {
 impl Runtime<App> {
     /// Loads the engine with a screen before it. Needs a tokio runtime around it.
     pub fn with_screen(
-        store: Store,
-        settings: Settings,
+        mut store: Store,
+        mut settings: Settings,
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
-        let (folded, unreadable) = (store.folded()?, store.unreadable()?);
-        let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
-        app.ui.feeds.folded = folded;
+        move_logins(&mut store, &mut settings)?;
+        let (engine, unreadable) = load_with_rows(&mut store, settings)?;
+        let mut app = App::new(engine, screen);
+        app.ui.feeds.folded = store.folded()?;
         app.ui.returns_to = screen_place_file::load(store.folder()).map(Box::new);
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
@@ -118,9 +166,7 @@ impl Runtime<App> {
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
             app.ui.complain(clock::precise_now(), text);
         }
-        let mut runtime = Self::start(store, app)?;
-        runtime.prepare_network()?;
-        Ok(runtime)
+        Self::start(store, app)
     }
 }
 
@@ -145,7 +191,7 @@ impl<P: Program> Runtime<P> {
         })
     }
 
-    /// Makes the client for what is fetched before it is needed: what is wrong with its settings is told at once.
+    /// Makes the client for what is fetched before it is needed: what is wrong with its settings is told soon.
     pub fn prepare_network(&mut self) -> Result<(), StartError> {
         self.performer.http().map(drop).map_err(StartError::System)
     }

@@ -51,6 +51,7 @@ impl Runtime<App> {
         self.tell(Input::Tick);
         // Whether something has changed since that is not on the screen yet.
         let (mut drawn, mut late) = (clock::instant(), false);
+        let mut prepared = false;
         loop {
             let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
             let input = tokio::select! {
@@ -84,6 +85,11 @@ impl Runtime<App> {
             drawn = clock::instant();
             if !suspended {
                 frames.note(began.elapsed());
+            }
+            if !prepared && !self.program.ui.list.waiting {
+                // The screen is complete: now the certificates of the system may be read.
+                prepared = true;
+                self.prepare_network()?;
             }
         }
     }

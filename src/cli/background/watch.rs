@@ -20,7 +20,7 @@ use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
-use crate::io::store::Store;
+use crate::io::store::{Stay, Store};
 use crate::io::visits::Hand;
 
 /// The pause between two looks at whether the store has to be put in order.
@@ -52,7 +52,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             }
             continue;
         }
-        let found = match owner::find_owner(options) {
+        let found = match owner::find_owner(options, Stay::Long) {
             // Its owner puts it in order, say, which may take a while.
             Err(failure) if failure.in_use.is_some() => continue,
             found => found?,

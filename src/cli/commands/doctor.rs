@@ -8,10 +8,10 @@ use crate::cli::desk::Desk;
 use crate::cli::session::{self, Failure};
 use crate::cli::{Done, upkeep};
 use crate::io::config::themes;
-use crate::io::console;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
-use crate::io::store::{Health, Store, Texts};
+use crate::io::store::{Health, Store, StoreError, Texts, damaged_folders, discard_damaged};
 use crate::io::terminal::Terminal;
+use crate::io::{clock, console};
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
 
@@ -33,9 +33,17 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 }
 
 /// Checks the store that this process or another has open: status 1 if something is wrong.
-pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, folder, texts) =
-        desk.look(|store| Ok((store.check(false)?, store.folder().to_owned(), store.texts())))?;
+        desk.look(|store| Ok((store.check(false), store.folder().to_owned(), store.texts())))?;
+    report_damaged(&folder, args.discard_damaged, &|line| desk.put(line))?;
+    let health = match health {
+        Err(StoreError::Corrupted(why)) => {
+            tell_damage(&why, &|line| desk.put(line));
+            return Ok(Done::WithFailures);
+        }
+        health => health?,
+    };
     let good = report_health(&health, &folder, false, &|line| desk.put(line));
     let found = index_found(&folder, texts, false, &|line| desk.put(line))?;
     Ok(if good && !found { Done::All } else { Done::WithFailures })
@@ -44,14 +52,53 @@ pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
 /// Checks the store, which is this process's alone, puts right what can be put right, and makes its files as small as
 /// what lives in them, as the arguments say.
 pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
-    let health = store.check(args.repair)?;
     let folder = store.folder().to_owned();
+    let health = match store.check(args.repair) {
+        Err(StoreError::Corrupted(why)) if args.repair => {
+            drop(store);
+            if let Some(told) = Store::mend(&folder, clock::precise_now(), &why)? {
+                console::tell(&told);
+            }
+            store = Store::open(&folder)?;
+            store.check(true)?
+        }
+        Err(StoreError::Corrupted(why)) => {
+            tell_damage(&why, &console::put);
+            return Ok(Done::WithFailures);
+        }
+        health => health?,
+    };
+    report_damaged(&folder, args.discard_damaged, &console::put)?;
     let good = report_health(&health, &folder, args.repair, &console::put);
     let found = index_found(&folder, store.texts(), args.repair, &console::put)?;
     if args.compact {
         upkeep::compact_store(store)?;
     }
     Ok(if good && !found { Done::All } else { Done::WithFailures })
+}
+
+/// Tells that the files under the records are damaged.
+fn tell_damage(why: &str, put: &dyn Fn(&str)) {
+    put(&format!("store: its files are damaged: {why}"));
+    put("'backissue doctor --repair' copies what is sound into new ones");
+}
+
+/// Tells which damaged files are kept, and throws them away if that is wanted.
+fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<(), Failure> {
+    if discard {
+        for gone in discard_damaged(folder)? {
+            put(&format!("store: {} was thrown away", gone.path.display()));
+        }
+        return Ok(());
+    }
+    for kept in damaged_folders(folder) {
+        put(&format!("store: damaged files are kept in {}", kept.path.display()));
+        if !kept.told.is_empty() {
+            put(&format!("  {}", kept.told));
+        }
+        put("  'backissue doctor --discard-damaged' throws them away");
+    }
+    Ok(())
 }
 
 /// Tells what was found in the store; says whether nothing stays wrong.

@@ -15,7 +15,7 @@ use crate::io::owner::messages::{OwnerKind, Taker};
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
-use crate::io::store::Store;
+use crate::io::store::{Stay, Store};
 use crate::io::{clock, console};
 use crate::ui::reconfigure;
 
@@ -83,7 +83,7 @@ fn get_store(
 ) -> Result<Option<(Store, Option<String>)>, Failure> {
     let mut told = false;
     loop {
-        let client = match owner::find_owner(options)? {
+        let client = match owner::find_owner(options, Stay::Long)? {
             StoreFound::Free(store, recovered) => return Ok(Some((*store, recovered))),
             StoreFound::Owned(client) => client,
         };

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What stands for an address in a command.
-const LINK: &str = "{link}";
+use super::link_place::{LINK, check_link_place};
+
 /// What a text in front of a piped command asks for.
 const JSON: &str = "json:";
 
@@ -66,6 +66,11 @@ impl ExternalCommand {
     /// Its arguments.
     pub fn arguments(&self) -> &[String] {
         self.words.get(1..).unwrap_or_default()
+    }
+
+    /// Says whether addresses may be put into it (SPEC G.52); the error is a sentence with the right form.
+    pub fn check_for_links(&self) -> Result<(), String> {
+        check_link_place(&self.words)
     }
 
     /// The same for an address: in place of `{link}`, else as the last word. It is one word whatever stands in it.

@@ -2,4 +2,5 @@
 
 pub mod external_command;
 pub mod external_run;
+mod link_place;
 pub mod run_external;

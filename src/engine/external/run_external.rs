@@ -36,9 +36,7 @@ pub fn play(engine: &Engine, link: String) -> Effect {
 }
 
 fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
-    // Only addresses that cannot be taken for an option or a file (SPEC G.52).
-    let allowed = ["http://", "https://", "mailto:"].iter().any(|scheme| link.starts_with(scheme));
-    match command.filter(|_| allowed) {
+    match command.filter(|_| is_web_address(&link)) {
         Some(command) => Effect::Run(Box::new(ExternalRun {
             purpose: RunPurpose::Show,
             command: command.with_link(&link),
@@ -46,6 +44,14 @@ fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
         })),
         None => Effect::Open(link),
     }
+}
+
+/// Whether an address may reach a program of the reader's: it cannot be taken for an option or a file (SPEC G.52).
+pub fn is_web_address(address: &str) -> bool {
+    let begins = |scheme: &str| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    (begins("http://") || begins("https://")) && !address.contains(|char: char| char.is_control())
 }
 
 /// A command ended: with the first line it said, or with a sentence about what went wrong.
@@ -91,8 +97,19 @@ mod tests {
     #[test]
     fn what_could_be_taken_for_an_option_or_a_file_never_reaches_a_command() {
         // SPEC G.52.
-        for link in ["--config=x", "file:///etc/passwd", "javascript:alert(1)"] {
+        for link in [
+            "--config=x",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "mailto:a@b.example?attach=/etc/passwd",
+            "https:x",
+            " https://a.example/",
+            "https://a.example/\u{1b}",
+        ] {
             assert_eq!(command(show(&engine(), link.to_owned())), None, "{link}");
+        }
+        for link in ["HTTPS://a.example/", "Http://a.example/"] {
+            assert!(command(show(&engine(), link.to_owned())).is_some(), "{link}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Addresses as they are typed, and as they are compared.
 
+use super::typed_logins::without_login;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
@@ -11,7 +12,8 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
     let wrong = |why: &str| {
         format!(
-            "'{typed}' is not the address of a site or feed ({why}); it should look like https://site.example/"
+            "'{}' is not the address of a site or feed ({why}); it should look like https://site.example/",
+            without_login(typed)
         )
     };
     let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;

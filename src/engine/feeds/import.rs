@@ -8,6 +8,7 @@ use super::addition::{Imported, Subscribe};
 use super::addresses::{address_of, comparable};
 use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
+use super::typed_logins::{take_login, without_login};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::state::Engine;
@@ -19,15 +20,17 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
     let mut imported = Imported::default();
-    let mut records = Vec::new();
+    let (mut records, mut effects) = (Vec::new(), Vec::new());
     for asked in wanted {
         let url = match address_of(&asked.address) {
             Ok(url) => url,
             Err(why) => {
-                imported.bad.push((asked.address, why));
+                imported.bad.push((without_login(&asked.address), why));
                 continue;
             }
         };
+        let (url, kept) = take_login(engine, url);
+        effects.extend(kept);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
             records.extend(with_tags(engine, feed, &asked.tags));
@@ -48,7 +51,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     engine.say(text);
     engine.imported = Some(imported);
     engine.unsaved = engine.unsaved.saturating_add(1);
-    vec![Effect::store(Job::SaveRecords(records))]
+    effects.push(Effect::store(Job::SaveRecords(records)));
+    effects
 }
 
 /// Adds tags to a known subscription; `None` if it has them all.

@@ -17,4 +17,5 @@ pub mod subscribe;
 pub mod subscription;
 pub mod tags;
 pub mod trouble;
+pub mod typed_logins;
 pub mod unsubscribe;

@@ -11,6 +11,7 @@ use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, found};
 use super::feed_preview;
 use super::subscription::{Subscription, SubscriptionRecord};
+use super::typed_logins::{take_login, without_login};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -52,7 +53,14 @@ pub(in crate::engine) fn insert(
 /// The reader wants to subscribe.
 pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
     let id = wanted.id;
-    let address = address_of(&wanted.address);
+    let mut wanted = wanted;
+    let mut kept = Vec::new();
+    let address = address_of(&wanted.address).map(|url| {
+        let (url, effects) = take_login(engine, url);
+        kept = effects;
+        url
+    });
+    wanted.address = without_login(&wanted.address);
     let mut addition = Addition {
         to_try: VecDeque::new(),
         found: Vec::new(),
@@ -91,7 +99,8 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         }
     };
     engine.additions.insert(id, addition);
-    effects
+    kept.extend(effects);
+    kept
 }
 
 fn try_next(engine: &mut Engine, addition: &mut Addition) {

@@ -142,19 +142,15 @@ fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
 
 /// Reads when a feed published, and learns it if that is due; its plan pane wants both.
 pub fn ask(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
-    let learning = &mut engine.learning;
-    if !learning.under_way.contains(&feed) && !learning.waiting.contains(&feed) {
-        learning.waiting.push_back(feed);
-    }
-    next(learning)
+    engine.learning.enqueue(feed);
+    next(&mut engine.learning)
 }
 
 fn next(learning: &mut Learning) -> Vec<Effect> {
     let mut effects = Vec::new();
     while learning.under_way.len() < AT_ONCE
-        && let Some(feed) = learning.waiting.pop_front()
+        && let Some(feed) = learning.take_next()
     {
-        learning.under_way.insert(feed);
         effects.push(Effect::store(Job::ReadPublications(feed)));
     }
     effects

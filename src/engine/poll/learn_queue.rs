@@ -31,7 +31,10 @@ pub struct LearnWanted {
 /// What is being learned.
 #[derive(Debug, Clone, Default)]
 pub struct Learning {
-    pub(super) waiting: VecDeque<FeedKey>,
+    /// In the order in which they were asked for.
+    queue: VecDeque<FeedKey>,
+    /// Those in the queue.
+    waiting: BTreeSet<FeedKey>,
     pub(super) under_way: BTreeSet<FeedKey>,
     pub(super) done: BTreeMap<FeedKey, Done>,
 }
@@ -47,6 +50,21 @@ impl Learning {
     /// Nothing waits and nothing is under way.
     pub fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
+    }
+
+    /// Has a feed learned when its turn comes.
+    pub(super) fn enqueue(&mut self, feed: FeedKey) {
+        if !self.under_way.contains(&feed) && self.waiting.insert(feed) {
+            self.queue.push_back(feed);
+        }
+    }
+
+    /// Takes the feed whose turn it is.
+    pub(super) fn take_next(&mut self) -> Option<FeedKey> {
+        let next = self.queue.pop_front()?;
+        self.waiting.remove(&next);
+        self.under_way.insert(next);
+        Some(next)
     }
 
     /// Whether a feed waits to be learned, or is being learned.

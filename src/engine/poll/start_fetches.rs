@@ -16,9 +16,13 @@ use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{EntryKey, FeedKey};
 
-/// Starts what the queues allow.
+/// Starts what the queues allow, unless the store is behind: a network may be faster than a disk, and what waits for the
+/// disk is in memory.
 pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
+    if engine.is_store_behind() {
+        return effects;
+    }
     for (id, waiting) in engine.host_queue.start(now, &engine.settings.network) {
         match waiting.purpose {
             Purpose::Poll(feed) => effects.extend(request_poll(engine, now, id, feed, &waiting)),
@@ -147,4 +151,51 @@ pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String)
         allow_insecure,
         waits_for_store: false,
     })]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+    use crate::engine::input::Input;
+    use crate::engine::poll::poll_log::PollCause;
+    use crate::engine::poll::poll_queue;
+    use crate::engine::settings::Settings;
+    use crate::engine::store_work::{Answer, JobId, JobSubject, Stored};
+    use crate::engine::update::update;
+    use crate::history::{Counters, HistoryRecord};
+
+    fn asks(effects: &[Effect]) -> usize {
+        effects.iter().filter(|effect| matches!(effect, Effect::Fetch(_))).count()
+    }
+
+    #[test]
+    fn nothing_more_is_asked_for_while_the_store_is_behind_and_its_next_answer_goes_on() {
+        let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
+        let url = "https://a.example/feed".to_owned();
+        let saved = SavedSubscription {
+            key: FeedKey(1),
+            record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
+            state: FeedState::default(),
+            history: HistoryRecord::default(),
+            counters: Counters::default(),
+        };
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, vec![saved], now);
+        engine.host_queue.not_before = None;
+        for number in 0.. {
+            if engine.is_store_behind() {
+                break;
+            }
+            engine.writes.insert(JobId(1_000 + number), BTreeSet::new());
+        }
+        poll_queue::enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
+        assert_eq!(asks(&start(&mut engine, now)), 0);
+        assert!(engine.next_wake(now) > now, "the loop does not spin meanwhile");
+        let (id, subject) = (JobId(1_000), JobSubject::Records);
+        let stored = Stored { id, subject, result: Ok(Answer::RecordsSaved) };
+        let output = update(&mut engine, now, Input::Stored(Box::new(stored)));
+        assert_eq!(asks(&output.effects), 1);
+    }
 }

@@ -6,6 +6,7 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
+use super::credentials_file;
 use super::external_commands::CommandsTable;
 use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
@@ -54,7 +55,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-            return Ok(Configured::default());
+            return with_credentials(Configured::default(), path);
         }
         Err(error) => return Err(cannot(error.to_string())),
         Ok(found) if found.is_dir() => return Err(cannot("it is a folder".into())),
@@ -64,7 +65,15 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
         Ok(_) => {}
     }
     let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
-    parse(&text).map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))
+    let configured = parse(&text)
+        .map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))?;
+    with_credentials(configured, path)
+}
+
+/// Adds the logins of the file beside a configuration file.
+fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configured, String> {
+    credentials_file::add_to(&mut configured.settings, path)?;
+    Ok(configured)
 }
 
 /// Parses the text of a configuration file.
@@ -296,6 +305,14 @@ mod tests {
             ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
             ("[commands]\non_new = \"!vim\"", "would need the terminal"),
             ("[commands]\nopen = 3", "a command is a text"),
+            (
+                "[commands]\nopen = \"sh -c 'w3m {link}'\"",
+                "[commands] open: {link} must not stand in",
+            ),
+            (
+                "[commands]\nenclosure = ['mpv', '-{link}']",
+                "enclosure: {link} must be a word of its own",
+            ),
             ("[poll]\nmni = \"1h\"", "no key is called 'mni' here; did you mean 'min'?"),
             ("[pol]", "line 1, column 2: no key is called 'pol' here; did you mean 'poll'?"),
             (

@@ -1,15 +1,14 @@
 //! Watches the configuration file and the themes beside it, and reads them again when they are saved.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::folder_watch::{FolderWatch, folders_of};
 use super::{config_file, themes};
 use crate::ui::input::{Reconfigured, ScreenInput};
-
-/// The pause between two checks of the file.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Watches the file as long as somebody listens. `plain`: the command line asks for the plain screen, which stays
 /// whatever the file says. `theme`: the theme that the file names now. Must be called inside a tokio runtime.
@@ -21,11 +20,18 @@ pub fn follow(
 ) {
     let mut watched = Watched::begin(path, theme);
     tokio::spawn(async move {
-        while !listener.is_closed() {
-            tokio::time::sleep(PAUSE).await;
-            let Some(read) = watched.look(|path| read(path, plain)) else { continue };
-            if listener.send(ScreenInput::Reconfigured(Box::new(read))).is_err() {
+        let mut folders = FolderWatch::start();
+        loop {
+            // First watched, then looked at: nothing falls between.
+            folders.watch(watched.folders());
+            if let Some(read) = watched.look(|path| read(path, plain))
+                && listener.send(ScreenInput::Reconfigured(Box::new(read))).is_err()
+            {
                 return;
+            }
+            tokio::select! {
+                () = listener.closed() => return,
+                () = folders.changed() => {}
             }
         }
     });
@@ -43,6 +49,13 @@ impl Watched {
     fn begin(path: PathBuf, theme: Option<String>) -> Self {
         let seen = state_of(&path, theme.as_deref());
         Self { path, theme, seen }
+    }
+
+    /// Where what is watched can change.
+    fn folders(&self) -> BTreeSet<PathBuf> {
+        let files = self.seen.iter().map(|(path, _)| path.clone());
+        let themes = themes::folder_beside(&self.path).map(|folder| folder.join("any.toml"));
+        files.chain(themes).flat_map(|file| folders_of(&file).collect::<Vec<_>>()).collect()
     }
 
     /// Reads the file if it was written since the last check.

@@ -9,7 +9,9 @@ use crate::engine::settings::{Credentials, Login, Secret};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCredentials {
-    origin: String,
+    origin: Option<String>,
+    /// The address of one feed, in place of an origin.
+    address: Option<String>,
     user: Option<SecretText>,
     password: Option<SecretText>,
     token: Option<SecretText>,
@@ -36,7 +38,14 @@ impl TryFrom<WrittenCredentials> for CredentialsTable {
     type Error = String;
 
     fn try_from(written: WrittenCredentials) -> Result<Self, String> {
-        let origin = origin(&written.origin)?;
+        let origin = match (&written.origin, &written.address) {
+            (Some(written), None) => origin(written)?,
+            (None, Some(written)) => address(written)?,
+            (_, Some(_)) => {
+                return Err("credentials are for an origin or an address, not both".into());
+            }
+            (None, None) => return Err("missing field `origin`".into()),
+        };
         let login = match (written.user, written.password, written.token) {
             (Some(SecretText(user)), Some(SecretText(password)), None) => {
                 if user.reveal().contains(':') {
@@ -65,7 +74,21 @@ impl TryFrom<WrittenCredentials> for CredentialsTable {
 }
 
 /// Normalises an origin: `https://a.example`, `http://nas.lan:8080`.
-fn origin(written: &str) -> Result<String, String> {
+pub(super) fn origin(written: &str) -> Result<String, String> {
+    let url = place(written)?;
+    let origin = url.origin().ascii_serialization();
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err(format!("an origin ends with the host or its port; write {origin}"));
+    }
+    Ok(origin)
+}
+
+/// Normalises the address of one feed.
+fn address(written: &str) -> Result<String, String> {
+    place(written).map(String::from)
+}
+
+fn place(written: &str) -> Result<Url, String> {
     let form = "write it like https://a.example";
     let url = Url::parse(written).map_err(|_| format!("this origin cannot be read; {form}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -74,11 +97,7 @@ fn origin(written: &str) -> Result<String, String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err("an origin has no user in it; write user and password below it".into());
     }
-    let origin = url.origin().ascii_serialization();
-    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-        return Err(format!("an origin ends with the host or its port; write {origin}"));
-    }
-    Ok(origin)
+    Ok(url)
 }
 
 #[cfg(test)]

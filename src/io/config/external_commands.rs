@@ -51,11 +51,11 @@ impl CommandsTable {
         if let Some(pipe) = &self.pipe {
             ExternalCommand::typed(pipe).map_err(|why| format!("[commands] pipe: {why}"))?;
         }
-        Ok(CommandSettings {
-            open: line(self.open),
-            enclosure: line(self.enclosure),
-            pipe: self.pipe,
-            on_new,
-        })
+        let (open, enclosure) = (line(self.open), line(self.enclosure));
+        for (name, command) in [("open", &open), ("enclosure", &enclosure)] {
+            let checked = command.as_ref().map_or(Ok(()), ExternalCommand::check_for_links);
+            checked.map_err(|why| format!("[commands] {name}: {why}"))?;
+        }
+        Ok(CommandSettings { open, enclosure, pipe: self.pipe, on_new })
     }
 }

@@ -3,8 +3,10 @@
 pub mod config_file;
 pub mod config_watch;
 pub(super) mod credentials;
+pub mod credentials_file;
 pub mod default_text;
 pub(super) mod external_commands;
+pub(super) mod folder_watch;
 pub(super) mod key_bindings;
 pub mod themes;
 pub(super) mod unknown_names;

@@ -55,10 +55,15 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
 
 /// Returns the theme files: those beside the configuration, and the one that it names by its path.
 pub(in crate::io) fn files_of(wanted: Option<&str>, configuration: Option<&Path>) -> Vec<PathBuf> {
-    let folder = configuration.and_then(Path::parent);
-    let mut files = folder.map(|folder| files(&folder.join("themes"))).unwrap_or_default();
+    let folder = configuration.and_then(folder_beside);
+    let mut files = folder.map(|folder| files(&folder)).unwrap_or_default();
     files.extend(named(wanted, configuration).filter(|path| !files.contains(path)));
     files
+}
+
+/// Returns the folder of the reader's own themes.
+pub(in crate::io) fn folder_beside(configuration: &Path) -> Option<PathBuf> {
+    configuration.parent().map(|folder| folder.join("themes"))
 }
 
 /// Returns the path of the wanted theme, if it is named by one.

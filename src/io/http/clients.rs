@@ -33,6 +33,9 @@ use crate::engine::settings::NetworkSettings;
 const HEADERS_MAX: usize = 256;
 /// How long an idle connection is kept.
 const POOL_IDLE: Duration = Duration::from_secs(30);
+/// Idle connections kept to one host: there are seldom two, since requests to one host are spaced, but on this machine
+/// itself as many as are made at once.
+const POOL_IDLE_PER_HOST: usize = 32;
 /// What the client takes from its environment; tests replace it.
 #[derive(Debug, Clone)]
 pub struct ClientEnvironment {
@@ -236,7 +239,7 @@ fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
         .referer(false)
         .connect_timeout(limits.connect)
         .read_timeout(limits.idle)
-        .pool_max_idle_per_host(1)
+        .pool_max_idle_per_host(POOL_IDLE_PER_HOST)
         .pool_idle_timeout(POOL_IDLE)
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)

@@ -91,7 +91,8 @@ impl<'a> FetchCredentials<'a> {
         }
         let asking = client.get(url.clone());
         let origin = origin.ascii_serialization();
-        match self.configured.iter().find(|one| one.origin == origin).map(|one| &one.login) {
+        let find = |place: &str| self.configured.iter().find(|one| one.origin == place);
+        match find(url.as_str()).or_else(|| find(&origin)).map(|one| &one.login) {
             Some(Login::Basic { user, password }) => {
                 asking.basic_auth(user.reveal(), Some(password.reveal()))
             }

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use siphasher::sip128::SipHasher13;
 
 use crate::io::clock;
+use crate::io::private_files::create_private_folder;
 use crate::ui::reader::pictures::BYTES_MAX;
 
 /// Size of the cache.
@@ -52,7 +53,7 @@ impl PictureCache {
     }
 
     fn write(&self, url: &str, bytes: &[u8]) -> std::io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
+        create_private_folder(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(url.as_bytes())?;
         file.write_all(b"\n")?;

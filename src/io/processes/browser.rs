@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::run_external::is_web_address;
 
 /// Opens an address (SPEC G.52) with a command of the reader's own, in which it stands already; without one as [`open`] does. A
 /// command that needs the terminal has it until it ends; any other one is not waited for.
@@ -29,14 +30,13 @@ pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(),
 
 /// Only addresses that cannot be taken for an option or a file (SPEC G.52).
 fn check_address(address: &str) -> Result<(), String> {
-    let scheme = url::Url::parse(address).map(|url| url.scheme().to_owned());
-    if matches!(scheme.as_deref(), Ok("http" | "https" | "mailto")) {
+    if is_web_address(address) {
         return Ok(());
     }
-    Err(format!("'{address}' is not an address a browser may open from here"))
+    Err(format!("only http and https addresses are opened from here, not '{address}'"))
 }
 
-/// Opens an http, https or mailto address (SPEC G.52) with the program that `BROWSER` names, else with that of the
+/// Opens an http or https address (SPEC G.52) with the program that `BROWSER` names, else with that of the
 /// desktop. Does not wait for the browser.
 pub fn open(address: &str) -> Result<(), String> {
     check_address(address)?;

@@ -14,6 +14,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use crate::feed::text::strip_markup;
 use crate::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
+use crate::io::private_files::create_private_folder;
 use crate::search::WordScanner;
 
 /// Names of the tokenizer and of the field of stamps. They carry the version of the index: one of another version is
@@ -121,7 +122,7 @@ impl SearchIndex {
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
-        fs::create_dir_all(&folder)?;
+        create_private_folder(&folder)?;
         Index::create_in_dir(&folder, schema().0)?;
         Self::open_there(&folder)
     }

@@ -24,8 +24,10 @@ use crate::ui::input::ScreenInput;
 
 /// The pause before it reads every row at the start, so that the first screen comes first.
 const START_PAUSE: Duration = Duration::from_millis(700);
-/// Changes within this time are written in one batch.
+/// Changes within this time are written in one batch. Each batch costs a commit and, later, a merge.
 const GATHERED: Duration = Duration::from_millis(800);
+/// While changes keep coming, as in a poll of all feeds, they are gathered for so long.
+const GATHERED_MOST: Duration = Duration::from_secs(5);
 /// The writer with its memory is dropped after this time without work.
 const IDLE: Duration = Duration::from_secs(30);
 /// Progress is reported after so many entries.
@@ -189,11 +191,11 @@ impl Work {
         }
     }
 
-    /// Collects further changes for a moment; not at all if somebody waits.
+    /// Collects further changes until none has come for a moment; not at all if somebody waits.
     fn gather(&self, orders: &mut Orders) {
         let began = clock::instant();
         loop {
-            let left = GATHERED.saturating_sub(began.elapsed());
+            let left = GATHERED.min(GATHERED_MOST.saturating_sub(began.elapsed()));
             let next = if orders.waiting.is_empty() && !left.is_zero() {
                 self.orders.recv_timeout(left).ok()
             } else {

@@ -14,8 +14,8 @@ use super::reading::listed_entries::ListedEntry;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use crate::history::{Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
-const ROWS: u32 = 64;
-const ENTRIES: u32 = 32;
+pub(super) const ROWS: u32 = 64;
+pub(super) const ENTRIES: u32 = 32;
 const BODIES: u32 = 4;
 /// A longer text has a record of its own, so that its neighbours stay quick to read.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
@@ -73,6 +73,14 @@ impl TextRecord {
             Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
         }
     }
+}
+
+/// Whether a record holds texts; one of an entry `alone`, or several.
+pub(super) fn are_texts(bytes: &[u8], alone: bool) -> bool {
+    if alone {
+        return codec::decode_compressed::<EntryBody>(bytes).is_ok();
+    }
+    codec::decode_compressed::<BodyChunk>(bytes).is_ok_and(|chunk| !chunk.is_empty())
 }
 
 type EntryChunk = Vec<Option<KeptEntry>>;
@@ -182,6 +190,19 @@ impl Store {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
         slot.text(&self.bodies, key)
+    }
+
+    /// Whether the record is there that says which text an entry has, and the text where it stands alone.
+    pub(super) fn has_text_record(&self, key: EntryKey) -> bool {
+        let chunk = self.body_chunk(key.feed, key.seq / BODIES).unwrap_or_default();
+        match chunk.get(slot(key.seq, BODIES)) {
+            Some(BodySlot::Empty | BodySlot::Here(_) | BodySlot::Dropped) => true,
+            Some(BodySlot::Alone) => self
+                .bodies
+                .get(alone_key(key))
+                .is_ok_and(|bytes| bytes.is_some_and(|bytes| are_texts(&bytes, true))),
+            None => false,
+        }
     }
 
     /// Whether the text of an entry was dropped.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sled::Batch;
+use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::applied_filters::NewHits;
@@ -33,7 +33,7 @@ struct CommitParts<'a> {
     /// New marks of entries that the document does not hold.
     flags: BTreeMap<u32, Flags>,
     /// New publication times of the feed.
-    rhythm: Batch,
+    rhythm: Option<Batch>,
     /// New entries that filters hit.
     hits: NewHits,
 }
@@ -172,7 +172,12 @@ impl Store {
             }
         }
         let before = std::mem::replace(self.rows_of(feed)?, after);
-        let written = self.write_batches(feed, &merged, entries, &seqs, &beside);
+        let batches = self.batches(feed, &merged, entries, &seqs, &beside);
+        // What filters hit is remembered, so it is written at once.
+        if !beside.hits.is_empty() {
+            self.group.close();
+        }
+        let written = batches.and_then(|batches| self.apply(batches));
         if written.is_err() {
             // Nothing was written, so nothing may be remembered.
             self.rows.insert(feed, before);
@@ -185,56 +190,59 @@ impl Store {
         written.map(|()| merged)
     }
 
-    fn write_batches(
+    fn batches(
         &mut self,
         feed: FeedKey,
         merged: &Merged,
         entries: BTreeMap<u32, MergedEntry>,
         seqs: &[u32],
         beside: &CommitParts<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<(Tree, Batch)>, StoreError> {
         let key = feed_bytes(feed);
-        let index = self.index_batch(feed, seqs.iter().copied())?;
-        let (meta, bodies) = self.entry_batches(feed, entries)?;
-        let mut feeds = Batch::default();
-        if let Some(record) = beside.record {
-            feeds.insert(&key, codec::encode(record)?);
-        }
-        let (state, times) = match beside.state {
-            Some(written) => self.state_batches(feed, written)?,
-            None => (Batch::default(), Batch::default()),
-        };
-        let mut counters = Batch::default();
+        let mut batches = Vec::new();
         if !seqs.is_empty() {
+            let index = self.index_batch(feed, seqs.iter().copied())?;
+            let (meta, bodies) = self.entry_batches(feed, entries)?;
+            let mut counters = Batch::default();
             counters.insert(&key, codec::encode(&merged.counters)?);
+            batches.extend([
+                (self.index.clone(), index),
+                (self.meta.clone(), meta),
+                (self.bodies.clone(), bodies),
+                (self.counters.clone(), counters),
+            ]);
         }
-        let mut polls = Batch::default();
+        if let Some(record) = beside.record {
+            let mut feeds = Batch::default();
+            feeds.insert(&key, codec::encode(record)?);
+            batches.push((self.feeds.clone(), feeds));
+        }
+        if let Some(written) = beside.state {
+            batches.extend(self.state_batches(feed, written)?);
+        }
         if let Some((count, line)) = &beside.log {
+            let mut polls = Batch::default();
             polls.insert(&poll_key(feed, *count), codec::encode(line)?);
+            batches.push((self.polls.clone(), polls));
         }
-        let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
-        let hits = self.hits_batch(feed, &beside.hits)?;
-        apply_together(&[
-            (&self.feeds, &feeds),
-            (&self.state, &state),
-            (&self.counters, &counters),
-            (&self.index, &index),
-            (&self.meta, &meta),
-            (&self.bodies, &bodies),
-            (&self.polls, &polls),
-            (&self.history, &history),
-            (&self.nodes, &nodes),
-            (&self.times, &times),
-            (&self.rhythms, &beside.rhythm),
-            (&self.filter_hits, &hits),
-        ])
+        if beside.history.is_some() || !beside.nodes.is_empty() {
+            let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
+            batches.extend([(self.history.clone(), history), (self.nodes.clone(), nodes)]);
+        }
+        if let Some(rhythm) = &beside.rhythm {
+            batches.push((self.rhythms.clone(), rhythm.clone()));
+        }
+        if !beside.hits.is_empty() {
+            batches.push((self.filter_hits.clone(), self.hits_batch(feed, &beside.hits)?));
+        }
+        Ok(batches)
     }
 
     /// Writes the state of a feed alone: when more than its last try changes before a request is sent, or when an
     /// attempt is taken back.
-    pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
-        let (state, times) = self.state_batches(feed, state)?;
-        apply_together(&[(&self.state, &state), (&self.times, &times)])
+    pub fn save_state(&mut self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
+        let batches = self.state_batches(feed, state)?;
+        self.apply(batches)
     }
 
     /// Writes the records of subscriptions, all or none of them.

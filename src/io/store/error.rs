@@ -1,5 +1,6 @@
 //! Errors of the store.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::super::codec::CodecError;
@@ -66,11 +67,17 @@ pub enum StoreError {
 
 impl From<sled::Error> for StoreError {
     fn from(error: sled::Error) -> Self {
-        let why = one_line(&error.to_string());
-        if matches!(error, sled::Error::Corruption { .. }) {
-            Self::Corrupted(why)
-        } else {
-            Self::Failed(why)
+        match error {
+            sled::Error::Corruption { .. } => {
+                Self::Corrupted("a part of them fails its checksum".into())
+            }
+            sled::Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                Self::Corrupted("they are shorter than they were".into())
+            }
+            sled::Error::Io(error) => Self::Failed(one_line(&error.to_string())),
+            sled::Error::CollectionNotFound(_)
+            | sled::Error::Unsupported(_)
+            | sled::Error::ReportableBug(_) => Self::Failed(one_line(&error.to_string())),
         }
     }
 }

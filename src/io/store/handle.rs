@@ -9,6 +9,7 @@ use sled::{Db, Tree};
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
+use super::transaction::Group;
 use super::upkeep::sync::Syncer;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
@@ -52,6 +53,8 @@ pub struct Store {
     pub(super) gaps: Vec<GapMark>,
     /// The number of the open list.
     pub(super) list_number: u64,
+    /// What polls changed and is written together.
+    pub(super) group: Group,
     pub(super) data: PathBuf,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,

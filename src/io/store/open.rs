@@ -9,6 +9,7 @@ use std::time::Duration;
 use sled::Mode;
 
 use super::super::codec;
+use super::super::private_files::{create_private_folder, make_data_private};
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::error::{StoreError, catch_sled_panic, one_line};
@@ -16,11 +17,14 @@ use super::folder_lock::lock_folder;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::{feed_bytes, feed_of};
+use super::salvage::{self, Finding};
 use super::schema;
+use super::sleepy_threads::{Stay, open_database};
+use super::transaction::Group;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
-use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use crate::history::{Counters, FeedKey};
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::history::FeedKey;
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -39,8 +43,13 @@ const PANIC_PAUSE: Duration = Duration::from_millis(200);
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 impl Store {
-    /// Opens the store in a data folder, creates it if there is none, and migrates an older schema.
+    /// Opens the store for a short work.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        Self::open_to(folder, Stay::Short)
+    }
+
+    /// Opens the store in a data folder, creates it if there is none, and migrates an older schema.
+    pub fn open_to(folder: &Path, stay: Stay) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
             why: one_line(&why.to_string()),
@@ -51,17 +60,22 @@ impl Store {
                 why: "it is not a folder".into(),
             });
         }
-        fs::create_dir_all(folder).map_err(cannot)?;
+        create_private_folder(folder).map_err(cannot)?;
         let lock = lock_folder(folder)?;
         super::upkeep::fresh_store::mend_swap(folder)?;
         let files = folder.join("store");
+        let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
+        // What cannot be looked at is left to sled, which says why.
+        salvage::prepare(&files).ok();
+        if let Ok(Finding::Damaged(why)) = salvage::inspect(&files) {
+            return Err(damaged(&why));
+        }
         // sled begins anew where it finds nothing that it can read.
         let had_records = has_records(&files.join("db")) || daily_backup::is_any(folder);
-        let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         let mut tries = 0;
         let mut store = loop {
             let lock = lock.try_clone().map_err(cannot)?;
-            match catch_sled_panic(|| Ok(Self::open_files(&files, lock))) {
+            match catch_sled_panic(|| Ok(Self::open_files(&files, lock, stay))) {
                 Ok(opened) => break opened.map_err(|error| unopened(folder, &error))?,
                 // sled also panics where the system refuses it a thread: that passes.
                 Err(_) if tries == 0 => std::thread::sleep(PANIC_PAUSE),
@@ -70,6 +84,7 @@ impl Store {
             tries += 1;
         };
         store.data = folder.into();
+        make_data_private(folder);
         if had_records && store.facts.is_empty() {
             return Err(damaged("its records are gone"));
         }
@@ -89,12 +104,12 @@ impl Store {
         self.load_filters()
     }
 
-    fn open_files(files: &Path, lock: File) -> Result<Self, sled::Error> {
-        let config =
-            sled::Config::new().path(files).mode(Mode::LowSpace).cache_capacity(CACHE_BYTES);
+    fn open_files(files: &Path, lock: File, stay: Stay) -> Result<Self, sled::Error> {
+        let config = sled::Config::new().path(files).mode(Mode::LowSpace);
+        let config = config.cache_capacity(CACHE_BYTES);
         let mut tries = 0;
         let db = loop {
-            match config.open() {
+            match open_database(&config, stay) {
                 Err(sled::Error::Io(error)) if is_locked(&error) && tries < TRIES => {
                     tries += 1;
                     std::thread::sleep(TRY_PAUSE);
@@ -129,6 +144,7 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            group: Group::default(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
             lock,
@@ -152,28 +168,6 @@ impl Store {
         let largest =
             self.feeds.last()?.and_then(|(key, _)| feed_of(&key)).map_or(0, |feed| feed.0);
         Ok(noted.max(largest))
-    }
-
-    /// Returns a sentence for each subscription that cannot be read completely.
-    pub fn unreadable(&self) -> Result<Vec<String>, StoreError> {
-        let mut found = Vec::new();
-        for pair in &self.feeds {
-            let (key, bytes) = pair?;
-            let feed = feed_of(&key).map_or(0, |feed| feed.0);
-            if let Err(why) = codec::decode::<SubscriptionRecord>(&bytes) {
-                found.push(format!(
-                    "the record of feed {feed} is damaged ({why}): the feed is not shown"
-                ));
-            }
-            let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            let times = self.times_damage(&key)?;
-            if let Some(why) = state.and_then(Result::err).or(times) {
-                found.push(format!(
-                    "the state of feed {feed} is damaged ({why}): the feed is read anew"
-                ));
-            }
-        }
-        Ok(found)
     }
 
     /// Returns the salt of this installation, which spreads the polls of many readers (SPEC A.7). `fresh` becomes the
@@ -213,58 +207,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// Returns all subscriptions, in order of their numbers.
-    pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
-        self.saved_where(|record| record.ended.is_none())
-    }
-
-    /// Returns the subscriptions that were given up and can be had back, in order of their numbers.
-    pub fn ended_subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
-        if self.ended.is_empty() {
-            Ok(Vec::new())
-        } else {
-            self.saved_where(|record| record.ended.is_some())
-        }
-    }
-
-    /// Returns the subscriptions with the sums of their entries, in order of their numbers, and nothing else of them.
-    pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
-        let mut sums = Vec::new();
-        for pair in &self.feeds {
-            let (key, bytes) = pair?;
-            let Some(feed) = feed_of(&key) else { continue };
-            let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
-            if record.ended.is_none() {
-                sums.push((feed, record, self.counters_of(feed).unwrap_or_default()));
-            }
-        }
-        Ok(sums)
-    }
-
-    fn saved_where(
-        &self,
-        wanted: impl Fn(&SubscriptionRecord) -> bool,
-    ) -> Result<Vec<SavedSubscription>, StoreError> {
-        let mut saved = Vec::new();
-        for pair in &self.feeds {
-            let (key, bytes) = pair?;
-            let Some(feed) = feed_of(&key) else { continue };
-            // What cannot be read is left out here and told by `unreadable`.
-            let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
-            if !wanted(&record) {
-                continue;
-            }
-            saved.push(SavedSubscription {
-                key: feed,
-                record,
-                state: self.state_of(feed)?,
-                history: self.history_of(feed).unwrap_or_default(),
-                counters: self.counters_of(feed).unwrap_or_default(),
-            });
-        }
-        Ok(saved)
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{
 use super::error::{StoreError, catch_sled_panic};
 use super::handle::Store;
 use super::upkeep::daily_backup;
+use super::upkeep::recovery::note_damage;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
@@ -147,6 +148,9 @@ struct Working<'a> {
     answers: &'a UnboundedSender<ScreenInput>,
     indexer: &'a Indexer,
     writes: VecDeque<Write>,
+    /// What was done since the last sync was ordered, and which of it is not written yet, by place.
+    done: Vec<Unsynced>,
+    grouped: Vec<usize>,
     /// What was written and is being synced, with its answers.
     unsynced: Option<Vec<Unsynced>>,
     stopping: bool,
@@ -209,8 +213,17 @@ fn run(
 
 impl<'a> Working<'a> {
     fn new(store: Store, answers: &'a UnboundedSender<ScreenInput>, indexer: &'a Indexer) -> Self {
-        let writes = VecDeque::new();
-        Self { store, answers, indexer, writes, unsynced: None, stopping: false, backup: None }
+        Self {
+            store,
+            answers,
+            indexer,
+            writes: VecDeque::new(),
+            done: Vec::new(),
+            grouped: Vec::new(),
+            unsynced: None,
+            stopping: false,
+            backup: None,
+        }
     }
 
     /// Writes the backup of a day, if there is none. What cannot be written is told and tried again on the next day.
@@ -244,7 +257,10 @@ impl<'a> Working<'a> {
         let mut work = match handed {
             Handed::Work(work) => *work,
             Handed::Synced(synced) => return self.report(&synced),
-            Handed::Visit(visit) => return visit(&mut self.store),
+            Handed::Visit(visit) => {
+                self.write_group();
+                return visit(&mut self.store);
+            }
             Handed::WhenDurable(answer) => {
                 self.writes.push_back(Write::WhenDurable(answer));
                 return;
@@ -260,8 +276,26 @@ impl<'a> Working<'a> {
             self.back_up(today);
         } else if !work.job.is_read() {
             self.writes.push_back(Write::Work(Box::new(work)));
-        } else if let Some(answer) = self.store.perform(work) {
-            self.answer(answer);
+        } else {
+            if self.store.needs_group(&work.job) {
+                self.write_group();
+            }
+            if let Some(answer) = self.store.perform(work) {
+                self.answer(answer);
+            }
+        }
+    }
+
+    /// Writes what was left to the group. If that fails, nothing in it was done.
+    fn write_group(&mut self) {
+        let written = self.store.write_group();
+        let grouped = std::mem::take(&mut self.grouped);
+        let Err(error) = written else { return };
+        for place in grouped {
+            if let Some(Unsynced::Work { id, subject, answer }) = self.done.get_mut(place) {
+                let result = Err(error.to_string());
+                *answer = Some(Stored { id: *id, subject: *subject, result });
+            }
         }
     }
 
@@ -279,26 +313,35 @@ impl<'a> Working<'a> {
 
     /// Does the writes that wait together and orders one sync for them.
     fn write(&mut self, work: &mut UnboundedReceiver<Handed>, orders: &Sender<()>) {
-        let mut done = Vec::new();
         for _ in 0..GROUP_WRITES_MAX {
             let Some(next) = self.writes.pop_front() else { break };
-            done.push(match next {
-                Write::Work(work) => {
-                    let (id, subject) = (work.id, work.job.subject());
-                    Unsynced::Work { id, subject, answer: self.store.perform(*work) }
-                }
+            let done = match next {
+                Write::Work(work) => self.write_one(*work),
                 Write::WhenDurable(answer) => Unsynced::Waiting(answer),
-            });
+            };
+            self.done.push(done);
             self.take_waiting(work);
         }
-        if done.is_empty() {
+        if self.done.is_empty() {
             return;
         }
+        self.write_group();
+        let done = std::mem::take(&mut self.done);
         self.unsynced = Some(done);
         if orders.send(()).is_err() {
             let synced = on_damaged_files(&mut self.store, Store::sync);
             self.report(&synced);
         }
+    }
+
+    fn write_one(&mut self, work: StoreWork) -> Unsynced {
+        let (id, subject) = (work.id, work.job.subject());
+        if self.store.needs_group(&work.job) {
+            self.write_group();
+        }
+        let answer = self.store.perform_in_group(work);
+        self.grouped.push(self.done.len());
+        Unsynced::Work { id, subject, answer }
     }
 
     /// What was written is reported once it is durable.
@@ -392,6 +435,7 @@ pub(super) fn on_damaged_files<T>(
 ) -> Result<T, StoreError> {
     let done = catch_sled_panic(|| work(store));
     if let Err(StoreError::Corrupted(_)) = done {
+        note_damage(&store.data);
         store.rows.clear();
         store.shown.clear();
     }

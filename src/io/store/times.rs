@@ -1,7 +1,7 @@
 //! The small record of a feed's last polls, which is written instead of its whole state if nothing else changed.
 
 use chrono::{DateTime, Utc};
-use sled::Batch;
+use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::error::StoreError;
@@ -12,36 +12,38 @@ use crate::engine::poll::poll_times::PollTimes;
 use crate::history::FeedKey;
 
 impl Store {
-    /// Returns the batches for the trees `state` and `times` that write the state of a feed: the small record alone if
-    /// nothing but times changed, else the whole state.
+    /// Returns the batches that write the state of a feed: the small record alone if nothing but times changed, else the
+    /// whole state.
     pub(super) fn state_batches(
         &self,
         feed: FeedKey,
         state: &FeedState,
-    ) -> Result<(Batch, Batch), StoreError> {
+    ) -> Result<Vec<(Tree, Batch)>, StoreError> {
         let key = feed_bytes(feed);
-        let (mut whole, mut times) = (Batch::default(), Batch::default());
+        let mut times = Batch::default();
         let before = self.state.get(key)?.and_then(|bytes| codec::decode::<FeedState>(&bytes).ok());
         if before.is_some_and(|before| PollTimes::are_all_that_differs(&before, state)) {
             times.insert(&key, codec::encode(&PollTimes::of(state))?);
-        } else {
-            whole.insert(&key, codec::encode(state)?);
-            times.remove(&key);
+            return Ok(vec![(self.times.clone(), times)]);
         }
-        Ok((whole, times))
+        let mut whole = Batch::default();
+        whole.insert(&key, codec::encode(state)?);
+        times.remove(&key);
+        Ok(vec![(self.state.clone(), whole), (self.times.clone(), times)])
     }
 
     /// Writes when a feed was tried last, before each request, so that a restart does not repeat it (SPEC G.20). The
     /// record has about forty bytes, the whole state some hundred.
-    pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
+    pub fn save_try(&mut self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
         let known = self.times(feed)?;
         let mut times = match known {
             Some(times) => times,
             None => PollTimes::of(&self.whole_state(feed)?),
         };
         times.last_try = Some(at);
-        self.times.insert(feed_bytes(feed), codec::encode(&times)?)?;
-        Ok(())
+        let mut batch = Batch::default();
+        batch.insert(&feed_bytes(feed), codec::encode(&times)?);
+        self.apply(vec![(self.times.clone(), batch)])
     }
 
     /// Returns the state of a feed with the times of its last polls; the default if it cannot be read.
@@ -62,14 +64,5 @@ impl Store {
         // A damaged one is told with the state's own damages; the state then goes on from its last full writing.
         let bytes = self.times.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
-    }
-
-    /// Returns what is wrong with the small record of a feed.
-    pub(super) fn times_damage(
-        &self,
-        feed: &[u8],
-    ) -> Result<Option<codec::CodecError>, StoreError> {
-        let bytes = self.times.get(feed)?;
-        Ok(bytes.and_then(|bytes| codec::decode::<PollTimes>(&bytes).err()))
     }
 }

@@ -1,16 +1,38 @@
-//! Transactions: batches for several trees, applied all or none.
+//! Transactions: batches for several trees, applied all or none; what many polls write is applied together.
+
+use std::collections::BTreeSet;
 
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 use sled::{Batch, Tree};
 
 use super::error::StoreError;
+use super::handle::Store;
+use super::store_thread::on_damaged_files;
+use crate::engine::store_work::{Job, StoreWork, Stored};
+use crate::history::FeedKey;
 
-/// Applies each batch to its tree, all or none of them.
+/// Documents that are written in one transaction at most: their texts are in memory until then.
+const DOCUMENTS_MAX: usize = 16;
+
+/// Applies batches to their trees, all or none of them. Later ones win over earlier ones of the same tree.
 pub(super) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreError> {
-    let trees: Vec<&Tree> = batches.iter().map(|(tree, _)| *tree).collect();
+    let mut trees: Vec<&Tree> = Vec::new();
+    let mut placed = Vec::new();
+    for &(tree, batch) in batches {
+        let place = trees.iter().position(|known| known.name() == tree.name());
+        placed.push((place.unwrap_or(trees.len()), batch));
+        if place.is_none() {
+            trees.push(tree);
+        }
+    }
+    if trees.is_empty() {
+        return Ok(());
+    }
     let applied = trees.as_slice().transaction(|trees| {
-        for (tree, (_, batch)) in trees.iter().zip(batches) {
-            tree.apply_batch(batch)?;
+        for (place, batch) in &placed {
+            if let Some(tree) = trees.get(*place) {
+                tree.apply_batch(batch)?;
+            }
         }
         Ok::<(), ConflictableTransactionError<()>>(())
     });
@@ -18,4 +40,189 @@ pub(super) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreErr
         TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
         TransactionError::Storage(error) => error.into(),
     })
+}
+
+/// What was prepared and is not written yet. sled writes to the disk twice for each transaction, so what many feeds
+/// change is written in one.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// Whether what is being done may wait for the others.
+    is_open: bool,
+    batches: Vec<(Tree, Batch)>,
+    feeds: BTreeSet<FeedKey>,
+    documents: usize,
+}
+
+impl Group {
+    /// What is being done is written at once.
+    pub(super) const fn close(&mut self) {
+        self.is_open = false;
+    }
+
+    /// Whether it is as large as it may be.
+    const fn is_full(&self) -> bool {
+        self.documents >= DOCUMENTS_MAX
+    }
+}
+
+/// The feed that a write is about which may be written together with those of other feeds.
+fn grouped_feed(job: &Job) -> Option<FeedKey> {
+    if let Job::Commit(commit) = job {
+        // A changed subscription is noted elsewhere, too.
+        return commit.record.is_none().then_some(commit.feed);
+    }
+    if let Job::SaveTry(feed, _) | Job::SaveState(feed, _) = job { Some(*feed) } else { None }
+}
+
+/// The feed that a read is about, if it is about one alone.
+const fn read_feed(job: &Job) -> Option<FeedKey> {
+    if let Job::ReadLearned(feed)
+    | Job::SaveLearned(feed, _)
+    | Job::ReadPublications(feed)
+    | Job::ReadPolls(feed) = job
+    {
+        Some(*feed)
+    } else {
+        None
+    }
+}
+
+impl Store {
+    /// Does work as [`Self::perform`] does, but what polls write is left to [`Self::write_group`], which must be called
+    /// before it is reported, and before whatever [`Self::needs_group`].
+    pub(super) fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
+        let feed = grouped_feed(&work.job);
+        let with_document = matches!(&work.job, Job::Commit(commit) if commit.document.is_some());
+        self.group.is_open = feed.is_some();
+        let stored = self.perform(work);
+        self.group.is_open = false;
+        self.group.feeds.extend(feed);
+        self.group.documents += usize::from(with_document);
+        stored
+    }
+
+    /// Whether work must find the group written.
+    pub(super) fn needs_group(&self, job: &Job) -> bool {
+        let feed = grouped_feed(job).filter(|_| !self.group.is_full()).or(read_feed(job));
+        feed.is_none_or(|feed| self.group.feeds.contains(&feed))
+    }
+
+    /// Writes what was left to it, all or none of it.
+    pub(super) fn write_group(&mut self) -> Result<(), StoreError> {
+        let Group { batches, feeds, .. } = std::mem::take(&mut self.group);
+        if batches.is_empty() {
+            return Ok(());
+        }
+        let batches: Vec<_> = batches.iter().map(|(tree, batch)| (tree, batch)).collect();
+        let written = on_damaged_files(self, |_| apply_together(&batches));
+        if written.is_err() {
+            // Nothing was written, so nothing may be remembered.
+            for feed in feeds {
+                self.rows.remove(&feed);
+                self.shown.forget(feed);
+            }
+        }
+        written
+    }
+
+    /// Applies batches now, or leaves them to the group if one is open.
+    pub(super) fn apply(&mut self, batches: Vec<(Tree, Batch)>) -> Result<(), StoreError> {
+        if self.group.is_open {
+            self.group.batches.extend(batches);
+            return Ok(());
+        }
+        let batches: Vec<_> = batches.iter().map(|(tree, batch)| (tree, batch)).collect();
+        apply_together(&batches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use chrono::{DateTime, Utc};
+
+    use super::*;
+    use crate::engine::feeds::subscription::{Commit, FeedState};
+    use crate::engine::store_work::JobId;
+    use crate::feed::{Entry, FeedDocument};
+    use crate::history::EntryKey;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const A: FeedKey = FeedKey(1);
+    const B: FeedKey = FeedKey(2);
+
+    fn work(job: Job) -> StoreWork {
+        StoreWork { id: JobId(1), job, rollback: None }
+    }
+
+    fn tried(feed: FeedKey) -> StoreWork {
+        work(Job::SaveTry(feed, NOW))
+    }
+
+    fn polled(feed: FeedKey) -> StoreWork {
+        let entry = Entry { id: "one".into(), ..Entry::default() };
+        let document = FeedDocument { entries: vec![entry], ..FeedDocument::default() };
+        let commit = Commit {
+            feed,
+            state: FeedState::default(),
+            record: None,
+            document: Some(Box::new(document)),
+            fetched_at: NOW,
+            history: None,
+            renamed: BTreeMap::new(),
+            complete: false,
+            log: None,
+        };
+        work(Job::Commit(Box::new(commit)))
+    }
+
+    fn tries(store: &Store) -> Vec<bool> {
+        let tried = |feed| store.state_of(feed).unwrap().facts.last_try.is_some();
+        [A, B].into_iter().map(tried).collect()
+    }
+
+    #[test]
+    fn what_many_feeds_write_is_written_together_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        store.perform_in_group(tried(A));
+        store.perform_in_group(tried(B));
+        assert_eq!(tries(&store), [false, false]);
+        store.write_group().unwrap();
+        assert_eq!(tries(&store), [true, true]);
+    }
+
+    #[test]
+    fn a_feed_that_is_in_the_group_needs_it_written_and_another_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        store.perform_in_group(tried(A));
+        for (job, needs) in [
+            (Job::SaveTry(A, NOW), true),
+            (Job::SaveTry(B, NOW), false),
+            (Job::ReadPublications(A), true),
+            (Job::ReadPublications(B), false),
+            (Job::ReadEntry(EntryKey { feed: B, seq: 0 }), true),
+            (Job::SaveFolded(BTreeSet::new()), true),
+        ] {
+            assert_eq!(store.needs_group(&job), needs, "{job:?}");
+        }
+        store.group.documents = DOCUMENTS_MAX;
+        assert!(store.needs_group(&polled(B).job), "so many texts are not kept in memory");
+    }
+
+    #[test]
+    fn of_a_group_that_is_not_written_nothing_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let stored = store.perform_in_group(polled(A));
+        assert!(stored.is_some_and(|stored| stored.result.is_ok()));
+        assert_eq!(store.rows_of(A).unwrap().len(), 1, "it is seen by those that come after it");
+        // The process dies here.
+        drop(store);
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.rows_of(A).unwrap().len(), 0);
+        assert_eq!(store.counters_of(A).unwrap().total, 0);
+    }
 }

@@ -22,13 +22,15 @@ const ROUNDS: usize = 4;
 const BLOCK: usize = 8;
 /// Costs that differ by less are the same but for rounding, minutes.
 const ROUNDING: f64 = 1e-9;
+/// Costs of a week that differ by less are the same, minutes: they are sums of thousands.
+const ALIKE: f64 = 1e-6;
 
 /// Next grid points, for each grid point of the week.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "StepRuns", try_from = "StepRuns")]
 pub(super) struct PricePlan {
     /// Grid steps from a grid point to the next poll, at least 1.
-    steps: Vec<u16>,
+    steps: StepRuns,
 }
 
 /// What a plan is made for.
@@ -97,38 +99,34 @@ impl PricePlan {
         let reach = reach(waiting, terms);
         let mut costs = vec![0.0; BINS + STEPS_MAX];
         let mut steps = vec![0_u16; BINS];
-        for _ in 0..ROUNDS {
-            let before = steps.clone();
-            backward(waiting, terms, &reach, &mut costs, &mut steps);
-            if steps == before {
+        for round in 0..ROUNDS {
+            if backward(waiting, terms, &reach, &mut costs, &mut steps, round > 0) {
                 break;
             }
         }
-        Self { steps }
+        Self { steps: StepRuns::new(&steps) }
     }
 
     /// The grid point of the next poll after one on a grid point.
     pub(super) fn next(&self, point: usize) -> usize {
-        point + self.steps.get(point % BINS).map_or(1, |&steps| usize::from(steps))
+        point + self.steps.steps_at(point % BINS).map_or(1, usize::from)
     }
 }
 
 impl From<PricePlan> for StepRuns {
     fn from(plan: PricePlan) -> Self {
-        Self::new(&plan.steps)
+        plan.steps
     }
 }
 
 impl TryFrom<StepRuns> for PricePlan {
     type Error = &'static str;
 
-    fn try_from(runs: StepRuns) -> Result<Self, Self::Error> {
-        let steps = runs.steps(BINS).ok_or("the plan of a week does not fill it")?;
-        let usable = |&step: &u16| (1..=STEPS_MAX).contains(&usize::from(step));
-        if steps.iter().all(usable) {
+    fn try_from(steps: StepRuns) -> Result<Self, Self::Error> {
+        if steps.fill(BINS, STEPS_MAX) {
             Ok(Self { steps })
         } else {
-            Err("a poll stands beyond two days")
+            Err("the plan of a week does not fill it, or has a poll beyond two days")
         }
     }
 }
@@ -147,15 +145,16 @@ fn reach(waiting: &ExpectedWaiting, terms: &Terms) -> Vec<usize> {
     reaches.collect()
 }
 
-/// Goes through the week once, from its end to its start. `costs` holds those of the week after, from a round before,
-/// relative to its start.
+/// Goes through the week once, from its end to its start. `costs` holds those of the week after, from a round before
+/// (`again`), relative to its start. Returns whether another round would find the same.
 fn backward(
     waiting: &ExpectedWaiting,
     terms: &Terms,
     reach: &[usize],
     costs: &mut [f64],
     steps: &mut [u16],
-) {
+    again: bool,
+) -> bool {
     let base = at(costs, 0);
     let (week, beyond) = costs.split_at_mut(BINS);
     for (cost, next) in beyond.iter_mut().zip(week.iter()) {
@@ -165,7 +164,7 @@ fn backward(
     let mut totals: Vec<f64> =
         costs.iter().zip(&waiting.waited).map(|(cost, area)| cost + area).collect();
     let mut floors = Floors::over(&totals, &waiting.published);
-    let mut last = usize::MAX;
+    let (mut last, mut same) = (usize::MAX, SameAsBefore::default());
     for (from, reach) in reach.iter().enumerate().rev() {
         let nearest = from + terms.steps_min;
         let farthest = (from + reach).min(last).max(nearest);
@@ -176,7 +175,11 @@ fn backward(
         let cost = cheapest - offset - at(&waiting.waited, from) + terms.price;
         if let (Some(total), Some(step)) = (totals.get_mut(from), steps.get_mut(from)) {
             *total = cost + at(&waiting.waited, from);
-            *step = u16::try_from(place - from).unwrap_or(u16::MAX);
+            let before = std::mem::replace(step, u16::try_from(place - from).unwrap_or(u16::MAX));
+            same.note(from, before == *step, cost - at(costs, from));
+        }
+        if again && same.decides_the_rest(place) {
+            return true;
         }
         if from % BLOCK == 0 {
             floors.put(from / BLOCK, &totals, &waiting.published);
@@ -184,6 +187,43 @@ fn backward(
     }
     for (cost, (total, area)) in costs.iter_mut().zip(totals.iter().zip(&waiting.waited)) {
         *cost = total - area;
+    }
+    same.everywhere
+}
+
+/// The grid points, up to the one looked at last, where a round found what the round before found: the same next poll,
+/// and costs that are dearer by one amount. If they hold all that earlier points may lead to, these are as before, too.
+struct SameAsBefore {
+    /// The highest of them.
+    highest: usize,
+    /// By how much they are dearer, minutes.
+    dearer: f64,
+    /// Whether all next polls are the same so far.
+    everywhere: bool,
+}
+
+impl Default for SameAsBefore {
+    fn default() -> Self {
+        Self { highest: 0, dearer: f64::NAN, everywhere: true }
+    }
+}
+
+impl SameAsBefore {
+    /// Notes what was found at a point; they are noted from the end of the week to its start.
+    fn note(&mut self, point: usize, same_poll: bool, dearer: f64) {
+        self.everywhere &= same_poll;
+        let alike = (dearer - self.dearer).abs() <= ALIKE;
+        if !(same_poll && alike) {
+            // A point that differs begins anew behind it, unless it is itself the first of others.
+            self.highest = if same_poll { point } else { point.saturating_sub(1) };
+            self.dearer = dearer;
+        }
+    }
+
+    /// Whether all earlier points are as before, and would be once more: no earlier point leads beyond `farthest`, and
+    /// what the week after begins with is among those.
+    fn decides_the_rest(&self, farthest: usize) -> bool {
+        self.highest >= farthest && self.highest >= STEPS_MAX
     }
 }
 
@@ -332,6 +372,23 @@ mod tests {
     }
 
     #[test]
+    fn a_round_that_stops_early_finds_a_plan_that_costs_what_that_of_whole_rounds_costs() {
+        let waiting = week();
+        for (price, steps_max) in [(1.0, 288), (30.0, 288), (400.0, 576), (1e6, 576)] {
+            let terms = Terms { price, steps_min: 3, steps_max, publications_max: f64::INFINITY };
+            let reach = reach(&waiting, &terms);
+            let mut costs = vec![0.0; BINS + STEPS_MAX];
+            let mut steps = vec![0_u16; BINS];
+            for _ in 0..ROUNDS {
+                backward(&waiting, &terms, &reach, &mut costs, &mut steps, false);
+            }
+            let whole = weekly_cost(&PricePlan { steps: StepRuns::new(&steps) }, &waiting, price);
+            let early = weekly_cost(&PricePlan::new(&waiting, &terms), &waiting, price);
+            assert!((early / whole - 1.0).abs() < 1e-9, "{price}: {early} {whole}");
+        }
+    }
+
+    #[test]
     fn the_least_and_its_first_place_are_found() {
         for (totals, slope, expected) in [
             (vec![3.0, 2.0, 2.0, 5.0, 2.0], 0.0, (1, 2.0)),
@@ -350,7 +407,7 @@ mod tests {
             Terms { price: 30.0, steps_min: 3, steps_max: 288, publications_max: f64::INFINITY };
         let plan = weekly_cost(&PricePlan::new(&waiting, &terms), &waiting, terms.price);
         for steps in 3..=288 {
-            let even = PricePlan { steps: vec![steps; BINS] };
+            let even = PricePlan { steps: StepRuns::new(&[steps; BINS]) };
             assert!(plan <= weekly_cost(&even, &waiting, terms.price) + 1e-6, "{steps} steps");
         }
     }

@@ -1,34 +1,31 @@
 //! The record of a weekly plan, in runs: most grid points in a row lead to the same next poll, or are the same number of
 //! steps away from theirs.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// Steps to the next poll of one grid point after the other, in runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct StepRuns(Vec<StepRun>);
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Some grid points in a row; a record holds its fields without their names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(u16, u16, bool)", from = "(u16, u16, bool)")]
+/// Steps to the next poll of one grid point after the other, in runs. A record holds them as bytes: of each run its
+/// points with the bit of `nearing`, then its steps, as numbers of seven bits a byte.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct StepRuns {
+    runs: Vec<StepRun>,
+    /// Points of all runs.
+    points: u16,
+}
+
+/// Some grid points in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StepRun {
+    /// Points of the runs before.
+    before: u16,
     /// How many.
     points: u16,
     /// Steps of the first.
     steps: u16,
     /// All lead to the same poll, so each is a step nearer than the one before; else all are as far from theirs.
     nearing: bool,
-}
-
-impl From<StepRun> for (u16, u16, bool) {
-    fn from(run: StepRun) -> Self {
-        (run.points, run.steps, run.nearing)
-    }
-}
-
-impl From<(u16, u16, bool)> for StepRun {
-    fn from((points, steps, nearing): (u16, u16, bool)) -> Self {
-        Self { points, steps, nearing }
-    }
 }
 
 impl StepRun {
@@ -41,7 +38,7 @@ impl StepRun {
     fn longest(steps: &[u16]) -> Option<Self> {
         let first = *steps.first()?;
         let run = |nearing| {
-            let start = Self { points: u16::MAX, steps: first, nearing };
+            let start = Self { before: 0, points: u16::MAX, steps: first, nearing };
             let fits = |(point, step): &(u16, &u16)| start.steps_at(*point) == Some(**step);
             let points = (0_u16..).zip(steps).take_while(fits).count();
             Self { points: u16::try_from(points).unwrap_or(u16::MAX), ..start }
@@ -49,30 +46,119 @@ impl StepRun {
         let (nearing, even) = (run(true), run(false));
         Some(if nearing.points >= even.points { nearing } else { even })
     }
+
+    /// Whether it has points, and the steps of all of them are from 1 to `most`.
+    fn is_within(self, most: u16) -> bool {
+        let last = self.points.checked_sub(1).and_then(|last| self.steps_at(last));
+        last.is_some_and(|last| last >= 1) && self.steps <= most
+    }
 }
 
 impl StepRuns {
     pub(super) fn new(steps: &[u16]) -> Self {
-        let (mut runs, mut rest) = (Vec::new(), steps);
+        let (mut runs, mut rest) = (Self::default(), steps);
         while let Some(run) = StepRun::longest(rest) {
             rest = rest.get(usize::from(run.points)..).unwrap_or_default();
-            runs.push(run);
+            runs.push(run.points, run.steps, run.nearing);
         }
-        Self(runs)
+        runs
     }
 
-    /// The steps of each grid point; `None` if there are not exactly `count`, or one is below 0.
-    pub(super) fn steps(&self, count: usize) -> Option<Vec<u16>> {
-        let mut steps = Vec::with_capacity(count);
-        for run in &self.0 {
-            if run.points == 0 || usize::from(run.points) > count - steps.len() {
-                return None;
-            }
-            for point in 0..run.points {
-                steps.push(run.steps_at(point)?);
-            }
+    fn push(&mut self, points: u16, steps: u16, nearing: bool) {
+        self.runs.push(StepRun { before: self.points, points, steps, nearing });
+        self.points = self.points.saturating_add(points);
+    }
+
+    /// The steps of a grid point; `None` beyond the last one.
+    pub(super) fn steps_at(&self, point: usize) -> Option<u16> {
+        let point = u16::try_from(point).ok()?;
+        let run = self.runs.partition_point(|run| run.before <= point).checked_sub(1)?;
+        let run = self.runs.get(run)?;
+        let into = point - run.before;
+        if into < run.points { run.steps_at(into) } else { None }
+    }
+
+    /// Whether it has so many points, and the steps of each are from 1 to `most`.
+    pub(super) fn fill(&self, points: usize, most: usize) -> bool {
+        let most = u16::try_from(most).unwrap_or(u16::MAX);
+        let counted: usize = self.runs.iter().map(|run| usize::from(run.points)).sum();
+        counted == points && self.runs.iter().all(|run| run.is_within(most))
+    }
+
+    /// Reads the bytes of a record; `None` if they break off.
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (mut runs, mut bytes) = (Self::default(), bytes.iter());
+        while !bytes.as_slice().is_empty() {
+            let head = take_number(&mut bytes)?;
+            let steps = u16::try_from(take_number(&mut bytes)?).ok()?;
+            runs.push(u16::try_from(head >> 1).ok()?, steps, head & 1 == 1);
         }
-        (steps.len() == count).then_some(steps)
+        Some(runs)
+    }
+}
+
+/// Puts a number as groups of seven bits, the lowest first; the top bit says that another follows.
+fn put_number(bytes: &mut Vec<u8>, mut number: u32) {
+    loop {
+        let low = number.to_le_bytes()[0] & 0x7f;
+        number >>= 7;
+        if number == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+fn take_number(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
+    let mut number = 0_u32;
+    for group in 0..3 {
+        let byte = *bytes.next()?;
+        number |= u32::from(byte & 0x7f) << (7 * group);
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl Serialize for StepRuns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::with_capacity(self.runs.len() * 4);
+        for run in &self.runs {
+            put_number(&mut bytes, u32::from(run.points) << 1 | u32::from(run.nearing));
+            put_number(&mut bytes, u32::from(run.steps));
+        }
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for StepRuns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RunsVisitor)
+    }
+}
+
+/// Reads bytes, and what records held before: a list of runs.
+struct RunsVisitor;
+
+impl<'de> Visitor<'de> for RunsVisitor {
+    type Value = StepRuns;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the runs of a weekly plan")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<StepRuns, E> {
+        StepRuns::from_bytes(bytes).ok_or_else(|| E::custom("a run of a plan breaks off"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<StepRuns, A::Error> {
+        let mut runs = StepRuns::default();
+        while let Some((points, steps, nearing)) = seq.next_element()? {
+            runs.push(points, steps, nearing);
+        }
+        Ok(runs)
     }
 }
 
@@ -80,8 +166,14 @@ impl StepRuns {
 mod tests {
     use super::*;
 
+    fn runs(all: &[(u16, u16, bool)]) -> StepRuns {
+        let mut runs = StepRuns::default();
+        all.iter().for_each(|&(points, steps, nearing)| runs.push(points, steps, nearing));
+        runs
+    }
+
     #[test]
-    fn steps_come_back_from_their_runs_as_they_were() {
+    fn steps_come_back_from_their_runs_and_their_record_as_they_were() {
         for steps in [
             vec![],
             vec![7],
@@ -90,21 +182,40 @@ mod tests {
             (0..2016_u16).map(|point| 288 - point % 288).collect(),
         ] {
             let runs = StepRuns::new(&steps);
-            assert_eq!(runs.steps(steps.len()).as_ref(), Some(&steps));
-            assert!(runs.0.len() <= steps.len().div_ceil(3) + 1, "{} runs", runs.0.len());
+            assert!(runs.runs.len() <= steps.len().div_ceil(3) + 1, "{} runs", runs.runs.len());
+            let bytes = rmp_serde::to_vec(&runs).unwrap();
+            assert!(bytes.len() <= runs.runs.len() * 4 + 5);
+            let read: StepRuns = rmp_serde::from_slice(&bytes).unwrap();
+            assert_eq!(read, runs);
+            assert!(runs.fill(steps.len(), 288));
+            let back = (0..steps.len() + 1).map(|point| read.steps_at(point));
+            assert_eq!(back.collect::<Option<Vec<_>>>(), None, "nothing beyond the last point");
+            let back: Vec<u16> = (0..steps.len()).filter_map(|at| read.steps_at(at)).collect();
+            assert_eq!(back, steps);
         }
     }
 
     #[test]
-    fn a_record_of_another_length_or_below_zero_is_no_plan() {
-        let run = |points, steps, nearing| StepRun { points, steps, nearing };
-        for (runs, count) in [
-            (vec![run(4, 9, false)], 5),
-            (vec![run(6, 9, false)], 5),
-            (vec![run(5, 3, true)], 5),
-            (vec![run(0, 3, true), run(5, 9, true)], 5),
+    fn a_record_of_lists_is_read_too() {
+        let bytes = rmp_serde::to_vec(&[(4_u16, 9_u16, true), (2, 3, false)]).unwrap();
+        let read: StepRuns = rmp_serde::from_slice(&bytes).unwrap();
+        assert_eq!(read, runs(&[(4, 9, true), (2, 3, false)]));
+    }
+
+    #[test]
+    fn a_record_of_another_length_or_below_one_or_too_far_is_no_plan() {
+        for all in [
+            &[(4, 9, false)][..],
+            &[(6, 9, false)],
+            &[(5, 3, true)],
+            &[(5, 4, true)],
+            &[(0, 3, true), (5, 9, true)],
+            &[(5, 10, true)],
         ] {
-            assert_eq!(StepRuns(runs).steps(count), None);
+            assert!(!runs(all).fill(5, 9), "{all:?}");
         }
+        assert!(runs(&[(5, 9, true)]).fill(5, 9));
+        assert_eq!(StepRuns::from_bytes(&[0x8a]), None);
+        assert_eq!(StepRuns::from_bytes(&[0xff, 0xff, 0xff, 0x01]), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The store in a temporary folder.
 
 mod damage;
+mod damages;
 mod keeping;
 mod marking;
 mod recovering;

@@ -3,7 +3,7 @@
 use backissue::engine::entries::rows::Show;
 use backissue::engine::poll::fetch::Validators;
 use backissue::history::Flag;
-use backissue::io::store::{Store, StoreError, backup_is_due};
+use backissue::io::store::{Stay, Store, StoreError, backup_is_due};
 use chrono::NaiveDate;
 
 use super::{FEED, at, commit, entry, key, listed, open, polled};
@@ -52,7 +52,8 @@ fn a_damaged_store_is_put_aside_and_what_was_read_and_starred_is_back() {
     for kind in [Damage::Nonsense, Damage::Zeros] {
         let folder = backed_up();
         damage(&folder, kind);
-        let (mut store, told) = Store::open_or_recover(folder.path(), at(100)).unwrap();
+        let (mut store, told) =
+            Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
         let told = told.expect("it was damaged");
         assert!(told.contains("1 subscription and") && told.contains("2026-02-02"), "{told}");
         assert_eq!(listed(&mut store, Show::All).len(), 10);
@@ -75,7 +76,7 @@ fn a_damaged_store_is_put_aside_and_what_was_read_and_starred_is_back() {
 fn the_next_document_brings_the_texts_back_and_nothing_counts_as_new_or_edited() {
     let folder = backed_up();
     damage(&folder, Damage::Zeros);
-    let (mut store, _) = Store::open_or_recover(folder.path(), at(100)).unwrap();
+    let (mut store, _) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
     let merged = commit(&mut store, 200, (1..=3).map(|id| entry(id, "a text")).collect());
     assert_eq!((merged.new, merged.edited, merged.known), (0, 0, 3));
     let text = |store: &Store, seq| store.body(key(seq)).unwrap().and_then(|body| body.content);
@@ -85,7 +86,7 @@ fn the_next_document_brings_the_texts_back_and_nothing_counts_as_new_or_edited()
     let again = commit(&mut store, 300, vec![entry(1, "another text")]);
     assert_eq!((again.new, again.edited), (0, 1));
     drop(store);
-    let (mut store, told) = Store::open_or_recover(folder.path(), at(400)).unwrap();
+    let (mut store, told) = Store::open_or_recover(folder.path(), at(400), Stay::Short).unwrap();
     assert_eq!((told, listed(&mut store, Show::All).len()), (None, 10));
     assert_eq!(text(&store, 1).as_deref(), Some("a text"), "the texts are noted as lost once only");
 }
@@ -97,7 +98,7 @@ fn without_a_readable_backup_nothing_is_put_aside() {
     let backup = folder.path().join("backups/2026-02-02.backup");
     std::fs::write(&backup, b"not one").unwrap();
     for _ in 0..2 {
-        let refused = Store::open_or_recover(folder.path(), at(100)).unwrap_err();
+        let refused = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap_err();
         assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
         assert!(refused.to_string().contains("restore a backup with"), "{refused}");
     }
@@ -110,7 +111,7 @@ fn a_program_that_was_killed_in_its_first_second_begins_anew() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("store")).unwrap();
     std::fs::write(folder.path().join("store/db"), vec![0; 512 * 1024]).unwrap();
-    let (store, told) = Store::open_or_recover(folder.path(), at(100)).unwrap();
+    let (store, told) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
     assert_eq!((store.subscriptions().unwrap().len(), told), (0, None));
 }
 
@@ -120,7 +121,7 @@ fn a_store_that_the_system_does_not_give_us_is_left_alone() {
     let log = folder.path().join("store/db");
     std::fs::remove_file(&log).unwrap();
     std::fs::create_dir(&log).unwrap();
-    let refused = Store::open_or_recover(folder.path(), at(100)).unwrap_err();
+    let refused = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap_err();
     assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
     assert!(refused.to_string().contains("may be sound"), "{refused}");
     assert!(log.is_dir());
@@ -138,6 +139,6 @@ fn a_backup_is_made_once_a_day() {
     store.back_up_daily(tomorrow).unwrap();
     drop(store);
     damage(&folder, Damage::Zeros);
-    let (_, told) = Store::open_or_recover(folder.path(), at(24 * 3600)).unwrap();
+    let (_, told) = Store::open_or_recover(folder.path(), at(24 * 3600), Stay::Short).unwrap();
     assert!(told.is_some_and(|told| told.contains("2026-02-03")));
 }

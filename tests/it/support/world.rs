@@ -274,7 +274,7 @@ impl World {
                 self.opened.push(address);
                 None
             }
-            Effect::ReadImport(_) | Effect::Reconnect(_) => None,
+            Effect::ReadImport(_) | Effect::Reconnect(_) | Effect::KeepLogin(..) => None,
             Effect::Stop => {
                 self.quit = true;
                 None

@@ -146,7 +146,7 @@ impl Store {
 
     /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
     /// them.
-    fn feeds_in(
+    pub(super) fn feeds_in(
         &self,
         scope: &Scope,
         show: Show,

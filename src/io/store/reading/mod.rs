@@ -1,4 +1,4 @@
-//! Reads the store: lists, entries, searches, texts, reading positions.
+//! Reads the store: subscriptions, lists, entries, searches, texts, reading positions.
 
 pub(super) mod filter_hits;
 pub(super) mod listed_entries;
@@ -8,5 +8,6 @@ pub(super) mod pages;
 pub(super) mod publications;
 pub(super) mod reading_positions;
 pub(super) mod search;
+pub(super) mod subscriptions;
 pub(super) mod texts;
 pub(super) mod to_mark;

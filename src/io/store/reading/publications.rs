@@ -40,16 +40,15 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the batch that adds the publication times of a commit; empty if it adds none.
+    /// Returns the batch that adds the publication times of a commit; `None` if it adds none.
     ///
     /// Of the first document all dates count, also if the feed itself has been known for longer.
     pub(in crate::io::store) fn rhythm_batch(
         &self,
         commit: &Commit,
         merged: &Merged,
-    ) -> Result<Batch, StoreError> {
-        let mut batch = Batch::default();
-        let Some(document) = &commit.document else { return Ok(batch) };
+    ) -> Result<Option<Batch>, StoreError> {
+        let Some(document) = &commit.document else { return Ok(None) };
         // A damaged record is begun anew: what it held is learned again.
         let mut publications = self.publications(commit.feed).unwrap_or_default();
         let first = publications.since().is_none();
@@ -74,7 +73,7 @@ impl Store {
             written.collect()
         };
         if stamps.is_empty() && !first {
-            return Ok(batch);
+            return Ok(None);
         }
         let is_delta = commit.state.status == Some(DELTA);
         let previous = if first { None } else { self.state_of(commit.feed)?.facts.last_ok };
@@ -84,8 +83,9 @@ impl Store {
             stamps: &stamps,
             document_entries: if is_delta { 0 } else { document.entries.len() },
         });
+        let mut batch = Batch::default();
         batch.insert(&feed_bytes(commit.feed), codec::encode(&publications)?);
-        Ok(batch)
+        Ok(Some(batch))
     }
 }
 

@@ -3,7 +3,6 @@
 //! The file is gzip. Unpacked it begins with the line `backissue backup 1`, followed by the schema and the
 //! configuration that was in force, then each tree with its records, and at the end their number.
 
-use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use sled::{Db, IVec};
 
 use super::compact::tree_names;
 use super::fresh_store::{FreshStore, mend_swap};
+use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
@@ -144,52 +144,68 @@ impl Store {
     pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
         let folder =
             |why: io::Error| StoreError::Folder { folder: data.into(), why: why.to_string() };
-        fs::create_dir_all(data).map_err(folder)?;
+        create_private_folder(data).map_err(folder)?;
         let held = lock_folder(data)?;
         mend_swap(data)?;
-        let mut input = GzDecoder::new(BufReader::new(from));
-        let mut magic = [0_u8; MAGIC.len()];
-        input.read_exact(&mut magic).map_err(|_| no_backup())?;
-        if !magic.starts_with(b"backissue backup ") {
-            return Err(no_backup());
-        }
-        if magic != *MAGIC {
-            return Err(StoreError::Backup(
-                "it was written by a newer backissue; use that one".into(),
-            ));
-        }
-        if byte(&mut input)? > SCHEMA {
-            return Err(StoreError::Backup(
-                "its store is of a newer backissue; use that one".into(),
-            ));
-        }
-        let configuration =
-            String::from_utf8(read_part(&mut input)?).ok().filter(|text| !text.is_empty());
         let mut fresh = FreshStore::begin(data)?;
-        let mut records = 0_u64;
-        loop {
-            match byte(&mut input)? {
-                TREE => fresh.tree(&read_part(&mut input)?)?,
-                RECORD => {
-                    let (key, value) = (read_part(&mut input)?, read_part(&mut input)?);
-                    fresh.put(&key, &value)?;
-                    records = records.saturating_add(1);
-                }
-                END => break,
-                _ => return Err(damaged("a part of an unknown kind")),
-            }
-        }
-        let mut counted = [0_u8; 8];
-        input.read_exact(&mut counted).map_err(cannot_read)?;
-        // Reading to the end makes the decoder compare its checksum.
-        let behind = io::copy(&mut input, &mut io::sink()).map_err(cannot_read)?;
-        if u64::from_be_bytes(counted) != records || behind > 0 {
-            return Err(damaged("its number of records is wrong"));
-        }
+        let read = read_backup(from, &mut |part| match part {
+            BackupPart::Tree(name) => fresh.tree(name),
+            BackupPart::Record(key, value) => fresh.put(key, value),
+        })?;
         fresh.take_over(Some(aside))?;
         drop(held);
-        Ok(Backup { records, configuration })
+        Ok(read)
     }
+}
+
+/// A part of a backup.
+#[derive(Debug)]
+pub(in crate::io::store) enum BackupPart<'a> {
+    /// The tree that the records behind it belong to.
+    Tree(&'a [u8]),
+    Record(&'a [u8], &'a [u8]),
+}
+
+/// Reads a backup to its end; tells each part. Only with its end is known that it is sound.
+pub(in crate::io::store) fn read_backup(
+    from: impl Read,
+    tell: &mut dyn FnMut(BackupPart<'_>) -> Result<(), StoreError>,
+) -> Result<Backup, StoreError> {
+    let mut input = GzDecoder::new(BufReader::new(from));
+    let mut magic = [0_u8; MAGIC.len()];
+    input.read_exact(&mut magic).map_err(|_| no_backup())?;
+    if !magic.starts_with(b"backissue backup ") {
+        return Err(no_backup());
+    }
+    if magic != *MAGIC {
+        return Err(StoreError::Backup("it was written by a newer backissue; use that one".into()));
+    }
+    if byte(&mut input)? > SCHEMA {
+        return Err(StoreError::Backup("its store is of a newer backissue; use that one".into()));
+    }
+    let configuration =
+        String::from_utf8(read_part(&mut input)?).ok().filter(|text| !text.is_empty());
+    let mut records = 0_u64;
+    loop {
+        match byte(&mut input)? {
+            TREE => tell(BackupPart::Tree(&read_part(&mut input)?))?,
+            RECORD => {
+                let (key, value) = (read_part(&mut input)?, read_part(&mut input)?);
+                tell(BackupPart::Record(&key, &value))?;
+                records = records.saturating_add(1);
+            }
+            END => break,
+            _ => return Err(damaged("a part of an unknown kind")),
+        }
+    }
+    let mut counted = [0_u8; 8];
+    input.read_exact(&mut counted).map_err(cannot_read)?;
+    // Reading to the end makes the decoder compare its checksum.
+    let behind = io::copy(&mut input, &mut io::sink()).map_err(cannot_read)?;
+    if u64::from_be_bytes(counted) != records || behind > 0 {
+        return Err(damaged("its number of records is wrong"));
+    }
+    Ok(Backup { records, configuration })
 }
 
 fn part(out: &mut impl Write, bytes: &[u8]) -> Result<(), StoreError> {

@@ -2,11 +2,12 @@
 
 use sled::{Batch, Tree};
 
-use crate::history::{Counters, EntryKey, FeedKey};
+use crate::history::{Counters, EntryKey, FeedKey, IndexRow, TEXT_LOST};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of};
+use crate::io::store::store_thread::on_damaged_files;
 
 /// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,10 +47,18 @@ pub(in crate::io::store) fn unreadable(
 }
 
 impl Store {
-    /// Reads every record. `repair` rewrites the counters from the rows that they count.
+    /// Reads every record. `repair` drops those that cannot be read, and rewrites the counters from the rows that they
+    /// count.
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
+        on_damaged_files(self, |store| store.check_records(repair))
+    }
+
+    fn check_records(&mut self, repair: bool) -> Result<Health, StoreError> {
         let mut health =
             Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };
+        if repair {
+            health.findings.extend(self.drop_unreadable()?);
+        }
         let unreadable = self.unreadable()?.into_iter();
         health.findings.extend(unreadable.map(|text| StoreProblem { text, repaired: false }));
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
@@ -57,6 +66,9 @@ impl Store {
             // What is kept of a feed that was given up is read as well, and is nothing the reader has.
             health.feeds = health.feeds.saturating_add(usize::from(!self.ended.contains(&feed)));
             let found = self.check_feed(feed, repair, &mut health);
+            if let Err(error @ StoreError::Corrupted(_)) = found {
+                return Err(error);
+            }
             if let Err(error) = found {
                 health.findings.push(StoreProblem { text: error.to_string(), repaired: false });
             }
@@ -103,7 +115,10 @@ impl Store {
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
         let kept = self.read_entries(&keys)?;
-        let lost = keys.iter().filter(|key| !kept.contains_key(key)).count();
+        // Of what is lost and was told the row stays, so that numbers stay what they are.
+        let was_told = |row: &IndexRow| row.flags.is_withdrawn() && row.content == TEXT_LOST;
+        let lost = keys.iter().zip(&rows);
+        let lost = lost.filter(|(key, row)| !kept.contains_key(key) && !was_told(row)).count();
         if lost > 0 {
             health.findings.push(StoreProblem {
                 text: format!("feed {feed}: {lost} entries have a row but no record"),

@@ -3,7 +3,8 @@
 use sled::Db;
 
 use super::fresh_store::FreshStore;
-use crate::io::store::error::StoreError;
+use super::recovery::note_damage;
+use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::handle::Store;
 
 /// The key of the size on disk after the last compaction.
@@ -32,7 +33,19 @@ impl Store {
 
     /// Copies every record into a fresh store that replaces this one. `progress` receives the number of finished trees
     /// and of all trees. An interruption leaves the old store untouched.
-    pub fn compact(self, mut progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
+    pub fn compact(self, progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
+        let data = self.data.clone();
+        let done = catch_sled_panic(|| self.copy_and_replace(progress));
+        if matches!(done, Err(StoreError::Corrupted(_))) {
+            note_damage(&data);
+        }
+        done
+    }
+
+    fn copy_and_replace(
+        self,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Compacted, StoreError> {
         let before = self.db.size_on_disk()?;
         let names = tree_names(&self.db);
         let mut fresh = FreshStore::begin(&self.data)?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use chrono::{Datelike, NaiveDate};
 
 use super::backup::{BackupSource, Extent};
+use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
 
 const FOLDER: &str = "backups";
@@ -70,7 +71,7 @@ pub(in crate::io::store) fn write(
     let cannot = |error: io::Error| {
         StoreError::Backup(format!("it cannot be written to {}: {error}", folder(data).display()))
     };
-    fs::create_dir_all(folder(data)).map_err(cannot)?;
+    create_private_folder(&folder(data)).map_err(cannot)?;
     remove_unfinished(data);
     let mut file = tempfile::NamedTempFile::new_in(folder(data)).map_err(cannot)?;
     source.write(&mut file, None, Extent::WithoutTexts, goes_on)?;

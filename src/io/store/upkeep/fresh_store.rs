@@ -54,6 +54,19 @@ impl FreshStore {
         if self.waiting >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
+    /// Writes a record to the selected tree unless it has one with this key. Says whether it was written.
+    pub(in crate::io::store) fn put_missing(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<bool, StoreError> {
+        let has = self.tree.as_ref().map_or(Ok(false), |tree| tree.contains_key(key))?;
+        if !has {
+            self.put(key, value)?;
+        }
+        Ok(!has)
+    }
+
     /// Returns the size on disk of what was written so far.
     pub(in crate::io::store) fn disk_bytes(&mut self) -> Result<u64, StoreError> {
         self.write()?;

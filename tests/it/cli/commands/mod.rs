@@ -2,6 +2,7 @@
 //! the module.
 
 mod archives;
+mod credentials;
 mod filters;
 mod giving_up;
 mod journey;

@@ -1,0 +1,108 @@
+//! The yardstick: what a day with the program costs, beside the floor (the same fetches and parses without a reader).
+//!
+//! `cargo bench --bench yardstick` prints one table; it takes some minutes. A publisher in a process of its own serves
+//! 1,000 feeds of 30 entries (36 MB) and of 100 entries; the program is run as its users run it, each time in a fresh
+//! home, and the system says what each process has used. `BACKISSUE_YARDSTICK=small` measures twenty small feeds, as
+//! `cargo test` does: figures mean nothing then, but a row that is missing fails. `BACKISSUE_YARDSTICK_PROGRAM` names
+//! another build of the program, to compare two on one machine.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a measurement may panic, print, read the clock and round"
+)]
+
+mod documents;
+mod floor;
+mod home;
+mod polls;
+mod publisher;
+mod reading;
+mod screen;
+mod table;
+mod usage;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use table::Table;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) feeds: u32,
+    /// Entries of a feed in the small store and in the large one.
+    pub(crate) entries: [u32; 2],
+    /// How often a poll is measured, and a start; the middle one counts.
+    pub(crate) times: usize,
+    /// How often a key is pressed.
+    pub(crate) keys: usize,
+    /// How long the open reader is left alone before it counts as idle: the last of its threads ends after half a minute.
+    pub(crate) settle: Duration,
+    /// How long it is watched then.
+    pub(crate) watch: Duration,
+}
+
+const WHOLE: Extent = Extent {
+    feeds: 1000,
+    entries: [30, 100],
+    times: 3,
+    keys: 200,
+    settle: Duration::from_secs(40),
+    watch: Duration::from_secs(30),
+};
+
+const SMALL: Extent = Extent {
+    feeds: 20,
+    entries: [3, 10],
+    times: 1,
+    keys: 5,
+    settle: Duration::from_millis(200),
+    watch: Duration::from_millis(300),
+};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("publisher") => publisher::serve(&arguments[1..]),
+        Some("floor") => floor::run(&arguments[1..]),
+        _ if is_left_out(&arguments) => ExitCode::SUCCESS,
+        _ => measure(extent(&arguments)),
+    }
+}
+
+/// Whether `cargo test` asks for other tests, or for their names.
+fn is_left_out(arguments: &[String]) -> bool {
+    let mut names = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
+    let others = names.peek().is_some() && !names.any(|name| "yardstick".contains(name.as_str()));
+    others || arguments.iter().any(|argument| argument == "--list")
+}
+
+/// `cargo bench` measures everything, `cargo test` that there is something to measure.
+fn extent(arguments: &[String]) -> Extent {
+    let small = std::env::var("BACKISSUE_YARDSTICK").is_ok_and(|wanted| wanted == "small");
+    let bench = arguments.iter().any(|argument| argument == "--bench");
+    if bench && !small { WHOLE } else { SMALL }
+}
+
+fn measure(extent: Extent) -> ExitCode {
+    let mut table = Table::default();
+    let mut publisher = publisher::Child::start(extent);
+    polls::measure(extent, &mut publisher, &mut table);
+    reading::measure(extent, &mut publisher, &mut table);
+    table.print(extent);
+    let missing = table.missing();
+    if missing.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("not measured: {}", missing.join("; "));
+    ExitCode::FAILURE
+}

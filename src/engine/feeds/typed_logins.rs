@@ -1,0 +1,150 @@
+//! Logins that stand within an address that was typed or imported (`https://me:secret@a.example/feed`): they move into
+//! the credentials, so that no address that is listed, printed or exported shows them.
+
+use url::Url;
+
+use crate::engine::effect::Effect;
+use crate::engine::settings::{Credentials, Login, NetworkSettings, Secret};
+use crate::engine::state::Engine;
+
+/// An address without the login that stood in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitAddress {
+    /// The address alone.
+    pub address: String,
+    /// The login, for the origin of the address.
+    pub credentials: Credentials,
+}
+
+/// Takes the login out of an address; `None`: there is none.
+pub fn split_login(address: &str) -> Option<SplitAddress> {
+    let mut url = Url::parse(address).ok().filter(Url::has_host)?;
+    let (user, password) = (url.username().to_owned(), url.password().map(str::to_owned));
+    if user.is_empty() && password.is_none() {
+        return None;
+    }
+    url.set_username("").and_then(|()| url.set_password(None)).ok()?;
+    let login = Login::Basic {
+        user: Secret::new(percent_decoded(&user)),
+        password: Secret::new(percent_decoded(&password.unwrap_or_default())),
+    };
+    let origin = url.origin().ascii_serialization();
+    Some(SplitAddress { address: url.into(), credentials: Credentials { origin, login } })
+}
+
+/// Adds a login to the credentials, and returns it if it was not among them. If its origin has another one already, it is
+/// that of the address alone.
+pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<Credentials> {
+    let mut wanted = split.credentials.clone();
+    if network.credentials.contains(&wanted) {
+        return None;
+    }
+    if network.credentials.iter().any(|one| one.origin == wanted.origin) {
+        wanted.origin.clone_from(&split.address);
+        network.credentials.retain(|one| one.origin != wanted.origin);
+    }
+    network.credentials.push(wanted.clone());
+    Some(wanted)
+}
+
+/// Moves the login within an address to the credentials and says so; returns the address without it.
+pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> (String, Vec<Effect>) {
+    let network = &mut engine.settings.network;
+    // Where there is no place to keep it, it stays where it is.
+    let Some(file) = network.credentials_file.clone() else { return (url, Vec::new()) };
+    let Some(split) = split_login(&url) else { return (url, Vec::new()) };
+    let mut effects = Vec::new();
+    if let Some(credentials) = add_login(network, &split) {
+        let text = format!(
+            "the login for {} is kept in {}, which only you can read, and no longer in the address",
+            credentials.origin,
+            file.display()
+        );
+        effects.push(Effect::KeepLogin(file, Box::new(credentials)));
+        effects.push(Effect::Reconnect(Box::new(network.clone())));
+        engine.say(text);
+    }
+    (split.address, effects)
+}
+
+/// A text that may be an address, without a login in it: for messages about what cannot be read as one.
+pub(in crate::engine) fn without_login(typed: &str) -> String {
+    let begin = typed.find("://").map_or(0, |at| at.saturating_add(3));
+    let (scheme, rest) = typed.split_at_checked(begin).unwrap_or(("", typed));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (place, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    format!("{scheme}{host}{path}")
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let hex = behind.first_chunk::<2>().filter(|_| first == b'%');
+        let decoded = hex.and_then(|hex| {
+            let digits = std::str::from_utf8(hex).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        bytes.push(decoded.unwrap_or(first));
+        let taken = if decoded.is_some() { 2 } else { 0 };
+        rest = behind.get(taken..).unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::settings::Settings;
+
+    fn basic(user: &str, password: &str) -> Login {
+        Login::Basic {
+            user: Secret::new(user.to_owned()),
+            password: Secret::new(password.to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_login_of_an_address_is_split_off_and_decoded() {
+        let split =
+            split_login("https://me%40x:o%70en%20s%C3%A9same@a.example:8443/f?x=1").unwrap();
+        assert_eq!(split.address, "https://a.example:8443/f?x=1");
+        assert_eq!(split.credentials.origin, "https://a.example:8443");
+        assert_eq!(split.credentials.login, basic("me@x", "open sésame"));
+        assert_eq!(
+            split_login("https://token@a.example/").unwrap().credentials.login,
+            basic("token", "")
+        );
+        for address in ["https://a.example/@me", "nonsense", "mailto:a@b.example"] {
+            assert_eq!(split_login(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn two_logins_at_one_origin_are_both_kept() {
+        let mut network = Settings::default().network;
+        let at = |address: &str| split_login(address).unwrap();
+        let first = at("https://me:one@a.example/1");
+        assert!(add_login(&mut network, &first).is_some());
+        assert_eq!(add_login(&mut network, &first), None, "it is known");
+        let second = add_login(&mut network, &at("https://me:two@a.example/2")).unwrap();
+        assert_eq!(second.origin, "https://a.example/2");
+        let origins: Vec<&str> =
+            network.credentials.iter().map(|one| one.origin.as_str()).collect();
+        assert_eq!(origins, ["https://a.example", "https://a.example/2"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_without_its_login() {
+        for (typed, told) in [
+            ("ftp://me:secret@a.example/x", "ftp://a.example/x"),
+            ("https://me:se@cret@a b/", "https://a b/"),
+            ("me:secret@word", "word"),
+            ("https://a.example/@me", "https://a.example/@me"),
+            ("two words", "two words"),
+        ] {
+            assert_eq!(without_login(typed), told);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `credentials.toml` beside the configuration file: logins that were typed within addresses. Only its owner can read it.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::credentials::{CredentialsTable, origin};
+use crate::engine::settings::{Credentials, Login, Settings};
+use crate::io::private_files::{create_private_folder, make_private};
+
+const NAME: &str = "credentials.toml";
+const HEAD: &str = "# Logins that were typed within addresses. backissue writes them here; the file is for your eyes alone.\n";
+const BYTES_MAX: u64 = 1024 * 1024;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    credentials: Vec<CredentialsTable>,
+}
+
+/// Where the logins are that belong to a configuration file.
+fn place(configuration: &Path) -> PathBuf {
+    configuration.with_file_name(NAME)
+}
+
+/// Adds the logins of the file beside a configuration to the settings; what the configuration says of the same origin
+/// comes first. The error is a sentence.
+pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<(), String> {
+    let path = place(configuration);
+    let text = read(&path)?;
+    let file: File = toml::from_str(&text)
+        .map_err(|error| format!("the file {} is wrong: {}", path.display(), error.message()))?;
+    let network = &mut settings.network;
+    for CredentialsTable(one) in file.credentials {
+        if network.credentials.iter().all(|other| other.origin != one.origin) {
+            network.credentials.push(one);
+        }
+    }
+    network.credentials_file = Some(path);
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let cannot = |why: String| format!("the file {} cannot be read: {why}", path.display());
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(cannot(error.to_string())),
+        Ok(found) if found.len() > BYTES_MAX => {
+            return Err(cannot("it is larger than 1 MiB".into()));
+        }
+        Ok(_) => {}
+    }
+    // Whoever made it with an editor may not have thought of it.
+    make_private(path, 0o600);
+    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))
+}
+
+/// Writes a login to the file. The error is a sentence that shows no secret.
+pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        format!(
+            "the login for {} cannot be kept in {} ({why}): put it into config.toml under [[network.credentials]]",
+            credentials.origin,
+            path.display()
+        )
+    };
+    let mut text = read(path).map_err(|why| cannot(&why))?;
+    if text.is_empty() {
+        text.push_str(HEAD);
+    } else if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&table(credentials));
+    // What does not read back would lock the program out.
+    toml::from_str::<File>(&text).map_err(|error| cannot(&error.message()))?;
+    write(path, &text).map_err(|error| cannot(&error))
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_private_folder(folder)?;
+    // A link stays one: what it leads to is replaced. Such files are made for their owner alone.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(folder))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn table(credentials: &Credentials) -> String {
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let login = match &credentials.login {
+        Login::Basic { user, password } => {
+            format!("user = {}\npassword = {}", quoted(user.reveal()), quoted(password.reveal()))
+        }
+        Login::Bearer { token } => format!("token = {}", quoted(token.reveal())),
+    };
+    let place = if origin(&credentials.origin).is_ok() { "origin" } else { "address" };
+    format!("\n[[credentials]]\n{place} = {}\n{login}\n", quoted(&credentials.origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use crate::engine::settings::Secret;
+    use crate::io::config::credentials_file::*;
+
+    fn login(origin: &str, password: &str) -> Credentials {
+        let (user, password) = (Secret::new("me".into()), Secret::new(password.into()));
+        Credentials { origin: origin.into(), login: Login::Basic { user, password } }
+    }
+
+    #[test]
+    fn what_is_kept_reads_back_and_nobody_else_can_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let configuration = folder.path().join("made/config.toml");
+        let file = place(&configuration);
+        let (one, other) = (
+            login("https://a.example", "a \"quoted\"\n'ünïque' \\ one"),
+            login("https://a.example/feed?x=1", ""),
+        );
+        keep(&file, &one).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        keep(&file, &other).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
+        let mut settings = Settings::default();
+        let configured = login("https://a.example", "newer");
+        settings.network.credentials.push(configured.clone());
+        add_to(&mut settings, &configuration).unwrap();
+        assert_eq!(settings.network.credentials, [configured, other]);
+        let mut settings = Settings::default();
+        add_to(&mut settings, &configuration).unwrap();
+        assert_eq!(settings.network.credentials.first(), Some(&one));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told_without_a_secret_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(NAME);
+        std::fs::write(&file, "[[credentials]]\npasword = \"hunter2\"\n").unwrap();
+        let why = add_to(&mut Settings::default(), &folder.path().join("config.toml")).unwrap_err();
+        assert!(why.contains("is wrong") && !why.contains("hunter2"), "{why}");
+        let why = keep(&file, &login("https://b.example", "hunter3")).unwrap_err();
+        assert!(why.contains("https://b.example") && !why.contains("hunter"), "{why}");
+        assert!(std::fs::read_to_string(&file).unwrap().ends_with("\"hunter2\"\n"));
+    }
+}

@@ -1,0 +1,137 @@
+//! Hears from the system when something in some folders is changed. Where the system cannot tell it, time passes instead.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::Notify;
+
+/// A file that is saved is changed several times: what happens within this time is heard once.
+const GATHERED: Duration = Duration::from_millis(100);
+/// Between two looks where the system does not tell what changes.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The folders, and who hears of them.
+#[derive(Debug)]
+pub(super) struct FolderWatch {
+    watcher: Option<RecommendedWatcher>,
+    watched: BTreeSet<PathBuf>,
+    changed: Arc<Notify>,
+    /// Whether nothing can happen that is not heard.
+    whole: bool,
+    /// Between two looks where it is not heard.
+    pause: Duration,
+}
+
+impl FolderWatch {
+    /// Watches nothing yet.
+    pub(super) fn start() -> Self {
+        let changed = Arc::new(Notify::new());
+        let hears = Arc::clone(&changed);
+        let hear = move |event: notify::Result<notify::Event>| {
+            // To read a file is no change. An error means that something was not heard.
+            if event.map_or(true, |event| !matches!(event.kind, EventKind::Access(_))) {
+                hears.notify_one();
+            }
+        };
+        let watcher = notify::recommended_watcher(hear).ok();
+        Self { watcher, watched: BTreeSet::new(), changed, whole: false, pause: PAUSE }
+    }
+
+    /// Watches these folders, and no others any more.
+    pub(super) fn watch(&mut self, folders: BTreeSet<PathBuf>) {
+        let Some(watcher) = &mut self.watcher else { return };
+        for left in self.watched.difference(&folders) {
+            // One that is gone is not watched any more in any case.
+            watcher.unwatch(left).ok();
+        }
+        // Those that are watched too: another folder may have taken the place of one.
+        let unheard =
+            |folder: &&PathBuf| watcher.watch(folder, RecursiveMode::NonRecursive).is_err();
+        self.whole = folders.iter().filter(unheard).count() == 0;
+        self.watched = folders;
+    }
+
+    /// Waits until something in the folders may have changed since the last call.
+    pub(super) async fn changed(&self) {
+        if self.whole {
+            self.changed.notified().await;
+            tokio::time::sleep(GATHERED).await;
+        } else {
+            tokio::time::sleep(self.pause).await;
+        }
+    }
+}
+
+/// Returns the folders in which a change of this file is seen: that of its name, or the next one above it that exists,
+/// and that of what a link in its place leads to.
+pub(super) fn folders_of(file: &Path) -> impl Iterator<Item = PathBuf> {
+    let named = std::path::absolute(file).ok();
+    let meant = file.canonicalize().ok();
+    [named, meant].into_iter().flatten().filter_map(|path| {
+        path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::io::config::folder_watch::*;
+
+    /// Far more than the system needs.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    async fn hears(watch: &FolderWatch, change: impl FnOnce()) -> bool {
+        change();
+        tokio::time::timeout(PATIENCE, watch.changed()).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_change_is_heard_however_the_file_is_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("not/yet/there.toml");
+        let mut watch = FolderWatch::start();
+        let again = |watch: &mut FolderWatch| {
+            watch.watch(folders_of(&file).collect());
+            assert!(watch.whole, "nothing is looked at again and again");
+        };
+        again(&mut watch);
+        assert!(hears(&watch, || fs::create_dir(folder.path().join("not")).unwrap()).await);
+        again(&mut watch);
+        assert!(hears(&watch, || fs::create_dir(file.parent().unwrap()).unwrap()).await);
+        again(&mut watch);
+        assert!(hears(&watch, || fs::write(&file, "a").unwrap()).await, "made");
+        assert!(hears(&watch, || fs::write(&file, "b").unwrap()).await, "written");
+        let other = file.with_extension("new");
+        let put_in_place = || {
+            fs::write(&other, "c").unwrap();
+            fs::rename(&other, &file).unwrap();
+        };
+        assert!(hears(&watch, put_in_place).await, "replaced");
+        assert!(hears(&watch, || fs::remove_file(&file).unwrap()).await, "removed");
+    }
+
+    #[tokio::test]
+    async fn what_a_link_leads_to_is_heard_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let (elsewhere, here) = (folder.path().join("elsewhere"), folder.path().join("here"));
+        fs::create_dir(&elsewhere).unwrap();
+        fs::create_dir(&here).unwrap();
+        fs::write(elsewhere.join("real.toml"), "a").unwrap();
+        let link = here.join("config.toml");
+        std::os::unix::fs::symlink(elsewhere.join("real.toml"), &link).unwrap();
+        let mut watch = FolderWatch::start();
+        watch.watch(folders_of(&link).collect());
+        assert!(hears(&watch, || fs::write(elsewhere.join("real.toml"), "b").unwrap()).await);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_watched_is_looked_at_again_after_a_while() {
+        let mut watch = FolderWatch { pause: Duration::ZERO, ..FolderWatch::start() };
+        watch.watch(BTreeSet::from(["/no/such/folder".into()]));
+        assert!(hears(&watch, || {}).await);
+    }
+}

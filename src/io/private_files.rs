@@ -1,0 +1,79 @@
+//! Files and folders that nobody but their owner can read.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+/// The modes of a folder and of a file.
+const FOLDER: u32 = 0o700;
+const FILE: u32 = 0o600;
+/// What others may do.
+const OTHERS: u32 = 0o077;
+/// Folders within a data folder that hold what was read: their names begin so.
+const OWN_FOLDERS: [&str; 3] = ["store", "backups", "index"];
+
+/// Creates a folder, and those above it, for their owner alone. One that is there stays as it is.
+pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER).create(folder)
+}
+
+/// Takes away what others may do with a file or a folder. Where the system does not allow that, it stays as it is.
+pub(super) fn make_private(path: &Path, mode: u32) {
+    let open = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & OTHERS != 0);
+    if open {
+        fs::set_permissions(path, Permissions::from_mode(mode)).ok();
+    }
+}
+
+/// Makes what a data folder holds its owner's alone. The folder itself is not touched: it may be one that others use.
+pub(super) fn make_data_private(data: &Path) {
+    make_private(&data.join("lock"), FILE);
+    for found in fs::read_dir(data).into_iter().flatten().flatten() {
+        let name = found.file_name();
+        let is_ours = OWN_FOLDERS.iter().any(|own| name.to_string_lossy().starts_with(own));
+        if is_ours && found.file_type().is_ok_and(|kind| kind.is_dir()) {
+            make_private(&found.path(), FOLDER);
+        }
+    }
+    for found in fs::read_dir(data.join("store")).into_iter().flatten().flatten() {
+        let is_folder = found.file_type().is_ok_and(|kind| kind.is_dir());
+        make_private(&found.path(), if is_folder { FOLDER } else { FILE });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::private_files::*;
+
+    #[test]
+    fn what_an_earlier_version_made_for_everybody_becomes_its_owners_alone() {
+        let data = tempfile::tempdir().unwrap();
+        let made = ["store", "store-damaged-1", "store/blobs", "index", "backups", "else"];
+        let files = ["store/db", "lock"];
+        for name in made {
+            fs::create_dir(data.path().join(name)).unwrap();
+        }
+        for name in files {
+            fs::write(data.path().join(name), b"x").unwrap();
+        }
+        for name in made.iter().chain(&files) {
+            fs::set_permissions(data.path().join(name), Permissions::from_mode(0o755)).unwrap();
+        }
+        fs::set_permissions(data.path(), Permissions::from_mode(0o755)).unwrap();
+        make_data_private(data.path());
+        let permissions_of =
+            |name: &str| fs::metadata(data.path().join(name)).unwrap().permissions().mode();
+        for name in made.iter().filter(|name| **name != "else") {
+            assert_eq!(permissions_of(name) & 0o777, 0o700, "{name}");
+        }
+        for name in files {
+            assert_eq!(permissions_of(name) & 0o777, 0o600, "{name}");
+        }
+        assert_eq!(
+            (permissions_of("else") & 0o777, permissions_of("") & 0o777),
+            (0o755, 0o755),
+            "they are not ours"
+        );
+    }
+}

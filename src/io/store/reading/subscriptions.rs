@@ -1,0 +1,159 @@
+//! The subscriptions with all that a start needs of them. Each tree is read in one go: to look every feed up in each of
+//! them takes several times as long.
+
+use std::collections::BTreeMap;
+use std::thread;
+
+use serde::de::DeserializeOwned;
+use sled::Tree;
+
+use crate::engine::entries::rows::{Scope, Show};
+use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use crate::engine::poll::poll_times::PollTimes;
+use crate::history::{Counters, FeedKey, HistoryRecord, IndexRow};
+use crate::io::codec::{self, CodecError};
+use crate::io::store::catch_sled_panic;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_of;
+
+/// The records of a tree that has one for each feed.
+type FeedRecords<T> = BTreeMap<FeedKey, Result<T, CodecError>>;
+
+/// Subscriptions as they were read.
+#[derive(Debug, Default)]
+pub struct LoadedSubscriptions {
+    /// In order of their numbers.
+    pub saved: Vec<SavedSubscription>,
+    /// A sentence for each that cannot be read completely, wanted or not.
+    pub unreadable: Vec<String>,
+}
+
+impl Store {
+    /// Returns all subscriptions, in order of their numbers.
+    pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
+        Ok(self.load_subscriptions()?.saved)
+    }
+
+    /// Returns all subscriptions, and what cannot be read of any.
+    pub fn load_subscriptions(&self) -> Result<LoadedSubscriptions, StoreError> {
+        self.load_where(|record| record.ended.is_none())
+    }
+
+    /// Returns the subscriptions that were given up and can be had back, in order of their numbers.
+    pub fn ended_subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
+        if self.ended.is_empty() {
+            Ok(Vec::new())
+        } else {
+            Ok(self.load_where(|record| record.ended.is_some())?.saved)
+        }
+    }
+
+    /// Returns a sentence for each subscription that cannot be read completely.
+    pub fn unreadable(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.load_where(|_| false)?.unreadable)
+    }
+
+    /// Returns the subscriptions with the sums of their entries, in order of their numbers, and nothing else of them.
+    pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
+        let mut counters = records::<Counters>(&self.counters)?;
+        let active = self.records()?.into_iter();
+        Ok(active.map(|(feed, record)| (feed, record, take(&mut counters, feed))).collect())
+    }
+
+    /// Returns the subscriptions alone, in order of their numbers.
+    pub fn records(&self) -> Result<Vec<(FeedKey, SubscriptionRecord)>, StoreError> {
+        let active = records::<SubscriptionRecord>(&self.feeds)?.into_iter();
+        let active = active.filter_map(|(feed, record)| {
+            Some((feed, record.ok().filter(|record| record.ended.is_none())?))
+        });
+        Ok(active.collect())
+    }
+
+    fn load_where(
+        &self,
+        wanted: impl Fn(&SubscriptionRecord) -> bool,
+    ) -> Result<LoadedSubscriptions, StoreError> {
+        thread::scope(|scope| {
+            // These are the largest records.
+            let histories = scope.spawn(|| catch_sled_panic(|| records(&self.history)));
+            let feeds = records::<SubscriptionRecord>(&self.feeds)?;
+            let mut states = records::<FeedState>(&self.state)?;
+            let mut times = records::<PollTimes>(&self.times)?;
+            let mut counters = records(&self.counters)?;
+            let died = |_| Err(StoreError::Corrupted("they cannot be read".into()));
+            let mut histories = histories.join().unwrap_or_else(died)?;
+            let mut loaded = LoadedSubscriptions::default();
+            for (feed, record) in feeds {
+                let (state, times) = (states.remove(&feed), times.remove(&feed));
+                loaded.note_damages(feed, &record, state.as_ref(), times.as_ref());
+                let Some(record) = record.ok().filter(&wanted) else { continue };
+                let mut state = state.and_then(Result::ok).unwrap_or_default();
+                if let Some(Ok(times)) = times {
+                    times.set_in(&mut state);
+                }
+                let history: HistoryRecord = take(&mut histories, feed);
+                let counters: Counters = take(&mut counters, feed);
+                loaded.saved.push(SavedSubscription {
+                    key: feed,
+                    record,
+                    state,
+                    history,
+                    counters,
+                });
+            }
+            Ok(loaded)
+        })
+    }
+
+    /// Reads the index rows of all feeds with something unread: the first list needs them. It may be done beside
+    /// [`Store::load_subscriptions`]; [`Store::keep_rows`] keeps them.
+    pub fn read_rows_ahead(&self) -> Result<BTreeMap<FeedKey, Vec<IndexRow>>, StoreError> {
+        let feeds = self.feeds_in(&Scope::Everything, Show::Unread, true)?;
+        // One that is damaged is told by whoever needs it.
+        Ok(feeds.into_iter().filter_map(|feed| Some((feed, self.read_rows(feed).ok()?))).collect())
+    }
+
+    /// Keeps rows that were read since the store was opened, before anything was written.
+    pub fn keep_rows(&mut self, rows: BTreeMap<FeedKey, Vec<IndexRow>>) {
+        self.rows = rows;
+    }
+}
+
+impl LoadedSubscriptions {
+    fn note_damages(
+        &mut self,
+        feed: FeedKey,
+        record: &Result<SubscriptionRecord, CodecError>,
+        state: Option<&Result<FeedState, CodecError>>,
+        times: Option<&Result<PollTimes, CodecError>>,
+    ) {
+        if let Err(why) = record {
+            self.unreadable.push(format!(
+                "the record of feed {feed} is damaged ({why}): the feed is not shown"
+            ));
+        }
+        let state = state.and_then(|state| state.as_ref().err());
+        if let Some(why) = state.or(times.and_then(|times| times.as_ref().err())) {
+            self.unreadable.push(format!(
+                "the state of feed {feed} is damaged ({why}): the feed is read anew"
+            ));
+        }
+    }
+}
+
+fn records<T: DeserializeOwned>(tree: &Tree) -> Result<FeedRecords<T>, StoreError> {
+    let mut records = BTreeMap::new();
+    for pair in tree {
+        let (key, bytes) = pair?;
+        if let Some(feed) = feed_of(&key) {
+            records.insert(feed, codec::decode(&bytes));
+        }
+    }
+    Ok(records)
+}
+
+/// Takes the record of a feed; the default if there is none, or none that can be read.
+fn take<T: Default>(records: &mut FeedRecords<T>, feed: FeedKey) -> T {
+    records.remove(&feed).and_then(Result::ok).unwrap_or_default()
+}

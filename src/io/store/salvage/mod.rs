@@ -1,0 +1,89 @@
+//! Reads what is sound in the damaged files of a store, without sled: opening them with sled would cut its log off at the
+//! first fault, and throw away what stands behind it.
+
+mod inspection;
+mod key_ranges;
+mod log_bytes;
+mod log_scan;
+mod pages;
+mod stray_pages;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(super) use inspection::{Finding, inspect, prepare};
+use log_scan::LogFiles;
+use trees::Pages;
+
+use super::error::StoreError;
+use crate::io::codec;
+
+/// The tree of facts; its records have no checksum of their own.
+const ABOUT: &[u8] = b"about";
+/// sled's own tree; nothing is in it.
+const DEFAULT_TREE: &[u8] = b"__sled__default";
+
+/// What came of the damaged files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Salvaged {
+    /// Records that were read.
+    pub(super) records: u64,
+    /// Those of them that were taken from an earlier state of the files, because the newest one is damaged.
+    pub(super) older: u64,
+    /// Records that fail their own checksum.
+    pub(super) unsound: u64,
+    /// Something is missing, or may be.
+    pub(super) is_partial: bool,
+}
+
+/// Takes the tree, the key and the value of a record.
+pub(super) type PutSalvaged<'a> = dyn FnMut(&[u8], &[u8], &[u8]) -> Result<(), StoreError> + 'a;
+
+/// Lengths that a key of a tree can have; none: any.
+const fn key_lengths(tree: &[u8]) -> &'static [usize] {
+    match tree {
+        b"feeds" | b"state" | b"times" | b"counters" | b"history" => &[4],
+        b"index" | b"meta" | b"polls" | b"rulings" => &[8],
+        b"bodies" => &[8, 12],
+        _ => &[],
+    }
+}
+
+/// Tells every record of the files that passes its checksums, with its tree.
+pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvaged, StoreError> {
+    let failed = |error: std::io::Error| StoreError::Failed(error.to_string());
+    let files = LogFiles::open(files).map_err(failed)?;
+    let scan = files.scan().map_err(failed)?;
+    let pages = Pages::new(&files, &scan);
+    let trees = pages.find_trees();
+    let mut of_tree: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
+    for (page, tree) in &trees {
+        of_tree.entry(tree.to_vec()).or_default().push(*page);
+    }
+    for (page, tree) in stray_pages::guess_trees(&pages.strays(&trees)) {
+        of_tree.entry(tree.to_vec()).or_default().push(page);
+    }
+    let mut salvaged = Salvaged { is_partial: scan.is_damaged, ..Salvaged::default() };
+    for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
+        let (mut records, mut unsound) = (0_u64, 0_u64);
+        let told = pages.read_records(own, key_lengths(tree), &mut |key, value| {
+            if tree.as_slice() != ABOUT && !codec::is_sound(value) {
+                unsound = unsound.saturating_add(1);
+                return Ok(());
+            }
+            records = records.saturating_add(1);
+            put(tree, key, value)
+        })?;
+        salvaged.records = salvaged.records.saturating_add(records);
+        salvaged.older = salvaged.older.saturating_add(told.older);
+        salvaged.unsound = salvaged.unsound.saturating_add(unsound);
+        salvaged.is_partial |= told.gaps > 0 || unsound > 0;
+    }
+    // Every store has its facts and its feeds.
+    let has = |name: &[u8]| pages.names().any(|known| known == name);
+    salvaged.is_partial |= !has(ABOUT) || !has(b"feeds");
+    Ok(salvaged)
+}

@@ -1,0 +1,158 @@
+//! The reader of sled's log against sled itself, and against damage.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::io::codec;
+use crate::io::store::salvage::*;
+
+type Records = BTreeMap<(Vec<u8>, Vec<u8>), Vec<u8>>;
+
+const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
+
+/// Numbers that look random and are the same in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+fn db(files: &Path) -> sled::Db {
+    let config = sled::Config::new().path(files).mode(sled::Mode::LowSpace).cache_capacity(1 << 24);
+    for _ in 0..500 {
+        if let Ok(db) = config.open() {
+            return db;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("the files stay locked");
+}
+
+/// Sessions that write, change and remove records of all sizes in several trees.
+fn work(files: &Path, sessions: u64, seed: u64) -> Records {
+    let (mut chance, mut expected) = (Chance(seed), Records::new());
+    for _ in 0..sessions {
+        let db = db(files);
+        for _ in 0..400 {
+            let tree: &[u8] =
+                [&b"about"[..], b"feeds", b"meta", b"bodies", b"nodes"][chance.below(5)];
+            let number = chance.below(300);
+            let key = match tree {
+                b"feeds" => u32::try_from(number).unwrap().to_be_bytes().to_vec(),
+                b"meta" | b"bodies" => (number << 32 | chance.below(4)).to_be_bytes().to_vec(),
+                _ => format!("\0\0\0{}http://a.example/{number}", number % 7).into_bytes(),
+            };
+            let open = db.open_tree(tree).unwrap();
+            if chance.below(6) == 0 {
+                open.remove(&key).unwrap();
+                expected.remove(&(tree.to_vec(), key));
+                continue;
+            }
+            let length = match chance.below(60) {
+                0 => 200_000,
+                1..=9 => 6_000,
+                _ => 80,
+            };
+            let text: String = (0..length).map(|_| char::from(LETTERS[chance.below(26)])).collect();
+            let value = codec::encode(&text).unwrap();
+            open.insert(&key, value.as_slice()).unwrap();
+            expected.insert((tree.to_vec(), key), value);
+        }
+        db.flush().unwrap();
+    }
+    expected
+}
+
+fn salvaged(files: &Path) -> (Records, Salvaged) {
+    let mut found = Records::new();
+    let told = salvage(files, &mut |tree, key, value| {
+        let before = found.insert((tree.to_vec(), key.to_vec()), value.to_vec());
+        assert_eq!(before, None, "each record is told once");
+        Ok(())
+    });
+    (found, told.unwrap())
+}
+
+#[test]
+fn what_sled_wrote_in_many_sessions_is_read_record_by_record() {
+    for seed in 1..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = work(folder.path(), 6, seed);
+        let (found, told) = salvaged(folder.path());
+        assert_eq!(
+            told,
+            Salvaged { records: expected.len() as u64, ..Salvaged::default() },
+            "seed {seed}"
+        );
+        assert!(found == expected, "seed {seed}");
+        assert_eq!(inspect(folder.path()).unwrap(), Finding::Sound);
+        // Without the snapshot the whole log is looked at.
+        for snapshot in fs::read_dir(folder.path()).unwrap().flatten() {
+            if snapshot.file_name().to_string_lossy().starts_with("snap.") {
+                fs::remove_file(snapshot.path()).unwrap();
+            }
+        }
+        assert_eq!(inspect(folder.path()).unwrap(), Finding::Sound);
+    }
+}
+
+#[test]
+fn damage_in_the_middle_of_the_log_takes_little_along_and_is_never_made_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = work(folder.path(), 4, 9);
+    let log = folder.path().join("db");
+    let sound = fs::read(&log).unwrap();
+    let mut chance = Chance(5);
+    let mut worst = 0;
+    for _ in 0..30 {
+        let mut bytes = sound.clone();
+        let at = chance.below(bytes.len());
+        let end = (at + 4096).min(bytes.len());
+        bytes[at..end].fill(0);
+        fs::write(&log, &bytes).unwrap();
+        let (found, _) = salvaged(folder.path());
+        let lost = expected.iter().filter(|(key, value)| found.get(*key) != Some(*value)).count();
+        worst = worst.max(lost);
+    }
+    assert!(worst <= 60, "{worst} of {} records", expected.len());
+}
+
+#[test]
+fn settings_and_snapshots_that_are_damaged_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = work(folder.path(), 3, 2);
+    let settings = fs::read(folder.path().join("conf")).unwrap();
+    for file in fs::read_dir(folder.path()).unwrap().flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        if name == "conf" || name.starts_with("snap.") {
+            let mut bytes = fs::read(file.path()).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(file.path(), bytes).unwrap();
+        }
+    }
+    prepare(folder.path()).unwrap();
+    assert_eq!(fs::read(folder.path().join("conf")).unwrap(), settings);
+    assert_eq!(inspect(folder.path()).unwrap(), Finding::Sound);
+    let db = db(folder.path());
+    for ((tree, key), value) in &expected {
+        let there = db.open_tree(tree).unwrap().get(key).unwrap();
+        assert_eq!(there.as_deref(), Some(value.as_slice()));
+    }
+}
+
+#[test]
+fn a_bit_that_flipped_is_found_before_sled_cuts_its_log_off() {
+    let folder = tempfile::tempdir().unwrap();
+    work(folder.path(), 1, 3);
+    let log = folder.path().join("db");
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[40_000] ^= 4;
+    fs::write(&log, bytes).unwrap();
+    assert!(matches!(inspect(folder.path()).unwrap(), Finding::Damaged(_)));
+}

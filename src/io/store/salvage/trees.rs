@@ -1,0 +1,194 @@
+//! Finds out which page belongs to which tree, and what each tree holds.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::key_ranges::KeyRanges;
+use super::log_scan::{Kind, LogFiles, LogScan, Message};
+use super::pages::{Change, Content, Page, read_names};
+use crate::io::store::error::StoreError;
+
+/// The page that names the trees.
+const NAMES_PAGE: u64 = 0;
+
+/// A page as it was at some time: written whole, and changed since.
+#[derive(Debug, Clone)]
+struct Version {
+    whole: Message,
+    changes: Vec<Message>,
+    /// It is what the log says last of the page.
+    is_current: bool,
+}
+
+/// The pages of a log.
+#[derive(Debug)]
+pub(super) struct Pages<'a> {
+    files: &'a LogFiles,
+    /// What is known of each page since it was taken last, the newest first.
+    versions: BTreeMap<u64, Vec<Version>>,
+    /// The trees with the pages they begin with.
+    names: BTreeMap<Vec<u8>, u64>,
+}
+
+/// Takes the key and the value of a record.
+pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
+
+/// What is told of one tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TreeTold {
+    /// Ranges of keys of which the newest state is lost.
+    pub(super) gaps: usize,
+    /// Records that were taken from an earlier state of their page.
+    pub(super) older: u64,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(files: &'a LogFiles, scan: &LogScan) -> Self {
+        let mut by_page: BTreeMap<u64, Vec<Message>> = BTreeMap::new();
+        let mut names = BTreeMap::new();
+        for message in &scan.messages {
+            if message.kind == Kind::Names || message.page == NAMES_PAGE {
+                // Later ones come later, and trees are never given up.
+                let read = files.content(message).and_then(|bytes| read_names(&bytes));
+                names.extend(read.unwrap_or_default());
+            } else {
+                by_page.entry(message.page).or_default().push(*message);
+            }
+        }
+        let versions = by_page.into_iter().map(|(page, all)| (page, versions_of(&all))).collect();
+        Self { files, versions, names }
+    }
+
+    /// The names of the trees.
+    pub(super) fn names(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.names.keys()
+    }
+
+    /// The page as it was in a version.
+    fn load(&self, version: &Version, lengths: &[usize]) -> Option<Page> {
+        let mut page = Page::read(&self.files.content(&version.whole)?)?;
+        for message in &version.changes {
+            let change = self.files.content(message).and_then(|bytes| Change::read(&bytes));
+            if let Some(change) = change {
+                page.apply(change, lengths);
+            }
+        }
+        Some(page)
+    }
+
+    /// The tree of each page that can be reached from the beginning of one.
+    pub(super) fn find_trees(&self) -> BTreeMap<u64, &[u8]> {
+        let mut trees: BTreeMap<u64, &[u8]> = BTreeMap::new();
+        // What the newest state says goes before what an earlier one said.
+        for is_current in [true, false] {
+            let mut waiting: VecDeque<(u64, &[u8])> =
+                trees.iter().map(|(at, name)| (*at, *name)).collect();
+            waiting.extend(self.names.iter().map(|(name, page)| (*page, name.as_slice())));
+            let mut seen = BTreeSet::new();
+            while let Some((page, name)) = waiting.pop_front() {
+                if !seen.insert(page) || trees.get(&page).is_some_and(|tree| *tree != name) {
+                    continue;
+                }
+                trees.insert(page, name);
+                let known = self.versions.get(&page).map_or(&[][..], Vec::as_slice);
+                let wanted = known.iter().filter(|version| !is_current || version.is_current);
+                for version in wanted {
+                    let next_to_it = self.load(version, &[]).map(neighbours).unwrap_or_default();
+                    waiting.extend(next_to_it.into_iter().map(|page| (page, name)));
+                }
+            }
+        }
+        trees
+    }
+
+    /// Tells every record of some pages, which are those of a tree.
+    pub(super) fn read_records(
+        &self,
+        pages: &[u64],
+        lengths: &[usize],
+        put: &mut PutRecord<'_>,
+    ) -> Result<TreeTold, StoreError> {
+        let mut leaves: Vec<(bool, bool, u64, &Version)> = Vec::new();
+        for page in pages {
+            for version in self.versions.get(page).map_or(&[][..], Vec::as_slice) {
+                if let Some(page) = self.load(version, lengths)
+                    && matches!(page.content, Content::Records(_))
+                {
+                    leaves.push((!version.is_current, page.merging, version.whole.lsn, version));
+                }
+            }
+        }
+        // The newest states first; a page that is being merged has its records in the one before.
+        leaves
+            .sort_by_key(|(is_old, merging, lsn, _)| (*is_old, *merging, std::cmp::Reverse(*lsn)));
+        let (mut known, mut told, mut is_old) = (KeyRanges::default(), TreeTold::default(), false);
+        for (old, _, _, version) in leaves {
+            if old && !is_old {
+                is_old = true;
+                told.gaps = known.gaps();
+            }
+            if known.is_everything() {
+                break;
+            }
+            let Some(page) = self.load(version, lengths) else { continue };
+            if known.contains_all(&page.lo, &page.hi) {
+                continue;
+            }
+            let Content::Records(records) = &page.content else { continue };
+            for (key, value) in records.iter().filter(|(key, _)| !known.contains(key)) {
+                put(key, value)?;
+                told.older = told.older.saturating_add(u64::from(old));
+            }
+            known.add(&page.lo, &page.hi);
+        }
+        if !is_old {
+            told.gaps = known.gaps();
+        }
+        Ok(told)
+    }
+
+    /// Pages that no tree is known of, and what stands in them now.
+    pub(super) fn strays(&self, trees: &BTreeMap<u64, &[u8]>) -> Vec<(u64, Page)> {
+        let strays = self.versions.iter().filter(|(page, _)| !trees.contains_key(page));
+        let current = strays.filter_map(|(page, versions)| {
+            let newest = versions.iter().find(|version| version.is_current)?;
+            Some((*page, self.load(newest, &[])?))
+        });
+        current.collect()
+    }
+}
+
+/// The pages that a page names.
+fn neighbours(page: Page) -> Vec<u64> {
+    let mut named = match page.content {
+        Content::Children(children) => children,
+        Content::Records(_) => Vec::new(),
+    };
+    named.extend(page.next);
+    named
+}
+
+/// The versions of a page since it was taken last, the newest first. `messages`: in order.
+fn versions_of(messages: &[Message]) -> Vec<Version> {
+    let taken = messages.iter().rposition(|message| message.kind == Kind::Free && !message.stale);
+    let since = messages.get(taken.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+    let mut versions: Vec<Version> = Vec::new();
+    for message in since {
+        match message.kind {
+            Kind::Whole => {
+                let (whole, changes) = (*message, Vec::new());
+                versions.push(Version { whole, changes, is_current: false });
+            }
+            Kind::Change => {
+                if let Some(version) = versions.last_mut() {
+                    version.changes.push(*message);
+                }
+            }
+            Kind::Free | Kind::Names | Kind::Cap | Kind::Skip => {}
+        }
+    }
+    if let Some(newest) = versions.iter_mut().rfind(|version| !version.whole.stale) {
+        newest.is_current = true;
+    }
+    versions.reverse();
+    versions
+}

@@ -1,0 +1,135 @@
+//! Puts the records of a store in line again where some of them are missing: rows, entries, texts and sums.
+
+use std::collections::BTreeSet;
+
+use super::backup::TEXTS_LOST;
+use crate::engine::poll::fetch::Validators;
+use crate::feed::identity::identity_hash;
+use crate::history::{EntryKey, FeedKey, Flags, IndexRow, TEXT_LOST};
+use crate::io::codec;
+use crate::io::store::chunks::{ENTRIES, ROWS};
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
+
+/// The value of [`TEXTS_LOST`] where only some texts are missing: what is there stays as it is.
+pub(in crate::io::store) const SOME_LOST: &[u8] = b"some";
+
+/// The row of an entry of which nothing is known any more.
+const NOTHING: IndexRow =
+    IndexRow { identity: 0, content: TEXT_LOST, listed: 0, flags: Flags::OLD.withdrawn(true) };
+
+/// What was missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::io::store) struct Missing {
+    /// Entries of which nothing but a row is left, or that were found without one.
+    pub(in crate::io::store) entries: u32,
+    /// Entries without their text.
+    pub(in crate::io::store) texts: u32,
+}
+
+impl Store {
+    /// Takes note, in a store that was made from a backup or from damaged files, that texts are missing: the next
+    /// document of each feed is requested unconditionally and brings what it has of them.
+    pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
+        let Some(mark) = self.facts.get(TEXTS_LOST)? else { return Ok(()) };
+        self.revive_feeds()?;
+        self.mend_feeds(mark != SOME_LOST)?;
+        // The backup was made while feeds were polled: sums may be a moment older than rows.
+        self.check(true)?;
+        self.facts.remove(TEXTS_LOST)?;
+        self.sync()
+    }
+
+    /// Puts the records of each feed in line. `all`: every text is missing.
+    pub(in crate::io::store) fn mend_feeds(&mut self, all: bool) -> Result<Missing, StoreError> {
+        let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
+        let mut missing = Missing::default();
+        for feed in keys.iter().filter_map(|key| feed_of(key)) {
+            let found = self.mend_feed(feed, all)?;
+            missing.entries = missing.entries.saturating_add(found.entries);
+            missing.texts = missing.texts.saturating_add(found.texts);
+        }
+        Ok(missing)
+    }
+
+    fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
+        let mut missing = Missing { entries: self.add_missing_rows(feed)?, texts: 0 };
+        // What is damaged is found and told by the check; the other feeds are here.
+        let Ok(rows) = self.rows_of(feed) else { return Ok(missing) };
+        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let keys: Vec<EntryKey> = (0..count).map(|seq| EntryKey { feed, seq }).collect();
+        let kept = self.readable_entries(&keys)?;
+        let without_text: BTreeSet<EntryKey> =
+            keys.iter().filter(|key| all || !self.has_text_record(**key)).copied().collect();
+        let mut changed = BTreeSet::new();
+        for (key, row) in keys.iter().zip(self.rows_of(feed)?) {
+            if without_text.contains(key) && row.content != TEXT_LOST {
+                row.content = TEXT_LOST;
+                missing.texts = missing.texts.saturating_add(1);
+                changed.insert(key.seq);
+            }
+            let is_told = row.flags.is_withdrawn() && row.content == TEXT_LOST;
+            if !kept.contains_key(key) && !is_told {
+                row.flags = row.flags.withdrawn(true);
+                row.content = TEXT_LOST;
+                missing.entries = missing.entries.saturating_add(1);
+                changed.insert(key.seq);
+            }
+        }
+        if !changed.is_empty() {
+            let rows = self.index_batch(feed, changed.into_iter())?;
+            self.index.apply_batch(rows)?;
+        }
+        if all || missing != Missing::default() {
+            // What cannot be read is as good as none.
+            let mut state = self.state_of(feed).unwrap_or_default();
+            state.validators = Validators::default();
+            self.save_state(feed, &state)?;
+        }
+        Ok(missing)
+    }
+
+    /// Makes rows of entries whose record of rows is missing; returns how many.
+    fn add_missing_rows(&mut self, feed: FeedKey) -> Result<u32, StoreError> {
+        let chunks_of = |tree: &sled::Tree| -> Result<BTreeSet<u32>, StoreError> {
+            let keys = tree.scan_prefix(feed_bytes(feed)).keys();
+            let keys: Vec<_> = keys.collect::<Result<_, _>>()?;
+            Ok(keys.iter().filter_map(|key| number_of(key)).collect())
+        };
+        let (there, entries) = (chunks_of(&self.index)?, chunks_of(&self.meta)?);
+        let last_entry = entries.last().map(|chunk| (chunk * ENTRIES) / ROWS);
+        let Some(last) = there.last().copied().max(last_entry) else { return Ok(0) };
+        let mut added = 0_u32;
+        for chunk in 0..=last {
+            let there = self.index.get(numbered_key(feed, chunk))?;
+            let there = there.map_or(Ok(Vec::new()), |bytes| codec::decode_rows(&bytes));
+            // What is damaged is found and told by the check.
+            let Ok(mut rows) = there else { continue };
+            let had = rows.len();
+            let keys: Vec<EntryKey> = (chunk.saturating_mul(ROWS)..)
+                .take(ROWS as usize)
+                .map(|seq| EntryKey { feed, seq })
+                .collect();
+            let missing = keys.get(had..).unwrap_or_default();
+            if missing.is_empty() {
+                continue;
+            }
+            let kept = self.readable_entries(missing)?;
+            let end = if chunk < last { keys.last() } else { kept.keys().next_back() };
+            let Some(end) = end.copied() else { continue };
+            rows.extend(missing.iter().take_while(|key| **key <= end).map(|key| {
+                kept.get(key).map_or(NOTHING, |kept| IndexRow {
+                    identity: identity_hash(&kept.id),
+                    listed: kept.listed().timestamp(),
+                    flags: Flags::NEW,
+                    ..NOTHING
+                })
+            }));
+            added = added.saturating_add(u32::try_from(kept.len()).unwrap_or(u32::MAX));
+            self.index.insert(numbered_key(feed, chunk), codec::encode_rows(&rows))?;
+        }
+        self.rows.remove(&feed);
+        Ok(added)
+    }
+}

@@ -1,0 +1,123 @@
+//! A login within an address that was typed or imported: it is kept in a file for its owner alone, sent as before, and
+//! shown nowhere.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::new_program;
+use crate::support::binary::{Ended, Program};
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+
+/// `me:op en/s`, as RFC 7617 wants it.
+const BASIC: &str = "Basic bWU6b3AgZW4vcw==";
+
+/// A site that shows its feed to one reader only.
+fn site() -> Site {
+    Site::start(|request| match request.header("authorization") {
+        Some(BASIC) => answer(200, &[("etag", "\"one\"")], rss("Orchard", "e", 3)),
+        _ => answer(401, &[], ""),
+    })
+}
+
+/// The address of the site's feed with the login within.
+fn with_login(site: &Site) -> String {
+    site.at("/feed.xml").replace("http://", "http://me:op%20en%2Fs@")
+}
+
+fn assert_silent(ended: &Ended) {
+    for secret in ["op%20en", "op en", "me:op", "me@", "bWU6"] {
+        assert!(!ended.out.contains(secret) && !ended.err.contains(secret), "{secret}: {ended:?}");
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Everything that shows addresses.
+fn assert_shown_nowhere(program: &Program) {
+    let exported = program.path("out.opml");
+    program.run(&["export", exported.to_str().unwrap()]).with(0);
+    let opml = std::fs::read_to_string(exported).unwrap();
+    assert!(
+        opml.contains("/feed.xml") && !opml.contains("op%20en") && !opml.contains("me:"),
+        "{opml}"
+    );
+    for args in [
+        &["feeds"][..],
+        &["feeds", "--json"],
+        &["plan", "1"],
+        &["plan", "1", "--json"],
+        &["history", "1", "--json"],
+        &["entries", "--json"],
+        &["doctor"],
+        &["poll", "--all", "--json"],
+    ] {
+        assert_silent(&program.run(args));
+    }
+}
+
+#[test]
+fn a_password_typed_in_an_address_is_kept_apart_and_still_sent() {
+    let (site, program) = (site(), new_program());
+    let added = program.run(&["add", &with_login(&site)]).with(0);
+    assert!(added.out.contains("3 entries"), "{added:?}");
+    assert_silent(&added);
+    let file = program.path("credentials.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("user = \"me\"\npassword = \"op en/s\""), "{text}");
+    assert_eq!(mode(&file), 0o600);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!(polled["feeds"][0]["status"], 200, "{polled}");
+    let again = program.run(&["add", &with_login(&site)]).with(0);
+    assert!(again.out.contains("already subscribed"), "{again:?}");
+    assert_silent(&again);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "it is known");
+    assert_shown_nowhere(&program);
+}
+
+#[test]
+fn a_password_in_an_imported_list_is_kept_apart_and_still_sent() {
+    let (site, program) = (site(), new_program());
+    let list = format!(
+        "<opml version=\"2.0\"><body><outline type=\"rss\" xmlUrl=\"{}\"/><outline type=\"rss\" xmlUrl=\"ftp://me:op%20en%2Fs@a.example/\"/></body></opml>",
+        with_login(&site)
+    );
+    let file = program.write("list.opml", list);
+    assert_silent(&program.run(&["import", &file]));
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!(polled["feeds"][0]["status"], 200, "{polled}");
+    assert_shown_nowhere(&program);
+}
+
+#[test]
+fn an_address_that_cannot_be_asked_is_told_without_its_password() {
+    let program = new_program();
+    for address in
+        ["ftp://me:op%20en@a.example/", "https://me:op%20en@word", "http://me:op%20en@127.0.0.1:9/"]
+    {
+        let refused = program.run(&["add", address]);
+        assert_ne!(refused.status, Some(0), "{refused:?}");
+        assert_silent(&refused);
+    }
+}
+
+#[test]
+fn what_the_program_keeps_is_for_nobody_elses_eyes() {
+    let (site, program) = (site(), new_program());
+    program.run(&["add", &with_login(&site)]).with(0);
+    program.run(&["poll", "--all"]).with(0);
+    program.run(&["search", "x"]).with(0);
+    program.run(&["feeds"]).with(0);
+    for name in ["", "store", "store/blobs", "index", "backups"] {
+        assert_eq!(mode(&program.data().join(name)), 0o700, "{name}");
+    }
+    for name in ["store/db", "store/conf", "lock"] {
+        assert_eq!(mode(&program.data().join(name)), 0o600, "{name}");
+    }
+    let backups = std::fs::read_dir(program.data().join("backups")).unwrap().flatten();
+    for file in backups {
+        assert_eq!(mode(&file.path()), 0o600, "{file:?}");
+    }
+}
