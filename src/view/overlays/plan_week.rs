@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(lines[2], "     0     6     12    18    ");
         assert_eq!(lines[3], "Mon  ····█···················");
         assert_eq!(lines[9], "Sun  ××××××××××××××××××××××××");
-        assert_eq!(lines[10], "█ 30 min, · 4 h, × the publisher asks for no polls, now");
+        assert_eq!(lines[10], "█ 30 min, · 4 h, × the publisher asks");
         assert!(lines.iter().all(|line| cells::width(line) <= 37));
     }
 
