@@ -168,7 +168,9 @@ mod tests {
 
     fn runs(all: &[(u16, u16, bool)]) -> StepRuns {
         let mut runs = StepRuns::default();
-        all.iter().for_each(|&(points, steps, nearing)| runs.push(points, steps, nearing));
+        for &(points, steps, nearing) in all {
+            runs.push(points, steps, nearing);
+        }
         runs
     }
 
@@ -188,7 +190,7 @@ mod tests {
             let read: StepRuns = rmp_serde::from_slice(&bytes).unwrap();
             assert_eq!(read, runs);
             assert!(runs.fill(steps.len(), 288));
-            let back = (0..steps.len() + 1).map(|point| read.steps_at(point));
+            let back = (0..=steps.len()).map(|point| read.steps_at(point));
             assert_eq!(back.collect::<Option<Vec<_>>>(), None, "nothing beyond the last point");
             let back: Vec<u16> = (0..steps.len()).filter_map(|at| read.steps_at(at)).collect();
             assert_eq!(back, steps);
