@@ -82,7 +82,9 @@ fn every_size_is_drawn_and_a_signal_ends_it_cleanly() {
 #[test]
 fn without_subscriptions_it_says_what_can_be_done() {
     let mut session = Session::start(&[], 80, 24);
-    for words in ["Welcome", "paste the address", "import an OPML file", "demo"] {
+    for words in
+        ["Welcome", "paste the address", "import a list of feeds: OPML, or newsboat's urls", "demo"]
+    {
         session.until_it_says(words);
     }
     session.press("a");

@@ -56,13 +56,13 @@ pub(super) enum Command {
     Demo,
     /// Subscribe to sites or feeds by their addresses
     Add(AddArgs),
-    /// Subscribe to everything an OPML file names
+    /// Subscribe to everything a list names: OPML, urls of newsboat and newsraft, addresses
     Import(ImportArgs),
     /// Write all subscriptions as OPML
     Export(ExportArgs),
     /// List the subscriptions
     Feeds(FeedsArgs),
-    /// Give up subscriptions; 'undo' brings them back for a week
+    /// Unsubscribe from feeds; 'undo' brings them back for a week
     Unsubscribe(FeedsNamed),
     /// Say how many entries are not read, fast: for status bars
     Unread(UnreadArgs),
@@ -116,8 +116,8 @@ pub(super) enum Command {
     Restore(RestoreArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or that of a command
+    Man(ManArgs),
 }
 
 /// `add`.
@@ -368,6 +368,17 @@ pub(super) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(super) shell: clap_complete::Shell,
+}
+
+/// `man`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ManArgs {
+    /// The command whose page is printed, like: filters add
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+    /// Write all pages into a folder: backissue.1, backissue-add.1 and so on
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(super) all: Option<PathBuf>,
 }
 
 /// `doctor`.

@@ -122,7 +122,7 @@ pub(super) struct FiltersArgs {
 pub(super) enum FilterChange {
     /// Make a filter and apply it to what is kept already; all of its conditions must fit
     Add(FilterAddArgs),
-    /// Give a filter up; what it hid is shown again
+    /// Remove a filter; what it hid is shown again
     Remove(FilterRemoveArgs),
 }
 

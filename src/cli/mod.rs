@@ -18,6 +18,7 @@ mod desk;
 mod event_log;
 mod json;
 mod lookup;
+mod manual;
 mod owner;
 mod poll_outcomes;
 pub mod publisher;
@@ -79,7 +80,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Config(args)) => commands::config::run(&options, &args),
         Some(Command::Restore(args)) => commands::backup::restore(&options, &args),
         Some(Command::Completions(args)) => commands::generated::completions(&args),
-        Some(Command::Man) => commands::generated::man(),
+        Some(Command::Man(args)) => commands::generated::man(&args),
         Some(Command::Plan(args)) if args.feed.is_none() => commands::plan::run_alone(&args),
         Some(Command::Doctor(args)) => {
             let good = commands::doctor::describe_surroundings(&options);

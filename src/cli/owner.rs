@@ -300,7 +300,7 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         | Command::Config(_)
         | Command::Restore(_)
         | Command::Completions(_)
-        | Command::Man => Err(Failure::new("that command is not done by another process")),
+        | Command::Man(_) => Err(Failure::new("that command is not done by another process")),
     }
 }
 

@@ -54,8 +54,12 @@ pub(in crate::cli) async fn show_screen(
     let mut terminal = Terminal::take(verbose, &runtime.program.ui.settings)
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
     let ending = runtime.on_screen(&mut terminal).await;
-    drop(terminal);
+    if let Some(text) = runtime.program.awaited_at_end() {
+        // Where it cannot be shown, the wait is as short.
+        terminal.show_text(&text).ok();
+    }
     finish_polls(&mut runtime).await;
+    drop(terminal);
     if let Some(listener) = &listener {
         end_guests(&mut runtime, listener).await;
     }

@@ -103,7 +103,7 @@ fn requested(
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
         Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
         Request::Unsubscribe(feed) if !engine.feeds.contains_key(&feed) => {
-            return Err("there is no such subscription any more".to_owned());
+            return Err("that subscription no longer exists".to_owned());
         }
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),

@@ -142,7 +142,7 @@ impl EntryFilter {
         };
         let scope = match &self.scope {
             FilterScope::Everywhere => None,
-            FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
+            FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a removed feed"))),
             FilterScope::Tag(tag) => Some(format!("tag {tag}")),
         };
         let parts = [

@@ -12,6 +12,7 @@ pub mod loop_ended;
 pub mod output;
 pub mod owner;
 pub mod panics;
+mod paths;
 pub mod performing;
 pub mod pictures;
 mod private_files;

@@ -14,7 +14,7 @@ use super::processes::{browser, desktop_notes, run_command};
 use super::store::{
     RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
 };
-use super::{clock, terminal};
+use super::{clock, paths, terminal};
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::feeds::addition::Subscribe;
@@ -34,8 +34,6 @@ use crate::view::panes::entry_lines;
 
 /// Bytes of markup that are laid out in a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
-/// Names of a folder that are looked at to complete a path.
-const PATHS_MAX: usize = 20_000;
 /// Told where looking through the store ends in a fault.
 const NO_SEARCH: &str = "the entries that the filter hits cannot be found; try again";
 
@@ -129,14 +127,14 @@ impl Performer {
             ScreenEffect::OpenDemo => return Some(Ending::Demo),
             ScreenEffect::CompletePath(typed) => {
                 let complete = move || {
-                    let completed = complete_path(&typed)?;
+                    let completed = paths::complete_path(&typed)?;
                     Some(ScreenInput::PathCompleted { typed, completed })
                 };
                 self.off_the_loop(complete, None);
             }
             ScreenEffect::Export { path, text } => {
                 let failed = Input::Trouble(format!("'{path}' cannot be written")).into();
-                self.off_the_loop(move || Some(export(&path, &text)), Some(failed));
+                self.off_the_loop(move || Some(paths::export(&path, &text)), Some(failed));
             }
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
@@ -332,60 +330,11 @@ fn import(path: &str) -> ScreenInput {
     }
 }
 
-/// A path in which `~` stands for the home folder.
-fn expand_home(path: &str) -> String {
-    let home = std::env::var("HOME").unwrap_or_default();
-    match path.strip_prefix('~') {
-        Some(rest) if !home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {
-            format!("{home}{rest}")
-        }
-        Some(_) | None => path.to_owned(),
-    }
-}
-
-/// The longest path that what was typed may become, and what else it may.
-fn complete_path(typed: &str) -> Option<String> {
-    let (folder, begun) =
-        typed.rsplit_once('/').map_or(("", typed), |(folder, begun)| (folder, begun));
-    let prefix = typed.strip_suffix(begun).unwrap_or_default();
-    let place = match (folder, prefix) {
-        ("", "") => ".".to_owned(),
-        ("", _) => "/".to_owned(),
-        (folder, _) => expand_home(folder),
-    };
-    let mut found: Vec<String> = Vec::new();
-    for entry in std::fs::read_dir(place).ok()?.flatten().take(PATHS_MAX) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let hidden = name.starts_with('.') && !begun.starts_with('.');
-        if name.starts_with(begun) && !hidden && !name.contains(char::is_control) {
-            let is_folder = std::fs::metadata(entry.path()).is_ok_and(|file| file.is_dir());
-            found.push(if is_folder { format!("{name}/") } else { name });
-        }
-    }
-    found.sort_unstable();
-    let first = found.first()?.clone();
-    let agreed = found.iter().fold(first, |agreed, other| {
-        let same = agreed.chars().zip(other.chars()).take_while(|(a, b)| a == b);
-        same.map(|(char, _)| char).collect()
-    });
-    (agreed.len() > begun.len()).then(|| format!("{prefix}{agreed}"))
-}
-
-/// Writes a list of subscriptions; the sentence says what came of it.
-fn export(path: &str, text: &str) -> ScreenInput {
-    let place = expand_home(path);
-    let written =
-        OwnOutput::default().write_file(&place, &mut |file| file.write_all(text.as_bytes()));
-    match written {
-        Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
-        Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
-    }
-}
-
 /// Reads a list of subscriptions; an error is a sentence.
 fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
-    let read =
-        OwnOutput::default().read_file(&expand_home(path)).and_then(|bytes| parse_list(&bytes));
+    let read = OwnOutput::default()
+        .read_file(&paths::expand_home(path))
+        .and_then(|bytes| parse_list(&bytes));
     read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
 }
 
@@ -394,8 +343,12 @@ fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
 pub fn parse_list(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
     if crate::feed::opml::is_url_list(bytes) {
         let read = crate::feed::opml::read_urls(&String::from_utf8_lossy(bytes));
+        let of_newsboat = |text: &str| {
+            let text = text.trim_start_matches('"');
+            ["query:", "exec:", "filter:", "$("].iter().any(|begin| text.starts_with(begin))
+        };
         let is_list =
-            !read.outlines.is_empty() || read.bad.iter().any(|bad| bad.text.contains(':'));
+            !read.outlines.is_empty() || read.bad.iter().any(|bad| of_newsboat(&bad.text));
         return if is_list {
             Ok(read)
         } else {

@@ -1,6 +1,7 @@
 //! The engine and the screen together: what a person sees and uses.
 
 use super::screen::Ui;
+use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 
 /// The engine and the state of the screen.
@@ -13,6 +14,23 @@ pub struct App {
 }
 
 impl App {
+    /// What the end of the program waits for; `None`: nothing.
+    pub fn awaited_at_end(&self) -> Option<String> {
+        let engine = &self.engine;
+        let asked = engine.polls.values().filter(|poll| poll.stage != PollStage::Waiting).count();
+        let counted = |count: usize, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            more_than_one => Some(format!("{more_than_one} {more}")),
+        };
+        let answers = counted(asked, "answer that is on its way", "answers that are on their way");
+        let unsaved = usize::try_from(engine.unsaved).unwrap_or(usize::MAX);
+        let changes =
+            counted(unsaved, "change that is being saved", "changes that are being saved");
+        let awaited = answers.into_iter().chain(changes).collect::<Vec<_>>();
+        (!awaited.is_empty()).then(|| format!("ending: waiting for {} …", awaited.join(" and ")))
+    }
+
     /// What the terminal's title says.
     pub fn title(&self) -> String {
         match self.engine.unread() {

@@ -19,7 +19,7 @@ use ratatui::widgets::Paragraph;
 
 use super::overlays::{choice, edit, filters, help, palette, plan, timetable};
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
-use super::{dressing, pane, plain};
+use super::{clusters, dressing, pane, plain};
 use crate::ui::app::App;
 use crate::ui::panes::attention;
 use crate::ui::reader::picture_places::are_shown;
@@ -46,6 +46,9 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     if appearance.plain {
         plain::point(frame, app, &viewport);
         plain::write_out(frame.buffer_mut());
+    }
+    if appearance.simple_clusters {
+        clusters::simplify(frame.buffer_mut());
     }
     dressing::dress(frame.buffer_mut(), appearance);
     if appearance.hyperlinks {

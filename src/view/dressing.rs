@@ -5,6 +5,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::ui::theme::appearance::Appearance;
 use crate::ui::theme::colours::Colours;
+use crate::ui::theme::contrast::shown_paint;
 use crate::ui::theme::theme_roles::{Accent, Ink, Theme, ThemeRole};
 
 /// What stands for the ground of the selected row.
@@ -85,14 +86,14 @@ impl Dress {
 /// How a role is drawn with the colours there are.
 fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     let paint = theme.paint(role);
-    let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink)).map(colour);
+    let (ink, ground) = shown_paint(theme, role, colours);
     let accents = match colours {
         // A theme's accents are meant beside its colours: without them each role has its own.
         Colours::None => role.without_colour(),
         Colours::Sixteen | Colours::Many | Colours::True => paint.accents.as_slice(),
     };
     let modifiers = accents.iter().copied().map(modifier).fold(Modifier::empty(), Modifier::union);
-    Style { fg: shown(paint.ink), bg: shown(paint.ground), ..Style::new() }.add_modifier(modifiers)
+    Style { fg: ink.map(colour), bg: ground.map(colour), ..Style::new() }.add_modifier(modifiers)
 }
 
 /// A colour as the screen has it.
@@ -194,6 +195,41 @@ mod tests {
                 let cell = dressed(&bare, &[style]);
                 assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset), "{}", theme.name);
                 assert_eq!(cell.modifier, accents, "{}", theme.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_selected_row_is_one_even_bar_that_is_told_without_colours_too() {
+        let texts = [
+            theme::TEXT,
+            theme::DIM,
+            theme::UNREAD,
+            theme::STAR,
+            theme::GAP,
+            theme::HIT,
+            theme::KEY,
+        ];
+        for known in Appearance::default().themes {
+            for colours in [Colours::None, Colours::Sixteen, Colours::Many, Colours::True] {
+                let look = appearance(&known.name, colours);
+                let bar: Vec<Cell> = texts
+                    .iter()
+                    .map(|text| dressed(&look, &[text.patch(theme::SELECTED)]))
+                    .collect();
+                let uneven = Modifier::REVERSED | Modifier::DIM;
+                let even = |cell: &Cell| (cell.fg, cell.bg, cell.modifier.intersection(uneven));
+                assert!(
+                    bar.iter().all(|cell| even(cell) == even(&bar[0])),
+                    "{} {colours:?}",
+                    known.name
+                );
+                let row = dressed(&look, &[theme::TEXT]);
+                let reversed = bar[0].modifier.contains(Modifier::REVERSED);
+                assert_eq!(row.modifier.intersection(uneven), Modifier::empty());
+                assert!(reversed || bar[0].bg != row.bg, "{} {colours:?}", known.name);
+                let elsewhere = dressed(&look, &[theme::TEXT.patch(theme::SELECTED_ELSEWHERE)]);
+                assert!(elsewhere.modifier.contains(Modifier::UNDERLINED), "{}", known.name);
             }
         }
     }

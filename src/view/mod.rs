@@ -7,6 +7,7 @@ pub mod html;
 
 mod bytes;
 mod cells;
+mod clusters;
 mod draw;
 mod dressing;
 pub mod overlays;

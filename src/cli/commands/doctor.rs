@@ -167,11 +167,11 @@ fn index_found(
     match &damaged {
         Some(why) if repair => {
             SearchIndex::make_anew(folder).map_err(failed)?;
-            put(&format!("  the search index is damaged ({why}) (made anew)"));
+            put(&format!("  the search index is damaged ({why}) (rebuilt)"));
         }
         Some(why) => {
             put(&format!(
-                "  the search index is damaged ({why}): 'backissue doctor --repair' makes it anew"
+                "  the search index is damaged ({why}): 'backissue doctor --repair' rebuilds it"
             ));
             wrong = true;
         }

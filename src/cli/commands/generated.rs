@@ -1,9 +1,11 @@
 //! `backissue completions` and `man`: generated from the command line itself.
 
 use std::io::Write;
+use std::path::Path;
 
 use crate::cli::Done;
-use crate::cli::args::CompletionsArgs;
+use crate::cli::args::{CompletionsArgs, ManArgs};
+use crate::cli::manual;
 use crate::cli::session::Failure;
 
 /// Runs `completions`.
@@ -13,21 +15,52 @@ pub(in crate::cli) fn completions(args: &CompletionsArgs) -> Result<Done, Failur
     write_out(&text)
 }
 
-/// Runs `man`: the page of the program, and behind it those of its commands.
-pub(in crate::cli) fn man() -> Result<Done, Failure> {
-    let mut text = Vec::new();
+/// Runs `man`: the page of the program, that of one command, or all of them as files.
+pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     let mut command = crate::cli::command();
     command.build();
-    let cannot = |error: std::io::Error| Failure::new(format!("no page could be made: {error}"));
-    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(cannot)?;
-    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        let name = format!("backissue {}", command.get_name());
-        let page = clap_mangen::Man::new(command.clone().display_name(name));
-        page.render_name_section(&mut text).map_err(cannot)?;
-        page.render_synopsis_section(&mut text).map_err(cannot)?;
-        page.render_options_section(&mut text).map_err(cannot)?;
+    if let Some(folder) = &args.all {
+        return write_pages(&command, folder);
     }
-    write_out(&text)
+    let mut page = &command;
+    for word in &args.command {
+        let Some(inner) = page.find_subcommand(word) else {
+            let all = args.command.join(" ");
+            return Err(Failure::new(format!("there is no command '{all}' to print a page of")));
+        };
+        page = inner;
+    }
+    write_out(&page_of(page, args.command.is_empty())?)
+}
+
+/// Writes every page into a folder.
+fn write_pages(command: &clap::Command, folder: &Path) -> Result<Done, Failure> {
+    let cannot = |path: &Path, error: std::io::Error| {
+        Failure::new(format!("{} cannot be written: {error}", path.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
+    let mut waiting = vec![(command, "backissue".to_owned())];
+    while let Some((command, name)) = waiting.pop() {
+        let path = folder.join(format!("{name}.1"));
+        let page = page_of(command, name == "backissue")?;
+        std::fs::write(&path, page).map_err(|error| cannot(&path, error))?;
+        let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+        waiting.extend(inner.map(|inner| (inner, format!("{name}-{}", inner.get_name()))));
+    }
+    Ok(Done::All)
+}
+
+/// One page; that of the program says also what keys, files and exit statuses there are.
+fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
+    let cannot = |error: std::io::Error| Failure::new(format!("no page could be made: {error}"));
+    let mut text = Vec::new();
+    let name = command.get_bin_name().unwrap_or("backissue").replace(' ', "-");
+    let page = clap_mangen::Man::new(command.clone().display_name(name));
+    page.render(&mut text).map_err(cannot)?;
+    if whole {
+        text.extend(manual::sections().bytes());
+    }
+    Ok(text)
 }
 
 fn write_out(text: &[u8]) -> Result<Done, Failure> {

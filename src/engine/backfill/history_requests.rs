@@ -68,7 +68,7 @@ pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
         return Vec::new();
     };
     engine.undo.push(Step::Dismissed { feed, gap });
-    engine.say_undoable("this gap is not shown any more");
+    engine.say_undoable("this gap is hidden");
     effects
 }
 

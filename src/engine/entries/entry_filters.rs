@@ -61,7 +61,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         known = Some(Box::new(std::mem::replace(kept, filter.clone())));
     } else {
         if list.len() >= FILTERS_MAX {
-            return Err(format!("{FILTERS_MAX} filters are kept: give one up first"));
+            return Err(format!("{FILTERS_MAX} filters are saved: remove one first"));
         }
         filter.id = list.iter().map(|filter| filter.id).max().unwrap_or(0).saturating_add(1);
         list.push(filter.clone());
@@ -176,9 +176,9 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     let shown = count(Flag::Hidden, false);
     let Some(filter) = engine.filters.get(pending.filter) else {
         return match shown {
-            0 => "the filter is given up".to_owned(),
+            0 => "the filter was removed".to_owned(),
             shown => format!(
-                "the filter is given up: {} shown again",
+                "the filter was removed: {} shown again",
                 counted_words(shown, "entry", "entries")
             ),
         };

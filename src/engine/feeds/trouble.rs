@@ -318,7 +318,7 @@ pub fn apply_answer(
         return Ok(vec![Effect::store(Job::NoteMended)]);
     }
     let Some(subscription) = engine.feeds.get(&feed) else {
-        return Err("there is no such subscription any more".to_owned());
+        return Err("that subscription no longer exists".to_owned());
     };
     let Subscription { record, state, .. } = subscription;
     let standing = state.facts.standing;

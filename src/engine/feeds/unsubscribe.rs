@@ -37,7 +37,7 @@ pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option
     });
     for waiting in dropped {
         if let Purpose::FullText(key) = waiting.purpose {
-            drop_fetches::drop_page(engine, key, "its feed was given up");
+            drop_fetches::drop_page(engine, key, "you unsubscribed from its feed");
         }
     }
     drop_fetches::drop_walk(engine, feed);
@@ -57,11 +57,11 @@ pub fn take_back(
     feed: FeedKey,
 ) -> Result<Vec<Effect>, String> {
     let Some(ended) = engine.ended.get(&feed) else {
-        return Err("nothing is kept any more of the feed that was given up".to_owned());
+        return Err("the feed that you unsubscribed from is no longer kept".to_owned());
     };
     if subscribed_as(engine, &ended.record.url).is_some() {
         let title = ended.record.shown_title();
-        return Err(format!("'{title}' has been subscribed to anew: its former entries stay away"));
+        return Err(format!("'{title}' is subscribed to again: its earlier entries stay away"));
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
     subscription.record.ended = None;

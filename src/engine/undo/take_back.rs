@@ -33,10 +33,10 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
 pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let step = if engine.undo.under_way > 0 { None } else { engine.undo.undone.pop() };
     let Some(step) = step else {
-        engine.say("nothing to do again");
+        engine.say("nothing to redo");
         return Vec::new();
     };
-    let (effects, inverse) = take_back(engine, now, step, "done again");
+    let (effects, inverse) = take_back(engine, now, step, "redone");
     if let Some(inverse) = inverse {
         engine.undo.keep(inverse);
     }
@@ -114,7 +114,7 @@ fn take_back(
             (history_requests::show_again(engine, feed, gap), Some(Step::ShownAgain { feed, gap }))
         }
         Step::ShownAgain { feed, gap } => {
-            engine.say(format!("{done}: the gap is not shown any more"));
+            engine.say(format!("{done}: the gap is hidden"));
             let effects = history_requests::hide(engine, feed, gap);
             (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
         }
@@ -154,6 +154,6 @@ fn subscribe_again(
 }
 
 fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {
-    engine.say("the feed that was changed is not subscribed to any more");
+    engine.say("the feed that was changed is no longer subscribed to");
     (Vec::new(), None)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::appearance::Appearance;
-use crate::ui::theme::colours::{Colours, knows_hyperlinks};
+use crate::ui::theme::colours::{Colours, knows_hyperlinks, mismeasures_clusters};
 use crate::ui::theme::theme_files;
 use crate::ui::theme::theme_roles::Theme;
 
@@ -19,6 +19,7 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
     let mut appearance = Appearance {
         colours: Colours::of(variable),
         hyperlinks: ui.hyperlinks.unwrap_or_else(|| knows_hyperlinks(variable)),
+        simple_clusters: mismeasures_clusters(variable),
         plain: ui.plain,
         ..Appearance::default()
     };

@@ -28,7 +28,7 @@ const TEXT_BYTES_MAX: usize = 1_000_000;
 
 /// Why the index cannot be used, as a part of a sentence.
 #[derive(Debug, thiserror::Error)]
-#[error("the search index cannot be used ({0}); 'backissue doctor --repair' makes it anew")]
+#[error("the search index cannot be used ({0}); 'backissue doctor --repair' rebuilds it")]
 pub struct IndexError(pub(super) String);
 
 impl From<tantivy::TantivyError> for IndexError {

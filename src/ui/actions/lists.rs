@@ -46,7 +46,7 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
     };
     let said = format!("{} added{known}{left_out}", imported.added.len());
     if app.engine.is_polling_by_itself() && !app.engine.offline {
-        poll_answers::wait_for_polls(app, imported.added.into_iter().collect(), 0);
+        poll_answers::wait_for_import(app, imported.added.into_iter().collect(), &said);
     }
     app.ui.answer(now, said);
     effects

@@ -16,6 +16,14 @@ pub fn wait_for_polls(app: &mut App, open: BTreeSet<FeedKey>, left_out: usize) {
     }
 }
 
+/// Waits for the first polls of feeds that were imported; what the import said is told again with what they brought.
+pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
+    if !open.is_empty() {
+        let import = Some(said.to_owned());
+        app.ui.asked_polls.push(AskedPolls { import, ..AskedPolls::of(open, 0) });
+    }
+}
+
 /// A poll ended: it is counted, and told when it is the last one that was waited for.
 pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
     let feed = app.engine.feeds.get(&result.feed);

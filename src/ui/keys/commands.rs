@@ -112,7 +112,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::PageDown, "page-down", "PgDn").help("a page down"),
     command(Command::PageUp, "page-up", "PgUp").help("a page up"),
     command(Command::Space, "read-on", "Space").help("a page down, then the next unread entry"),
-    command(Command::Enter, "open", "Enter").help("open; on a gap: retry, or continue"),
+    command(Command::Enter, "open", "Enter")
+        .help("open; on a gap, where older entries are missing: ask for them again"),
     command(Command::Back, "back", "q").help("a step back; in the feeds it ends backissue"),
     command(Command::Close, "close", "Esc").help("close what is open; never ends backissue"),
     command(Command::NextUnread, "next-unread", "n")
@@ -124,25 +125,22 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::PreviousEntry, "previous-entry", "K")
         .only_in(ENTRIES)
         .help("previous entry while reading"),
-    command(Command::ToggleRead, "toggle-read", "N")
-        .only_in(ENTRIES)
-        .help("mark read, or unread again"),
+    command(Command::ToggleRead, "toggle-read", "N").only_in(ENTRIES).help("mark read or unread"),
     command(Command::Search, "search", "/").help(
         "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: \
          title: is: after:",
     ),
     command(Command::SaveSearch, "save-search", "Ctrl-s")
-        .help("keep the open search as a list of its own; there e renames it and D gives it up"),
+        .help("save the open search as a list; there e renames it and D removes it"),
     command(Command::Mute, "mute", "m").help(
         "mute: a filter made from this entry, with a preview of what it hits; in the \
          feeds: all filters",
     ),
-    command(Command::Tags, "tags", "t")
-        .help("tags of the feed, with commas; on a tag: another name for it"),
+    command(Command::Tags, "tags", "t").help("edit the tags of the feed; on a tag: rename it"),
     command(Command::Filters, "filters", "F")
-        .help("filters: what is hidden, marked read, starred or labelled by itself"),
-    command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u takes it back)"),
-    command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or take the star away"),
+        .help("filters: hide, mark read, star or label entries automatically"),
+    command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u undoes it)"),
+    command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or remove the star"),
     command(Command::MarkRow, "mark", "x")
         .only_in(LISTS)
         .help("mark the row for what is done next to all marked ones; Esc takes all marks away"),
@@ -151,9 +149,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("mark all rows from the last marked one to this one"),
     command(Command::UnsubscribeEnded, "unsubscribe-ended", "Z")
         .only_in(LISTS)
-        .help("unsubscribe from all feeds that ended (u takes it back)"),
+        .help("unsubscribe from all feeds that ended (u undoes it)"),
     command(Command::Undo, "undo", "u").help("undo the last mark or change"),
-    command(Command::Redo, "redo", "Ctrl-y").help("do again what was undone"),
+    command(Command::Redo, "redo", "Ctrl-y").help("redo what was undone"),
     command(Command::Open, "open-in-browser", "o")
         .only_in(ENTRIES)
         .help("open the entry in the browser; on a gap: the address of what is missing"),
@@ -164,17 +162,16 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(ENTRIES)
         .help("full text of the page the entry links to; again: the feed's text"),
     command(Command::FullTextAlways, "full-text-always", "V")
-        .help("always the full text for this feed, or no longer (u takes it back)"),
-    command(Command::Pictures, "pictures", "I").only_in(ENTRIES).help(
-        "pictures in the text, for this session, or none; they are fetched only \
-         while they are on",
-    ),
+        .help("always show the full text for this feed, or stop that (u undoes it)"),
+    command(Command::Pictures, "pictures", "I")
+        .only_in(ENTRIES)
+        .help("show or hide pictures in the text; they are fetched only while they are shown"),
     command(Command::Enclosure, "enclosure", "E")
         .only_in(ENTRIES)
         .help("open the first file that is attached to the entry"),
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
-        .help("hand the entry to a command, as text or JSON; ! in front gives it the terminal"),
+        .help("pass the entry to a command, as text or JSON; with ! in front it gets the terminal"),
     // Each digit is a command of its own.
     command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)
@@ -183,40 +180,41 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("copy the link of the entry, or of the selected feed"),
     command(Command::Zoom, "zoom", "z")
         .only_in(ENTRIES)
-        .help("the reader alone on the screen, and back"),
+        .help("show the text alone, or all panes again"),
     command(Command::ScrollRight, "scroll-right", ">")
         .only_in(READER)
-        .help("tables and code wider than the pane: what is on the right"),
+        .help("scroll wide tables and code to the right"),
     command(Command::ScrollLeft, "scroll-left", "<")
         .only_in(READER)
-        .help("and what is on the left"),
+        .help("scroll wide tables and code to the left"),
     command(Command::Add, "add", "a").help("add a subscription"),
     command(Command::Unsubscribe, "unsubscribe", "D")
         .only_in(LISTS)
-        .help("unsubscribe from the selected feed, or hide a gap (u takes it back)"),
+        .help("unsubscribe from the selected feed, or hide a gap (u undoes it)"),
     command(Command::Import, "import", "").help(
         "subscribe to what a file names: OPML, newsboat's or newsraft's urls, addresses one a line",
     ),
     command(Command::Export, "export", "").help("write all subscriptions into a file, as OPML"),
     command(Command::History, "history", "H")
-        .help("history: continue, retry, load an older page; stop while it is fetched"),
+        .help("fetch older entries: continue, retry, or load an older page; stop while that runs"),
     command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),
     command(Command::TurnRound, "from-beginning", "B").help(
-        "read the feed from its beginning, oldest first, where you were; again: \
+        "read the feed from its beginning, oldest first, from where you were; again: \
          newest first",
     ),
-    command(Command::Poll, "poll", "r").help("poll the selected feed or list"),
-    command(Command::PollAll, "poll-all", "R").help("poll all that may be polled"),
-    command(Command::Plan, "plan", "i").help("plan of the feed: when next, and why"),
-    command(Command::MoreOften, "more-often", "+").help("poll the feed more often"),
-    command(Command::LessOften, "less-often", "-").help("poll the feed less often"),
-    command(Command::NormallyOften, "normally-often", "=").help("poll the feed as recommended"),
+    command(Command::Poll, "poll", "r").help("check the selected feed or list for new entries"),
+    command(Command::PollAll, "poll-all", "R").help("check all feeds for new entries"),
+    command(Command::Plan, "plan", "i").help("when the feed is checked next, and why"),
+    command(Command::MoreOften, "more-often", "+").help("check the feed more often"),
+    command(Command::LessOften, "less-often", "-").help("check the feed less often"),
+    command(Command::NormallyOften, "normally-often", "=")
+        .help("check the feed as often as its publisher recommends"),
     command(Command::Edit, "edit", "e")
-        .help("edit the feed: title, tags, how often, bounds, history"),
-    command(Command::Timetable, "timetable", "P").help("timetable: the coming polls in order"),
+        .help("edit the feed: title, tags, how often it is checked, history"),
+    command(Command::Timetable, "timetable", "P")
+        .help("timetable: when all feeds are checked next"),
     command(Command::Zone, "time-zone", "U").help("in a plan: UTC, or your own time zone"),
-    command(Command::Steps, "steps", "w")
-        .help("in a plan: why then, every step to the second, or fold them again"),
+    command(Command::Steps, "steps", "w").help("in a plan: show or hide every step that led to it"),
     command(Command::Outline, "own-rule", "M")
         .help("in a plan: mark hours of the week and give them an interval of your own"),
     command(Command::Sort, "sort", "S").only_in(FEEDS).help("sort by title, unread or next poll"),
@@ -228,11 +226,11 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("another layout: three panes, two with the entries above the text, or one"),
     command(Command::Redraw, "redraw", "Ctrl-l").help("draw the whole screen again"),
     command(Command::Palette, "command", ": Ctrl-p")
-        .help("every command by its name; 'goto 2014-03' takes what stands behind it along"),
+        .help("find a command by its name; arguments follow it: 'goto 2014-03'"),
     command(Command::Help, "help", "?").help("the keys that work here"),
     command(Command::Suspend, "suspend", "Ctrl-z")
-        .help("back to the shell for a while; fg goes on"),
-    command(Command::Quit, "quit", "Ctrl-c").help("end at once; everything is saved"),
+        .help("suspend backissue; fg in the shell comes back"),
+    command(Command::Quit, "quit", "Ctrl-c").help("quit at once; everything is saved"),
 ];
 
 const fn command(command: Command, name: &'static str, keys: &'static str) -> CommandRow {

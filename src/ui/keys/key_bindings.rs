@@ -208,13 +208,13 @@ mod tests {
 
     #[test]
     fn a_command_bound_anew_leaves_its_old_keys() {
-        let (map, clashes) = own(&[("star", &["x", "F2"]), ("next-unread", &[])]);
+        let (map, clashes) = own(&[("star", &["b", "F2"]), ("next-unread", &[])]);
         assert_eq!(clashes, Vec::<String>::new());
-        assert_eq!(meaning(&map, "x", Pane::Entries), Meaning::Command(Command::Star));
+        assert_eq!(meaning(&map, "b", Pane::Entries), Meaning::Command(Command::Star));
         assert_eq!(meaning(&map, "F2", Pane::Entries), Meaning::Command(Command::Star));
         assert_eq!(meaning(&map, "s", Pane::Entries), Meaning::Nothing);
         assert_eq!(meaning(&map, "n", Pane::Feeds), Meaning::Nothing);
-        assert_eq!(map.keys_of(place_of("star").unwrap()), "x F2");
+        assert_eq!(map.keys_of(place_of("star").unwrap()), "b F2");
     }
 
     #[test]

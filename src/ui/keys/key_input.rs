@@ -196,6 +196,6 @@ mod tests {
         assert!(app.ui.overlay.is_none());
         assert!(told(&app).starts_with("theme "), "{}", told(&app));
         press(&mut app, ": z z z z Enter");
-        assert_eq!(told(&app), "no command is like 'zzzz' · ? shows the keys");
+        assert_eq!(told(&app), "no command matches 'zzzz' · ? shows the keys");
     }
 }

@@ -78,7 +78,7 @@ fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let text = if unchanged {
                 "nothing was changed".to_owned()
             } else {
-                format!("'{title}' is changed · u undo")
+                format!("'{title}' was changed · u undo")
             };
             app.ui.say(now, text);
             effects

@@ -215,7 +215,7 @@ fn scope_words(engine: &Engine, scope: &FilterScope) -> String {
         FilterScope::Tag(tag) => format!("feeds with the tag {tag}"),
         FilterScope::Feed(feed) => {
             let title = engine.feeds.get(feed).map(|feed| feed.record.shown_title());
-            format!("'{}'", title.unwrap_or("a feed given up"))
+            format!("'{}'", title.unwrap_or("a removed feed"))
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             Vec::new()
         }
         Some(_) | None => {
-            app.ui.say(now, "in the filters: Enter edits, D gives up, a makes one, q closes");
+            app.ui.say(now, "in the filters: Enter edits, D removes, a makes one, q closes");
             Vec::new()
         }
     })

@@ -67,7 +67,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
         | Code::Delete
         | Code::PageUp
         | Code::PageDown => {
-            app.ui.say(now, "arrows move, Space marks a corner, Enter goes on, Esc gives up");
+            app.ui.say(now, "arrows move, Space marks a corner, Enter goes on, Esc cancels");
         }
     }
     Some(Vec::new())
@@ -161,7 +161,7 @@ pub fn set_rule(
         if let Some(place) = replaces.filter(|place| *place < rules.len()) {
             rules.remove(place);
         }
-        format!("'{title}': the rule is taken away · u undo")
+        format!("'{title}': the rule was removed · u undo")
     } else {
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,

@@ -127,7 +127,7 @@ fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
     let Some(row) = palette.selected_command() else {
-        let text = format!("no command is like '{}' · ? shows the keys", palette.line.text.trim());
+        let text = format!("no command matches '{}' · ? shows the keys", palette.line.text.trim());
         app.ui.complain(now, text);
         return KeyOutcome::Done(Vec::new());
     };
@@ -163,7 +163,7 @@ fn run_with_argument(
     if row.command == Command::Add {
         return feed_choice::subscribe_to(app, now, argument.to_owned());
     }
-    let text = format!("'{}' takes nothing behind it: '{argument}' was not understood", row.name);
+    let text = format!("'{}' takes no argument: '{argument}' was not understood", row.name);
     app.ui.complain(now, text);
     Vec::new()
 }

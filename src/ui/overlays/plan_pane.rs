@@ -148,7 +148,7 @@ pub fn refuse_command(
     if command.works_over_panes() {
         return None;
     }
-    app.ui.say(now, "that works in the panes below: q closes this one");
+    app.ui.say(now, "that works in the panes below: q closes this pane");
     Some(Vec::new())
 }
 

@@ -93,14 +93,14 @@ impl Prompt {
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Pipe => "Pipe the entry to: ",
             PromptPurpose::Help => "Find in the keys: ",
-            PromptPurpose::Rename(_) => "Call the search: ",
+            PromptPurpose::Rename(_) => "Name of the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",
             PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag takes one away): ",
-            PromptPurpose::RenameTag => "Call the tag: ",
+            PromptPurpose::RenameTag => "Name of the tag: ",
             PromptPurpose::Field(label) => label,
             PromptPurpose::Condition => "",
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
-            PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",
+            PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty removes it): ",
         }
     }
 

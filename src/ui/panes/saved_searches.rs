@@ -33,7 +33,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = if open { format!("{text}*") } else { text };
     let known = app.engine.saved_searches.iter().find(|search| search.text == text);
     if let Some(known) = known {
-        let said = format!("this search is kept already as '{}'", known.name);
+        let said = format!("this search is already saved as '{}'", known.name);
         app.ui.say(now, said);
         return Vec::new();
     }
@@ -42,7 +42,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if app.engine.saved_searches.len() >= SEARCHES_MAX {
-        app.ui.complain(now, format!("{SEARCHES_MAX} searches are kept: give one up first"));
+        app.ui.complain(now, format!("{SEARCHES_MAX} searches are saved: remove one first"));
         return Vec::new();
     }
     let id = app
@@ -66,7 +66,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         effects.extend(load_rows::open_list(app, now));
         app.ui.focus = Pane::Entries;
     }
-    app.ui.say(now, "kept as a list of its own · e renames it · u undo");
+    app.ui.say(now, "saved as a list · e renames it · u undo");
     effects
 }
 
@@ -101,7 +101,7 @@ pub fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenE
     list.retain(|search| search.id != id);
     let mut effects = change_list(app, now, list);
     effects.extend(load_rows::open_list(app, now));
-    app.ui.say(now, "the search is given up; its entries stay · u undo");
+    app.ui.say(now, "the search was removed; its entries stay · u undo");
     Some(effects)
 }
 

@@ -22,6 +22,8 @@ pub struct AskedPolls {
     pub(in crate::ui) failed: usize,
     /// The title of the feed that had something to tell last, or of the only one.
     pub(in crate::ui) title: String,
+    /// What an import said whose first polls they are.
+    pub(in crate::ui) import: Option<String>,
     /// Why the last poll that failed did.
     pub(in crate::ui) why: Option<String>,
 }
@@ -52,11 +54,12 @@ impl AskedPolls {
     /// What came of them, in one line.
     pub(in crate::ui) fn words(&self) -> String {
         let title = &self.title;
-        if self.polled == 1 && self.failed == 1 {
+        if self.polled == 1 && self.failed == 1 && self.import.is_none() {
             let why = self.why.as_deref().unwrap_or("it could not be read");
             return format!("{title}: {why}");
         }
         let news = match (self.new, self.polled, self.with_new) {
+            (0, polled, _) if polled == self.failed => "none could be read".to_owned(),
             (0, 1, _) => format!("nothing new in {title} (checked just now)"),
             (0, polled, _) => format!("nothing new in {polled} feeds"),
             (new, _, 1) => format!("{new} new in {title}"),
@@ -68,7 +71,11 @@ impl AskedPolls {
             1 => Some("1 not checked now: i on it says why".to_owned()),
             more => Some(format!("{more} not checked now: i on one says why")),
         };
-        [Some(news), failed, left_out].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        [self.import.clone(), Some(news), failed, left_out]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 }
 

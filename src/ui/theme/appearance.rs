@@ -15,6 +15,8 @@ pub struct Appearance {
     pub colours: Colours,
     /// Links are written as hyperlinks of the terminal.
     pub hyperlinks: bool,
+    /// The terminal measures signs of several characters otherwise than we do: they are written simply.
+    pub simple_clusters: bool,
     /// Words in the place of lines and signs, one pane at a time.
     pub plain: bool,
 }
@@ -22,7 +24,8 @@ pub struct Appearance {
 impl Default for Appearance {
     fn default() -> Self {
         let colours = Colours::default();
-        Self { themes: built_in(), chosen: 0, colours, hyperlinks: false, plain: false }
+        let (hyperlinks, simple_clusters, plain) = (false, false, false);
+        Self { themes: built_in(), chosen: 0, colours, hyperlinks, simple_clusters, plain }
     }
 }
 

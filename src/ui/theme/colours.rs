@@ -45,6 +45,23 @@ impl Colours {
         }
     }
 
+    /// A colour as this terminal can show it, so that it can be read on grounds that are shown: the nearest with enough
+    /// contrast, else the nearest.
+    pub fn shown_on(self, ink: Ink, grounds: &[Ink], least: f64) -> Option<Ink> {
+        let nearest = self.shown(ink)?;
+        let is_read = |ink: Ink| grounds.iter().all(|ground| contrast(ink, *ground) >= least);
+        let candidates = match self {
+            Self::None | Self::True => return Some(nearest),
+            Self::Sixteen => (0..16).map(Ink::Ansi).collect::<Vec<_>>(),
+            Self::Many => (16..=255).map(Ink::Indexed).collect(),
+        };
+        if is_read(nearest) {
+            return Some(nearest);
+        }
+        let read = candidates.into_iter().filter(|ink| is_read(*ink));
+        read.min_by_key(|candidate| distance(rgb(*candidate), rgb(ink))).or(Some(nearest))
+    }
+
     /// A colour as this terminal can show it; `None`: without colour.
     pub fn shown(self, ink: Ink) -> Option<Ink> {
         match (self, ink) {
@@ -122,6 +139,38 @@ fn distance(one: Rgb, other: Rgb) -> u32 {
     2 * apart(one.0, other.0) + 4 * apart(one.1, other.1) + 3 * apart(one.2, other.2)
 }
 
+/// Contrast of two colours by WCAG 2.2: 1 to 21.
+pub fn contrast(one: Ink, other: Ink) -> f64 {
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+fn luminance(ink: Ink) -> f64 {
+    let linear = |part: u8| {
+        let part = f64::from(part) / 255.0;
+        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    };
+    let (red, green, blue) = rgb(ink);
+    0.7152_f64.mul_add(linear(green), 0.2126_f64.mul_add(linear(red), 0.0722 * linear(blue)))
+}
+
+/// Whether the terminal is known to measure signs of several characters (flags, families) otherwise than we do: tmux before
+/// 3.4, screen, the Linux console.
+pub fn mismeasures_clusters(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let said = |name: &str| variable(name).unwrap_or_default();
+    let term = said("TERM");
+    if said("TERM_PROGRAM") == "tmux" {
+        return tmux_version(&said("TERM_PROGRAM_VERSION")) < (3, 4);
+    }
+    term == "linux" || ["screen", "tmux"].iter().any(|name| term.starts_with(name))
+}
+
+fn tmux_version(said: &str) -> (u32, u32) {
+    let mut parts = said.trim_start_matches("next-").split(|char: char| !char.is_ascii_digit());
+    let mut part = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+    (part(), part())
+}
+
 /// Whether the terminal is known to show OSC 8 hyperlinks and not to stumble over them.
 ///
 /// Known are: kitty, foot, alacritty, ghostty, wezterm, contour and rio by `TERM`; iTerm2, `WezTerm`, VS Code,
@@ -133,11 +182,7 @@ pub fn knows_hyperlinks(variable: impl Fn(&str) -> Option<String>) -> bool {
     let number = |name: &str| said(name).parse::<u32>().unwrap_or(0);
     let (term, program) = (said("TERM"), said("TERM_PROGRAM"));
     if program == "tmux" {
-        let version = said("TERM_PROGRAM_VERSION");
-        let mut parts =
-            version.trim_start_matches("next-").split(|char: char| !char.is_ascii_digit());
-        let mut part = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
-        return (part(), part()) >= (3, 4);
+        return tmux_version(&said("TERM_PROGRAM_VERSION")) >= (3, 4);
     }
     if ["linux", "dumb", ""].contains(&term.as_str()) || term.starts_with("screen") {
         return false;
@@ -190,6 +235,19 @@ mod tests {
             (Colours::None, Ink::Ansi(1), None),
         ] {
             assert_eq!(colours.shown(ink), expected, "{colours:?} {ink:?}");
+        }
+    }
+
+    #[test]
+    fn old_multiplexers_are_known_not_to_measure_flags() {
+        let tmux = |version: &str| {
+            let set = [("TERM_PROGRAM", "tmux"), ("TERM_PROGRAM_VERSION", version)];
+            let found = |name: &str| set.iter().find(|(other, _)| *other == name);
+            mismeasures_clusters(|name| found(name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert_eq!((tmux("3.3a"), tmux("3.4"), tmux("next-3.5")), (true, false, false));
+        for (term, expected) in [("screen.xterm", true), ("linux", true), ("xterm-kitty", false)] {
+            assert_eq!(mismeasures_clusters(environment(&[("TERM", term)])), expected, "{term}");
         }
     }
 

@@ -76,7 +76,8 @@ pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> 
 
 #[cfg(test)]
 mod tests {
-    use crate::ui::theme::colours::{Colours, rgb};
+    use crate::ui::theme::colours::{Colours, contrast};
+    use crate::ui::theme::contrast::{LINE_CONTRAST, TEXT_CONTRAST, shown_paint};
     use crate::ui::theme::theme_files::*;
     use crate::ui::theme::theme_roles::{Accent, Ink};
 
@@ -122,43 +123,39 @@ mod tests {
         }
     }
 
-    /// Contrast of two colours by WCAG 2.2, 1.4.3: 1 to 21.
-    fn contrast(one: Ink, other: Ink) -> f64 {
-        let linear = |part: u8| {
-            let part = f64::from(part) / 255.0;
-            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-        };
-        let luminance = |ink: Ink| {
-            let (red, green, blue) = rgb(ink);
-            0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
-        };
-        let (one, other) = (luminance(one), luminance(other));
-        (one.max(other) + 0.05) / (one.min(other) + 0.05)
-    }
-
-    /// Ink and ground of a role as they are seen; `None`: the terminal's own.
+    /// Ink and ground of a role as they are seen.
     fn seen(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
-        let (paint, text) = (theme.paint(role), theme.paint(ThemeRole::Text));
-        let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink));
-        (shown(paint.ink.or(text.ink)), shown(paint.ground.or(text.ground)))
+        let (ink, ground) = shown_paint(theme, role, colours);
+        let text = shown_paint(theme, ThemeRole::Text, colours);
+        (ink.or(text.0), ground.or(text.1))
     }
 
     #[test]
-    fn every_role_of_every_theme_differs_from_its_ground() {
-        // (theme, least contrast of texts, of borders)
-        for (name, least, border) in
-            [("dark", 4.5, 3.0), ("light", 4.5, 3.0), ("high-contrast", 7.0, 7.0)]
-        {
+    fn every_role_of_every_theme_can_be_read_at_every_depth() {
+        for (name, text, line) in [
+            ("dark", TEXT_CONTRAST, LINE_CONTRAST),
+            ("light", TEXT_CONTRAST, LINE_CONTRAST),
+            ("high-contrast", 7.0, 7.0),
+        ] {
             let theme = built_in().into_iter().find(|theme| theme.name == name).unwrap();
-            for role in ThemeRole::ALL {
-                let (ink, ground) = seen(&theme, role, Colours::True);
-                let contrast = contrast(ink.unwrap(), ground.unwrap());
-                let least = if role == ThemeRole::Border { border } else { least };
-                assert!(contrast >= least, "{name}: {} has {contrast:.1}", role.name());
-                for colours in [Colours::Many, Colours::Sixteen] {
+            for colours in [Colours::True, Colours::Many, Colours::Sixteen] {
+                for role in ThemeRole::ALL {
                     let (ink, ground) = seen(&theme, role, colours);
-                    assert_ne!(ink, ground, "{name}: {} with {colours:?}", role.name());
+                    let contrast = contrast(ink.unwrap(), ground.unwrap());
+                    let least = match (role, colours) {
+                        (ThemeRole::Border, _) => line,
+                        (_, Colours::True) => text,
+                        (_, Colours::Many | Colours::Sixteen | Colours::None) => TEXT_CONTRAST,
+                    };
+                    assert!(
+                        contrast >= least,
+                        "{name} {colours:?}: {} has {contrast:.1}",
+                        role.name()
+                    );
                 }
+                let ground = |role| seen(&theme, role, colours).1.unwrap();
+                let told = contrast(ground(ThemeRole::Selected), ground(ThemeRole::Text));
+                assert!(told >= 1.5, "{name} {colours:?}: the selected row has {told:.1}");
             }
         }
     }
@@ -191,7 +188,7 @@ mod tests {
                 ThemeRole::Gap,
             ] {
                 let ink = seen(&theme, role, Colours::True).0.unwrap();
-                assert!(contrast(ink, ground) >= 4.0, "{}: {}", theme.name, role.name());
+                assert!(contrast(ink, ground) >= TEXT_CONTRAST, "{}: {}", theme.name, role.name());
             }
             assert!(theme.paint(ThemeRole::Selected).ink.is_some(), "one ink for the whole row");
         }

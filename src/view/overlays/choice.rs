@@ -34,7 +34,7 @@ pub(in crate::view) fn draw(
     let [place] =
         Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
     frame.render_widget(Clear, place);
-    let inside = pane::bordered(frame, place, "Which feed? Enter subscribes, q gives up", true);
+    let inside = pane::bordered(frame, place, "Which feed? Enter subscribes, q cancels", true);
     let [list, offer] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     let width = usize::from(inside.width);

@@ -24,7 +24,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm
     let [place] =
         Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
     frame.render_widget(Clear, place);
-    let inside = pane::bordered(frame, place, "Edit ─ Enter saves, Esc gives up", true);
+    let inside = pane::bordered(frame, place, "Edit ─ Enter saves, Esc cancels", true);
     let [fields, bottom] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(BOTTOM_LINES)]).areas(inside);
     let top = draw_fields(frame, fields, edited);

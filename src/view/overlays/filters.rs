@@ -34,7 +34,7 @@ pub(in crate::view) fn draw(
     let height = fields.saturating_add(titles).saturating_add(4);
     let place = centred(frame, area, height);
     let inside =
-        pane::bordered(frame, place, "Filter ─ Enter saves and applies, Esc gives up", true);
+        pane::bordered(frame, place, "Filter ─ Enter saves and applies, Esc cancels", true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
     let look = FormLook { label_cells: LABEL_CELLS, above: Vec::new() };
@@ -96,7 +96,7 @@ pub(in crate::view) fn draw_list(
     let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
     let selected = list.list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
-    let title = "Filters ─ Enter edits, D gives up, a makes one";
+    let title = "Filters ─ Enter edits, D removes, a makes one";
     let inside = pane::counted(frame, place, title, &at, true);
     let width = usize::from(inside.width);
     if count == 0 {

@@ -38,7 +38,7 @@ pub(in crate::view) fn draw(
         })
         .collect();
     if lines.is_empty() {
-        lines.push(Line::styled(" no command is like this", theme::DIM));
+        lines.push(Line::styled(" no command matches this", theme::DIM));
     }
     frame.render_widget(Paragraph::new(lines), inside);
     (inside, u16::try_from(first).unwrap_or(u16::MAX))

@@ -77,9 +77,32 @@ pub(in crate::view) fn outline_lines(
     };
     lines.extend(sentence(text, ink.width, theme::TEXT));
     if let Some(rhythm) = &shown.page.rhythm {
+        let (day_at, hour_at) = outline.cursor;
+        let place = usize::from(day_at).saturating_mul(24).saturating_add(usize::from(hour_at));
+        if let Some(hour) = rhythm.hours.get(place) {
+            let text =
+                format!("{} {hour_at}:00: {}", day(day_at), hour_words(*hour, rhythm.foretold));
+            lines.extend(sentence(&text, ink.width, theme::HEADING));
+        }
         lines.extend(picture(rhythm, Some(outline), ink.width));
     }
     lines
+}
+
+/// What is known of an hour, in words.
+fn hour_words(hour: RhythmHour, foretold: bool) -> String {
+    let published = match hour.published {
+        0 => "nothing published so far".to_owned(),
+        1 => "1 entry published so far".to_owned(),
+        more => format!("{more} entries published so far"),
+    };
+    let expected = match hour.expected {
+        _ if !foretold => None,
+        ..0.05 => Some("next to nothing expected".to_owned()),
+        weekly => Some(format!("about {weekly:.1} expected a week")),
+    };
+    let polled = hour.polled.then(|| "polled in the coming week".to_owned());
+    [Some(published), expected, polled].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn picture(rhythm: &RhythmPicture, outline: Option<Outline>, width: usize) -> Vec<Line<'static>> {
@@ -134,16 +157,28 @@ fn legend(rhythm: &RhythmPicture, wide: bool) -> Vec<String> {
         format!("█ most is expected, about one in {:.0} weeks", (1.0 / busiest.max(1e-3)).round())
     };
     let marks = if wide {
-        "• published, ○ polled in the coming week, ◉ both; now is marked"
+        "• published, ○ polled in the coming week, ◉ both; the marked hour is now"
     } else {
-        "• published; now is marked"
+        "• published; the marked hour is now"
     };
-    vec![format!("{most}, · next to nothing"), marks.to_owned()]
+    vec![format!("{most}, then ▓ ▒ ░ less and less, · next to nothing"), marks.to_owned()]
 }
 
 #[cfg(test)]
 mod tests {
     use crate::view::overlays::plan_rhythm::*;
+
+    #[test]
+    fn an_hour_says_in_words_what_is_known_of_it() {
+        let hour =
+            RhythmHour { published: 2, expected: 1.25, polled: true, ..RhythmHour::default() };
+        let words =
+            "2 entries published so far, about 1.2 expected a week, polled in the coming week";
+        assert_eq!(hour_words(hour, true), words);
+        let quiet = "nothing published so far, next to nothing expected";
+        assert_eq!(hour_words(RhythmHour::default(), true), quiet);
+        assert_eq!(hour_words(RhythmHour::default(), false), "nothing published so far");
+    }
 
     #[test]
     fn each_hour_tells_what_is_expected_and_what_happened() {

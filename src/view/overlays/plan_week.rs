@@ -3,7 +3,7 @@
 //! ```text
 //!      0     6     12    18
 //! Mon  ····█····█████████······
-//! █ 30 min, · 4 h, × to be skipped
+//! █ 30 min, · 4 h, × the publisher asks for no polls
 //! ```
 
 use ratatui::text::{Line, Span};
@@ -72,8 +72,8 @@ fn legend(week: &WeekPicture, width: usize) -> Vec<Line<'static>> {
         )
     });
     let skipped = week.hours.iter().any(|hour| hour.skipped);
-    let skipped = skipped.then(|| format!("{SKIPPED} to be skipped"));
-    let now = week.now.map(|_| "now is marked".to_owned());
+    let skipped = skipped.then(|| format!("{SKIPPED} the publisher asks for no polls"));
+    let now = week.now.map(|_| "the marked hour is now".to_owned());
     let text = intervals.chain(skipped).chain(now).collect::<Vec<_>>().join(", ");
     let lines = cells::wrap(&text, width, 6);
     lines.into_iter().map(|line| Line::styled(line, theme::DIM)).collect()
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(lines[2], "     0     6     12    18    ");
         assert_eq!(lines[3], "Mon  ····█···················");
         assert_eq!(lines[9], "Sun  ××××××××××××××××××××××××");
-        assert_eq!(lines[10], "█ 30 min, · 4 h, × to be skipped, now");
+        assert_eq!(lines[10], "█ 30 min, · 4 h, × the publisher asks");
         assert!(lines.iter().all(|line| cells::width(line) <= 37));
     }
 

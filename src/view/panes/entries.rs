@@ -335,6 +335,12 @@ fn dated(app: &App, row: &Row, width: usize) -> String {
     row.listed.with_timezone(&app.engine.zone).format(form).to_string()
 }
 
+/// Cells of a feed's name in a list of so many.
+fn name_cells(width: usize) -> usize {
+    let share = if width < ROOMY_CELLS { width / 4 } else { width.saturating_mul(3) / 10 };
+    share.clamp(NAME_CELLS.0, NAME_CELLS.1)
+}
+
 /// Cells of the columns of a row, each with its gap; 0: it is left out.
 struct RowColumns {
     date: usize,
@@ -347,8 +353,7 @@ impl RowColumns {
     fn new(app: &App, width: usize) -> Self {
         let wanted = |column| app.ui.settings.columns.contains(&column);
         let one_feed = is_of_one_feed(app) || !wanted(EntryColumn::Feed);
-        let feed =
-            if one_feed { 0 } else { (width * 3 / 10).clamp(NAME_CELLS.0, NAME_CELLS.1) + 1 };
+        let feed = if one_feed { 0 } else { name_cells(width) + 1 };
         let rest = width.saturating_sub(MARK_CELLS).saturating_sub(feed);
         let ranked = app.ui.list.order == RowOrder::BestFirst;
         let date = match (ranked, width < ROOMY_CELLS) {

@@ -29,7 +29,7 @@ pub(in crate::view) fn draw(
     app: &App,
     now: DateTime<Utc>,
 ) -> Rect {
-    let inside = pane::bordered(frame, area, "", app.ui.focus == Pane::Reader);
+    let inside = pane::bordered(frame, area, "Reader", app.ui.focus == Pane::Reader);
     let inside = column(app, inside);
     if let Some(gap) = selected_gap(app, now) {
         let said = gap_explained::explain_gap(&gap, app.engine.zone).join("\n\n");
@@ -106,7 +106,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
         let why = if reader.entry.text_gone {
-            "The text of this entry is not kept any more: o opens its page, v fetches it."
+            "The text of this entry is no longer kept: o opens its page, v fetches it."
         } else {
             "This entry has no text: o opens its page."
         };

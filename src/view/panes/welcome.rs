@@ -23,7 +23,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect) {
         Line::styled("  Welcome. Nothing to read yet:", theme::UNREAD),
         Line::default(),
         choice("a", "paste the address of any site"),
-        choice("i", "import an OPML file"),
+        choice("i", "import a list of feeds: OPML, or newsboat's urls"),
         choice("d", "look around in a demo"),
         Line::default(),
         Line::styled("  q quits, ? shows the keys", theme::DIM),

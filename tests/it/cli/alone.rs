@@ -94,18 +94,31 @@ fn a_document_is_parsed_without_a_store_or_a_network() {
 }
 
 #[test]
-fn completions_and_the_manual_page_name_every_command() {
+fn completions_and_the_manual_pages_name_every_command() {
     let program = Program::new();
     let man = program.run_bare(&["man"]).with(0).out;
+    for section in ["KEYS", "FILES", "ENVIRONMENT", "\"EXIT STATUS\"", "EXAMPLES"] {
+        let plain = section.trim_matches('"');
+        assert!(man.contains(&format!(".SH {plain}\n")), "{section}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("man1");
+    program.run_bare(&["man", "--all", path.to_str().unwrap()]).with(0);
+    for command in backissue::cli::command().get_subcommands() {
+        let name = command.get_name();
+        assert!(man.contains(&name.replace('-', "\\-")), "{name}");
+        let page = std::fs::read_to_string(path.join(format!("backissue-{name}.1"))).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    assert_eq!(std::fs::read_to_string(path.join("backissue.1")).unwrap(), man);
+    let add = program.run_bare(&["man", "filters", "add"]).with(0).out;
+    assert!(add.contains("backissue\\-filters\\-add") || add.contains("filters add"), "{add}");
+    let none = program.run_bare(&["man", "sing"]).with(2);
+    assert!(none.err.contains("there is no command 'sing'"), "{}", none.err);
     for shell in ["bash", "zsh", "fish"] {
         let completions = program.run_bare(&["completions", shell]).with(0).out;
         for command in backissue::cli::command().get_subcommands() {
             assert!(completions.contains(command.get_name()), "{shell}: {}", command.get_name());
-            assert!(
-                man.contains(&command.get_name().replace('-', "\\-")),
-                "{}",
-                command.get_name()
-            );
         }
     }
 }

@@ -57,7 +57,7 @@ fn a_damaged_index_is_told_and_repaired() {
     let told = program.run(&["doctor"]).with(1);
     assert!(told.out.contains("the search index is damaged"), "{told:#?}");
     let repaired = program.run(&["doctor", "--repair"]).with(0);
-    assert!(repaired.out.contains("made anew"), "{repaired:#?}");
+    assert!(repaired.out.contains("rebuilt"), "{repaired:#?}");
     assert!(repaired.out.contains("search: 12 entries indexed"), "{repaired:#?}");
     let found = program.run(&["search", "text", "--json"]).with(0).json();
     assert_eq!(found.as_array().unwrap().len(), 12);

@@ -73,7 +73,7 @@ const COMMANDS: [(&str, &[&str]); 33] = [
     ("backup", &["FILE"]),
     ("restore", &["FILE"]),
     ("completions", &["SHELL"]),
-    ("man", &[]),
+    ("man", &["COMMAND", "--all"]),
     ("help", &[]),
 ];
 

@@ -9,4 +9,5 @@ mod json_samples;
 mod keys;
 mod pages;
 mod references;
+mod words;
 mod worked_examples;

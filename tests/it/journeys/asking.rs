@@ -29,6 +29,10 @@ fn escape_closes_what_is_open_and_never_ends_the_program() {
     world.press("<enter><enter>i<esc><esc><esc><esc><esc>");
     assert!(!world.quit);
     assert_eq!(world.notice(), "nothing is open · q ends backissue");
+    assert_eq!(world.app.awaited_at_end(), None);
+    world.app.engine.unsaved = 2;
+    let awaited = world.app.awaited_at_end();
+    assert_eq!(awaited.as_deref(), Some("ending: waiting for 2 changes that are being saved …"));
     world.press("q");
     assert!(world.quit);
 }
@@ -95,7 +99,10 @@ fn the_first_poll_of_an_imported_list_is_told_when_it_has_ended() {
     world.tell(ScreenInput::ListRead(Box::new(list)));
     assert_eq!(world.notice(), "2 added · left out: line 7: an outline without an address (Old)");
     world.wait(3);
-    assert_eq!(world.notice(), "1 new in One · 1 failed");
+    assert_eq!(
+        world.notice(),
+        "2 added · left out: line 7: an outline without an address (Old) · 1 new in One · 1 failed"
+    );
 }
 
 #[test]

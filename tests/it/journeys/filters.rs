@@ -178,7 +178,7 @@ fn a_rule_is_given_up_and_had_back() {
     assert!(screen.contains("hide: title ~ Sponsored, in 'Orchard Notes'"), "{screen}");
     assert!(screen.contains("hit 2 · 2 hidden now"), "{screen}");
     world.press("D");
-    assert_eq!(world.notice(), "the filter is given up: 2 entries shown again · u undo");
+    assert_eq!(world.notice(), "the filter was removed: 2 entries shown again · u undo");
     assert_eq!(world.app.engine.unread(), 6);
     world.press("u");
     assert_eq!((world.app.engine.unread(), world.app.engine.filters.list.len()), (4, 1));
@@ -195,7 +195,7 @@ fn two_rules_that_hide_one_entry_must_both_be_given_up() {
     world.press("a<down><down>\"buy wax\"<enter>");
     assert_eq!(world.notice(), "filter saved: 0 entries hidden · u undo");
     world.press("gD");
-    assert_eq!(world.notice(), "the filter is given up: 1 entry shown again · u undo");
+    assert_eq!(world.notice(), "the filter was removed: 1 entry shown again · u undo");
     assert_eq!(world.app.engine.unread(), 5);
     world.press("D");
     assert_eq!(world.app.engine.unread(), 6);

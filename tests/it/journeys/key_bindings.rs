@@ -81,7 +81,7 @@ fn new_bounds_make_new_plans() {
 fn the_help_is_searched_by_keys_names_and_words() {
     let mut world = world();
     world.press("?/less often");
-    assert!(world.draw().contains("poll the feed less often"));
+    assert!(world.draw().contains("check the feed less often"));
     assert!(!world.draw().contains("half a page down"));
     world.press("<enter>");
     assert!(world.draw().contains("Keys with 'less often'"), "{}", world.draw());

@@ -235,9 +235,9 @@ fn the_wheel_moves_the_selection_of_the_filters_and_of_a_filters_dialog() {
         other => panic!("{other:?}"),
     };
     assert_eq!(selected(&world), 0);
-    act(&mut world, Gesture::WheelDown, "Enter edits, D gives up");
+    act(&mut world, Gesture::WheelDown, "Enter edits, D removes");
     assert_eq!(selected(&world), 1);
-    act(&mut world, Gesture::WheelUp, "Enter edits, D gives up");
+    act(&mut world, Gesture::WheelUp, "Enter edits, D removes");
     assert_eq!(selected(&world), 0);
     world.press("<enter>");
     let before = selected(&world);

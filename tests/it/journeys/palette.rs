@@ -55,9 +55,9 @@ fn what_stands_behind_a_name_goes_with_it() {
     let list = &world.app.ui.list;
     assert_eq!(list.selected, list.total - 1, "the oldest is the last not newer than that");
     world.press(":star now<enter>");
-    assert_eq!(world.notice(), "'star' takes nothing behind it: 'now' was not understood");
+    assert_eq!(world.notice(), "'star' takes no argument: 'now' was not understood");
     world.press(":zzz<enter>");
-    assert_eq!(world.notice(), "no command is like 'zzz' · ? shows the keys");
+    assert_eq!(world.notice(), "no command matches 'zzz' · ? shows the keys");
     world.press(":add not an address<enter>");
     assert!(world.notice().contains("address"), "{}", world.notice());
 }
@@ -66,7 +66,7 @@ fn what_stands_behind_a_name_goes_with_it() {
 fn a_command_that_does_not_work_over_the_plan_says_so() {
     let mut world = world();
     world.press("hGi:mark<enter>");
-    assert_eq!(world.notice(), "that works in the panes below: q closes this one");
+    assert_eq!(world.notice(), "that works in the panes below: q closes this pane");
     world.press(":more<enter>");
     assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::More));
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));

@@ -218,7 +218,7 @@ fn the_form_changes_title_tags_and_bounds_as_one_step() {
     }
     world.press("1h");
     world.press("<enter>");
-    assert_eq!(world.notice(), "'My Gazette' is changed · u undo");
+    assert_eq!(world.notice(), "'My Gazette' was changed · u undo");
     let feed = &world.app.engine.feeds[&FeedKey(1)];
     assert_eq!(feed.record.shown_title(), "My Gazette");
     assert_eq!(feed.record.tags, ["sea/harbour", "ships"]);
@@ -291,7 +291,7 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
     world.press("<enter>");
     assert!(world.draw().contains("Plan ─ Harbour Gazette"), "{}", world.draw());
     world.press("?");
-    assert!(world.draw().contains("plan of the feed: when next, and why"));
+    assert!(world.draw().contains("when the feed is checked next, and why"));
     world.press("?q");
     assert!(world.draw().contains("Timetable"), "back where it was opened: {}", world.draw());
     world.press("q");

@@ -54,7 +54,7 @@ fn all_changes_are_taken_back_and_done_again_one_after_another() {
             assert_eq!(&state(&mut world), after);
         }
         world.press("<c-y>");
-        assert_eq!(world.notice(), "nothing to do again");
+        assert_eq!(world.notice(), "nothing to redo");
     }
 }
 
@@ -66,13 +66,13 @@ fn what_is_taken_back_is_told_and_a_new_change_ends_what_could_be_done_again() {
     world.press("u");
     assert_eq!(world.notice(), "undone: 3 marked read");
     world.press("<c-y>");
-    assert_eq!(world.notice(), "done again: 3 marked read");
+    assert_eq!(world.notice(), "redone: 3 marked read");
     world.press("h+u");
     assert_eq!(world.notice(), "undone: the settings of 'Tower'");
     world.press("<c-y>");
-    assert_eq!(world.notice(), "done again: the settings of 'Tower'");
+    assert_eq!(world.notice(), "redone: the settings of 'Tower'");
     world.press("u-<c-y>");
-    assert_eq!(world.notice(), "nothing to do again");
+    assert_eq!(world.notice(), "nothing to redo");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_list_of_five_thousand_is_marked_read_in_one_step_and_taken_back_in_one() {
     world.press("uu");
     assert_eq!((world.app.engine.unread(), world.notice()), (5000, "undone: 5000 marked read"));
     world.press("<c-y>");
-    assert_eq!((world.app.engine.unread(), world.notice()), (0, "done again: 5000 marked read"));
+    assert_eq!((world.app.engine.unread(), world.notice()), (0, "redone: 5000 marked read"));
     world.press("uu<c-y>");
     assert_eq!((world.app.engine.unread(), world.app.engine.starred()), (5000, 1));
 }
@@ -194,7 +194,7 @@ fn a_feed_that_was_subscribed_to_anew_is_not_had_twice() {
     world.tell(backissue::engine::request::Request::Import(vec![again]));
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("u");
-    assert!(world.notice().contains("subscribed to anew"), "{}", world.notice());
+    assert!(world.notice().contains("subscribed to again"), "{}", world.notice());
     assert_eq!(world.app.engine.feeds.len(), 2);
 }
 

@@ -249,7 +249,7 @@ fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone()
         world.press("h");
     }
     world.press("<enter>");
-    assert!(world.draw().contains("Your rule (empty takes it away): Mon-Fri 9:00-13:00"));
+    assert!(world.draw().contains("Your rule (empty removes it): Mon-Fri 9:00-13:00"));
     for _ in 0..40 {
         world.press("<backspace>");
     }

@@ -74,7 +74,7 @@ pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
     };
     desk.ask(Request::RemoveFilter(id))?;
     wait_until_applied(desk, id)?;
-    desk.put(&format!("filter {id} is given up: {words}{UNDO_HINT}"));
+    desk.put(&format!("filter {id} was removed: {words}{UNDO_HINT}"));
     Ok(Done::All)
 }
 

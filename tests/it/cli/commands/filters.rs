@@ -55,7 +55,7 @@ fn a_filter_is_made_from_the_command_line_applied_at_once_and_taken_back() {
     let listed = program.run(&["filters"]).with(0).out;
     assert!(listed.starts_with("    1      2 hit     2 hidden  hide: title ~"), "{listed}");
     let told = program.run(&["filters", "remove", "1"]).with(0).out;
-    assert!(told.starts_with("filter 1 is given up: hide: title ~"), "{told}");
+    assert!(told.starts_with("filter 1 was removed: hide: title ~"), "{told}");
     assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
     program.run(&["undo"]).with(0);
     assert_eq!(program.run(&["unread"]).with(0).out, "5\n");

@@ -208,7 +208,7 @@ fn answers_to_a_feed_that_asks_nothing_are_refused_with_a_reason() {
     world.tell(Request::Unsubscribe(FEED));
     assert!(world.app.engine.feeds.is_empty());
     world.tell(Request::Unsubscribe(FEED));
-    assert_eq!(world.notice(), "there is no such subscription any more");
+    assert_eq!(world.notice(), "that subscription no longer exists");
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! The sections of the manual page that the command line does not say: keys, files, environment, exit statuses, examples.
+
+use crate::ui::keys::command_groups::grouped;
+use crate::ui::keys::commands::COMMANDS;
+use crate::ui::keys::key_bindings::Keymap;
+
+const FILES: [(&str, &str); 4] = [
+    (
+        "~/.config/backissue/config.toml",
+        "The configuration; backissue config says where it is, --print-default prints one.",
+    ),
+    ("~/.config/backissue/themes/", "Themes of your own."),
+    ("~/.local/share/backissue/", "Subscriptions, entries, marks and the search index."),
+    ("~/.local/share/backissue/backups/", "Daily backups, without texts."),
+];
+
+const ENVIRONMENT: [(&str, &str); 5] = [
+    ("BACKISSUE_DATA_DIR", "The data folder; as --data-dir."),
+    ("BACKISSUE_CONFIG", "The configuration file; as --config."),
+    ("NO_COLOR", "If it is not empty, no colours are used."),
+    ("COLORTERM, TERM", "How many colours the terminal shows."),
+    ("BROWSER", "The program that opens addresses, if [commands] open names none."),
+];
+
+const EXIT_STATUS: [(&str, &str); 4] = [
+    ("0", "Done."),
+    ("1", "Done, but some feeds failed; lint found errors or warnings; parse found no feed."),
+    ("2", "Wrong usage, or nothing could be done."),
+    ("3", "The store is in use by another backissue that cannot or must not do this command."),
+];
+
+const EXAMPLES: [(&str, &str); 6] = [
+    ("backissue demo", "Looks around without a network."),
+    ("backissue add https://site.example", "Finds the feed of a site and subscribes to it."),
+    ("backissue import ~/.newsboat/urls", "Takes the feeds of newsboat along."),
+    ("backissue poll --quiet", "Checks all feeds that are due; for cron."),
+    ("backissue entries --unread --json", "Lists unread entries for a program."),
+    ("backissue plan orchard", "Says when a feed is checked next, and why then."),
+];
+
+/// The sections, in the language of manual pages.
+pub(super) fn sections() -> String {
+    let mut text =
+        String::from(".SH KEYS\n? in the reader shows the keys that work where you are.\n");
+    let keymap = Keymap::default();
+    for (heading, places) in grouped() {
+        text.push_str(".SS ");
+        text.push_str(&escaped(heading));
+        text.push('\n');
+        for place in places {
+            let Some(row) = COMMANDS.get(place) else { continue };
+            let keys = keymap.keys_of(place).replace('\u{a0}', " ");
+            let keys = if keys.is_empty() { format!(":{}", row.name) } else { keys };
+            push_item(&mut text, &keys, row.help);
+        }
+    }
+    let tables: [(&str, &[(&str, &str)]); 4] = [
+        ("FILES", &FILES),
+        ("ENVIRONMENT", &ENVIRONMENT),
+        ("EXIT STATUS", &EXIT_STATUS),
+        ("EXAMPLES", &EXAMPLES),
+    ];
+    for (heading, rows) in tables {
+        text.push_str(".SH ");
+        text.push_str(heading);
+        text.push('\n');
+        for (term, says) in rows {
+            push_item(&mut text, term, says);
+        }
+    }
+    text
+}
+
+/// A term, and what is said of it.
+fn push_item(text: &mut String, term: &str, says: &str) {
+    text.push_str(".TP\n\\fB");
+    text.push_str(&escaped(term));
+    text.push_str("\\fR\n");
+    text.push_str(&escaped(says));
+    text.push('\n');
+}
+
+/// A text in which nothing is taken for a command of the manual page.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_like_a_command_of_the_page_is_text() {
+        for (text, expected) in
+            [(".SH", "\\&.SH"), ("'x", "\\&'x"), ("a-b\\c", "a\\-b\\ec"), ("|", "|")]
+        {
+            assert_eq!(escaped(text), expected);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Paths that a reader types: `~` is the home folder, Tab completes, and a list of subscriptions is written there.
+
+use super::output::{Output, OwnOutput};
+use crate::engine::input::Input;
+use crate::ui::input::ScreenInput;
+
+/// Names of a folder that are looked at to complete a path.
+const PATHS_MAX: usize = 20_000;
+
+/// A path in which `~` stands for the home folder.
+pub(super) fn expand_home(path: &str) -> String {
+    let home = std::env::var("HOME").unwrap_or_default();
+    match path.strip_prefix('~') {
+        Some(rest) if !home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {
+            format!("{home}{rest}")
+        }
+        Some(_) | None => path.to_owned(),
+    }
+}
+
+/// The longest path that what was typed may become, and what else it may.
+pub(super) fn complete_path(typed: &str) -> Option<String> {
+    let (folder, begun) =
+        typed.rsplit_once('/').map_or(("", typed), |(folder, begun)| (folder, begun));
+    let prefix = typed.strip_suffix(begun).unwrap_or_default();
+    let place = match (folder, prefix) {
+        ("", "") => ".".to_owned(),
+        ("", _) => "/".to_owned(),
+        (folder, _) => expand_home(folder),
+    };
+    let mut found: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(place).ok()?.flatten().take(PATHS_MAX) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let hidden = name.starts_with('.') && !begun.starts_with('.');
+        if name.starts_with(begun) && !hidden && !name.contains(char::is_control) {
+            let is_folder = std::fs::metadata(entry.path()).is_ok_and(|file| file.is_dir());
+            found.push(if is_folder { format!("{name}/") } else { name });
+        }
+    }
+    found.sort_unstable();
+    let first = found.first()?.clone();
+    let agreed = found.iter().fold(first, |agreed, other| {
+        let same = agreed.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+        same.map(|(char, _)| char).collect()
+    });
+    (agreed.len() > begun.len()).then(|| format!("{prefix}{agreed}"))
+}
+
+/// Writes a list of subscriptions; the sentence says what came of it.
+pub(super) fn export(path: &str, text: &str) -> ScreenInput {
+    let place = expand_home(path);
+    let written =
+        OwnOutput::default().write_file(&place, &mut |file| file.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
+        Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_completed_as_far_as_the_names_of_its_folder_agree() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["feeds-old.opml", "feeds-new.opml", ".hidden"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        std::fs::create_dir(folder.path().join("lists")).unwrap();
+        let at = |name: &str| format!("{}/{name}", folder.path().display());
+        for (typed, completed) in [
+            ("f", Some("feeds-")),
+            ("feeds-o", Some("feeds-old.opml")),
+            ("l", Some("lists/")),
+            ("feeds-", None),
+            ("x", None),
+            (".h", Some(".hidden")),
+        ] {
+            assert_eq!(complete_path(&at(typed)), completed.map(at), "{typed}");
+        }
+        assert_eq!(complete_path("/no/such/folder/x"), None);
+        assert_eq!(expand_home("a~b"), "a~b");
+    }
+}
