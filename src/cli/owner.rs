@@ -12,7 +12,7 @@ use super::background::events;
 use super::desk::Desk;
 use super::event_log::EventLog;
 use super::session::{self, Failure, block_on};
-use super::show_screen::end_guests;
+use super::show_screen::{end_guests, finish_polls};
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
 use crate::io::loop_ended::LoopEnded;
@@ -186,6 +186,7 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
             tokio::time::timeout(GUESTS_TIME, guests).await.ok();
             end_guests(&mut runtime, listener).await;
         }
+        finish_polls(&mut runtime).await;
         let settings = runtime.program.engine.settings.clone();
         // The command may wait for a loop that ended before it: that ends its wait.
         let store = runtime.stop();

@@ -120,14 +120,14 @@ pub(in crate::cli) async fn wait_for_store(
     }
 }
 
-/// Waits a moment for the answers to polls that are on their way: one that is thrown away is asked for again. Nothing else
-/// is asked of the network.
+/// Waits a moment for the answers to polls that are on their way, also those of commands that ended before: one that is
+/// thrown away is asked for again. Nothing else is asked of the network.
 pub(in crate::cli) async fn finish_polls<P: Program>(runtime: &mut Runtime<P>) {
     let engine = runtime.program.engine_mut();
+    engine.offline = true;
     if engine.polls.is_empty() {
         return;
     }
-    engine.offline = true;
     let feeds = engine.polls.keys().copied().collect();
     runtime.ask(Request::StopPolls(feeds));
     let answered = runtime.until(|program| program.engine().polls.is_empty());

@@ -138,10 +138,10 @@ fn poll(
             })
             .await;
         hand.cancel();
-        finish_polls(&mut runtime).await;
         if let Ok(listener) = &listener {
             end_guests(&mut runtime, listener).await;
         }
+        finish_polls(&mut runtime).await;
         let store = runtime.stop()?;
         Ok((ending, store, listener.ok()))
     })

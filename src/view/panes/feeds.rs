@@ -31,6 +31,8 @@ const COLUMNS_MIN: usize = 24;
 const SHARE: (usize, usize) = (37, 38);
 /// The same with the times of the next polls beside the names.
 const SHARE_WITH_TIME: (usize, usize) = (30, 34);
+/// Columns that the entries and the text keep at least where there are three panes.
+const OTHERS_COLUMNS: usize = 88;
 /// Columns that the entries want beside a text of full width.
 const ENTRIES_COLUMNS: usize = 46;
 /// Columns that a text wants beside its own: borders and margins.
@@ -51,7 +53,10 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
             Arrangement::Wide => {
                 let text = usize::from(app.ui.settings.text_width).saturating_add(TEXT_EDGES);
                 let spare = width.saturating_sub(text).saturating_sub(ENTRIES_COLUMNS);
-                (spare.max(percent(SHARE.0)), spare.max(percent(SHARE_WITH_TIME.0)))
+                let beside = |columns: usize| width.saturating_sub(columns);
+                let most = percent(SHARE.0).min(beside(OTHERS_COLUMNS));
+                let with_time = percent(SHARE_WITH_TIME.0).min(beside(OTHERS_COLUMNS));
+                (spare.max(most), spare.max(with_time))
             }
             Arrangement::Medium | Arrangement::Stacked | Arrangement::Narrow => {
                 (percent(SHARE.1), percent(SHARE_WITH_TIME.1))
