@@ -9,7 +9,7 @@ fn a_picture_is_sent_to_kitty_once_and_taken_back() {
     std::fs::write(&configuration, "[ui]\nimage_protocol = \"kitty\"\n").unwrap();
     let configuration = configuration.to_str().unwrap();
     let mut session = Session::start(&["--config", configuration, "demo"], 120, 36);
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
     session.press("/");
     session.press("thirteen colours");

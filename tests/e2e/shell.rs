@@ -12,7 +12,7 @@ fn shell_with_demo() -> (Session, String) {
     let program = env!("CARGO_BIN_EXE_backissue");
     let start = format!("sh -c 'echo $$ > id; exec {program} demo'\n");
     session.press(&start);
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
     let id = std::fs::read_to_string(session.home.as_ref().unwrap().path().join("id")).unwrap();
     (session, id.trim().to_owned())
@@ -83,7 +83,7 @@ fn ctrl_z_goes_back_to_the_shell_and_fg_goes_on() {
 #[test]
 fn without_a_shell_it_stays() {
     let mut session = Session::start(&["demo"], 120, 36);
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.press("\x1a");
     session.until_it_says("there is no shell to go back to");
     session.press("\x03");
@@ -94,7 +94,7 @@ fn without_a_shell_it_stays() {
 #[test]
 fn a_storm_of_sizes_ends_in_the_last_one() {
     let mut session = Session::start(&["demo"], 120, 36);
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     for step in 0..120_u16 {
         session.resize(40 + step * 37 % 160, 12 + step * 17 % 40);
     }
@@ -109,7 +109,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() {
 #[test]
 fn title_mouse_and_clipboard_are_the_terminals() {
     let mut session = Session::start(&["demo"], 120, 36);
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
     assert!(session.has_written("\x1b[22;2t"), "the title is kept");
     assert!(session.has_written("\x1b]0;backissue \u{b7} "), "and ours set");
@@ -147,7 +147,7 @@ fn links_and_plain_words_are_written_as_configured() {
         .unwrap();
     let configuration = configuration.to_str().unwrap();
     let mut session = Session::start(&["--config", configuration, "demo"], 120, 36);
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
     // The feed that shows everything is the last one, and its first entry is full of links.
     session.press("Gl");
