@@ -8,7 +8,7 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
-use super::transaction::apply_together;
+use super::writing::transaction::apply_together;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
 
 /// Entries in one transaction.

@@ -9,7 +9,7 @@ use super::applied_filters::NewHits;
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, numbered_key};
-use super::transaction::apply_together;
+use super::writing::transaction::apply_together;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
 use crate::engine::store_work::Marked;

@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
-use super::transaction::Group;
-use super::upkeep::disk_room::MeasureRoom;
+use super::upkeep::free_room::MeasureRoom;
 use super::upkeep::sync::Syncer;
+use super::writing::group::Group;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
 

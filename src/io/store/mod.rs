@@ -24,9 +24,9 @@ mod schema;
 mod sleepy_threads;
 mod store_thread;
 mod times;
-mod transaction;
 mod undo_steps;
 pub mod upkeep;
+mod writing;
 
 pub use super::store::reading::filter_hits::RuleHits;
 pub use super::store::reading::search::SearchHit;
@@ -38,7 +38,7 @@ pub use super::store::upkeep::backup::Backup;
 pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
-pub use super::store::upkeep::disk_room::MeasureRoom;
+pub use super::store::upkeep::free_room::MeasureRoom;
 pub use super::store::upkeep::recovery::{
     DamagedFolder, damaged_folders, discard_damaged, mended_unseen,
 };

@@ -20,10 +20,10 @@ use super::record_keys::{feed_bytes, feed_of};
 use super::salvage::{self, Finding};
 use super::schema;
 use super::sleepy_threads::{Stay, open_database};
-use super::transaction::Group;
 use super::upkeep::daily_backup;
-use super::upkeep::disk_room::measure_room;
+use super::upkeep::free_room::measure_room;
 use super::upkeep::sync::Syncer;
+use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::history::FeedKey;
 

@@ -11,12 +11,12 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sled::{Db, IVec};
 
-use super::compact::tree_names;
 use super::fresh_store::{FreshStore, mend_swap};
 use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
+use crate::io::store::record_keys::tree_names;
 use crate::io::store::schema::SCHEMA;
 
 /// The first line of the unpacked file; the number is the version of the format.

@@ -1,11 +1,10 @@
 //! Compaction: sled's log only grows; live records are copied into a fresh store.
 
-use sled::Db;
-
 use super::fresh_store::FreshStore;
 use super::recovery::note_damage;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::handle::Store;
+use crate::io::store::record_keys::tree_names;
 
 /// The key of the size on disk after the last compaction.
 const COMPACT_KEY: &[u8] = b"compact_bytes";
@@ -71,13 +70,6 @@ impl Store {
         drop(lock);
         taken.map(|()| Compacted { before, live })
     }
-}
-
-/// Returns the names of our trees.
-pub(in crate::io::store) fn tree_names(db: &Db) -> Vec<sled::IVec> {
-    let mut names = db.tree_names();
-    names.retain(|name| name != b"__sled__default");
-    names
 }
 
 #[cfg(test)]

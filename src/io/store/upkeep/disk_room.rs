@@ -1,25 +1,15 @@
 //! Room on the disk: sled does not go on after a write that failed, so it is asked to write only where there is room.
 
-use std::path::Path;
-
 use crate::engine::store_work::Job;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::upkeep::free_room::MeasureRoom;
 
 /// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
 /// meanwhile.
 const FREE_MIN: u64 = 8 * 1024 * 1024;
 /// What is written of a document, for each of its bytes: texts, their records, and the pages that hold them.
 const GROWTH: u64 = 3;
-
-/// Says how many bytes are free for a folder; `None`: that is not known.
-pub type MeasureRoom = fn(&Path) -> Option<u64>;
-
-/// How many bytes are free for a folder.
-pub(in crate::io::store) fn measure_room(folder: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(folder).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
 
 /// About how many bytes a job writes.
 fn size_of(job: &Job) -> u64 {

@@ -5,6 +5,7 @@ pub(super) mod check;
 pub(super) mod compact;
 pub(super) mod daily_backup;
 pub(super) mod disk_room;
+pub(super) mod free_room;
 pub(super) mod fresh_store;
 pub(super) mod mending;
 mod reading_copy;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::disk_room::measure_room;
+use super::free_room::measure_room;
 use super::fresh_store::FreshStore;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;

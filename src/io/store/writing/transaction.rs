@@ -1,21 +1,17 @@
 //! Transactions: batches for several trees, applied all or none; what many polls write is applied together.
 
-use std::collections::BTreeSet;
-
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 use sled::{Batch, Tree};
 
-use super::error::StoreError;
-use super::handle::Store;
-use super::upkeep::recovery::on_damaged_files;
+use super::group::Group;
 use crate::engine::store_work::{Job, StoreWork, Stored};
 use crate::history::FeedKey;
-
-/// Documents that are written in one transaction at most: their texts are in memory until then.
-const DOCUMENTS_MAX: usize = 16;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::upkeep::recovery::on_damaged_files;
 
 /// Applies batches to their trees, all or none of them. Later ones win over earlier ones of the same tree.
-pub(super) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreError> {
+pub(in crate::io::store) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreError> {
     let mut trees: Vec<&Tree> = Vec::new();
     let mut placed = Vec::new();
     for &(tree, batch) in batches {
@@ -40,29 +36,6 @@ pub(super) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreErr
         TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
         TransactionError::Storage(error) => error.into(),
     })
-}
-
-/// What was prepared and is not written yet. sled writes to the disk twice for each transaction, so what many feeds
-/// change is written in one.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    /// Whether what is being done may wait for the others.
-    is_open: bool,
-    batches: Vec<(Tree, Batch)>,
-    feeds: BTreeSet<FeedKey>,
-    documents: usize,
-}
-
-impl Group {
-    /// What is being done is written at once.
-    pub(super) const fn close(&mut self) {
-        self.is_open = false;
-    }
-
-    /// Whether it is as large as it may be.
-    const fn is_full(&self) -> bool {
-        self.documents >= DOCUMENTS_MAX
-    }
 }
 
 /// The feed that a write is about which may be written together with those of other feeds.
@@ -90,7 +63,7 @@ const fn read_feed(job: &Job) -> Option<FeedKey> {
 impl Store {
     /// Does work as [`Self::perform`] does, but what polls write is left to [`Self::write_group`], which must be called
     /// before it is reported, and before whatever [`Self::needs_group`].
-    pub(super) fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
+    pub(in crate::io::store) fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
         let feed = grouped_feed(&work.job);
         let with_document = matches!(&work.job, Job::Commit(commit) if commit.document.is_some());
         self.group.is_open = feed.is_some();
@@ -102,13 +75,13 @@ impl Store {
     }
 
     /// Whether work must find the group written.
-    pub(super) fn needs_group(&self, job: &Job) -> bool {
+    pub(in crate::io::store) fn needs_group(&self, job: &Job) -> bool {
         let feed = grouped_feed(job).filter(|_| !self.group.is_full()).or(read_feed(job));
         feed.is_none_or(|feed| self.group.feeds.contains(&feed))
     }
 
     /// Writes what was left to it, all or none of it.
-    pub(super) fn write_group(&mut self) -> Result<(), StoreError> {
+    pub(in crate::io::store) fn write_group(&mut self) -> Result<(), StoreError> {
         let Group { batches, feeds, .. } = std::mem::take(&mut self.group);
         if batches.is_empty() {
             return Ok(());
@@ -126,7 +99,10 @@ impl Store {
     }
 
     /// Applies batches now, or leaves them to the group if one is open.
-    pub(super) fn apply(&mut self, batches: Vec<(Tree, Batch)>) -> Result<(), StoreError> {
+    pub(in crate::io::store) fn apply(
+        &mut self,
+        batches: Vec<(Tree, Batch)>,
+    ) -> Result<(), StoreError> {
         if self.group.is_open {
             self.group.batches.extend(batches);
             return Ok(());
@@ -138,7 +114,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use chrono::{DateTime, Utc};
 
@@ -208,7 +184,7 @@ mod tests {
         ] {
             assert_eq!(store.needs_group(&job), needs, "{job:?}");
         }
-        store.group.documents = DOCUMENTS_MAX;
+        store.group.documents = usize::MAX;
         assert!(store.needs_group(&polled(B).job), "so many texts are not kept in memory");
     }
 

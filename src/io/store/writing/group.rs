@@ -1,0 +1,36 @@
+//! What polls changed and is not written yet.
+
+use std::collections::BTreeSet;
+
+use sled::{Batch, Tree};
+
+use crate::history::FeedKey;
+
+/// Documents that are written in one transaction at most: their texts are in memory until then.
+const DOCUMENTS_MAX: usize = 16;
+
+/// What was prepared and is not written yet. sled writes to the disk twice for each transaction, so what many feeds
+/// change is written in one.
+#[derive(Debug, Default)]
+pub(in crate::io::store) struct Group {
+    /// Whether what is being done may wait for the others.
+    pub(super) is_open: bool,
+    /// What it writes, in order.
+    pub(super) batches: Vec<(Tree, Batch)>,
+    /// The feeds that it writes of.
+    pub(super) feeds: BTreeSet<FeedKey>,
+    /// How many documents are in it.
+    pub(super) documents: usize,
+}
+
+impl Group {
+    /// What is being done is written at once.
+    pub(in crate::io::store) const fn close(&mut self) {
+        self.is_open = false;
+    }
+
+    /// Whether it is as large as it may be.
+    pub(super) const fn is_full(&self) -> bool {
+        self.documents >= DOCUMENTS_MAX
+    }
+}
