@@ -58,11 +58,11 @@ pub(in crate::cli) async fn show_screen(
         // Where it cannot be shown, the wait is as short.
         terminal.show_text(&text).ok();
     }
-    finish_polls(&mut runtime).await;
-    drop(terminal);
     if let Some(listener) = &listener {
         end_guests(&mut runtime, listener).await;
     }
+    finish_polls(&mut runtime).await;
+    drop(terminal);
     let settings = runtime.program.engine.settings.clone();
     let store = runtime.stop()?;
     Ok(Left { ending: ending?, settings, store, listener })

@@ -84,7 +84,9 @@ pub enum StartError {
 /// Moves logins that stand within stored addresses to the file of credentials: earlier versions kept them there.
 fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreError> {
     let network = &mut settings.network;
-    let Some(file) = network.credentials_file.clone() else { return Ok(()) };
+    let Some(file) = network.credentials_file.clone().filter(|_| store.has_logins()) else {
+        return Ok(());
+    };
     let mut moved = Vec::new();
     for (feed, mut record) in store.records()? {
         let Some(split) = split_login(&record.url) else { continue };

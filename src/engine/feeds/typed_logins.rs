@@ -18,6 +18,9 @@ pub struct SplitAddress {
 
 /// Takes the login out of an address; `None`: there is none.
 pub fn split_login(address: &str) -> Option<SplitAddress> {
+    if !address.contains('@') {
+        return None;
+    }
     let mut url = Url::parse(address).ok().filter(Url::has_host)?;
     let (user, password) = (url.username().to_owned(), url.password().map(str::to_owned));
     if user.is_empty() && password.is_none() {

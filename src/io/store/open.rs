@@ -25,6 +25,7 @@ use super::upkeep::free_room::measure_room;
 use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::feeds::typed_logins::split_login;
 use crate::history::FeedKey;
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
@@ -140,6 +141,7 @@ impl Store {
             rows: BTreeMap::new(),
             shown: ListedEntryCache::default(),
             ended: BTreeSet::new(),
+            has_logins: false,
             order: Vec::new(),
             gaps: Vec::new(),
             list_number: 0,
@@ -185,18 +187,22 @@ impl Store {
         Ok(fresh)
     }
 
-    /// Notes the subscriptions that were given up: their entries are in no list.
+    /// Notes the subscriptions that were given up, whose entries are in no list, and whether a login stands in an address.
     fn load_ended(&mut self) -> Result<(), StoreError> {
-        let mut ended = BTreeSet::new();
+        let (mut ended, mut has_logins) = (BTreeSet::new(), false);
         for pair in &self.feeds {
             let (key, bytes) = pair?;
-            let record = codec::decode::<SubscriptionRecord>(&bytes);
-            ended.extend(
-                feed_of(&key).filter(|_| record.is_ok_and(|record| record.ended.is_some())),
-            );
+            let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
+            has_logins |= split_login(&record.url).is_some();
+            ended.extend(feed_of(&key).filter(|_| record.ended.is_some()));
         }
-        self.ended = ended;
+        (self.ended, self.has_logins) = (ended, has_logins);
         Ok(())
+    }
+
+    /// Whether an address that was stored by an earlier version holds a login.
+    pub const fn has_logins(&self) -> bool {
+        self.has_logins
     }
 
     /// Removes everything that is stored for these subscriptions, where they are given up.
