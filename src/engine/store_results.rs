@@ -11,7 +11,7 @@ use super::feeds::feed_settings;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
-use super::store_work::{Answer, DISK_FULL, JobId, JobSubject, Stored};
+use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
 use super::undo::rollback::Rollback;
 use super::undo::take_back;
 use crate::history::{Counters, FeedKey};
@@ -135,10 +135,11 @@ pub(super) fn failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
     subject: JobSubject,
-    why: String,
+    why: StoreFailure,
 ) -> Vec<Effect> {
+    let StoreFailure { text: why, no_room } = why;
     match subject {
-        JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why),
+        JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why, no_room),
         JobSubject::History(feed) => {
             walks::not_kept(engine, feed, why);
             return Vec::new();
@@ -161,7 +162,7 @@ pub(super) fn failed(
         | JobSubject::Keeping
         | JobSubject::Display => {}
     }
-    if why.starts_with(DISK_FULL) {
+    if no_room {
         return wait_for_room(engine, now, subject, why);
     }
     engine.complain(why);
@@ -318,7 +319,7 @@ mod tests {
     }
 
     fn fail(engine: &mut Engine, id: JobId) -> Output {
-        let result = Err("the disk is full".to_owned());
+        let result = Err("the disk is full".into());
         let stored = Stored { id, subject: JobSubject::Change, result };
         update(engine, NOW, Input::Stored(Box::new(stored)))
     }

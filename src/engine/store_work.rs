@@ -233,7 +233,22 @@ pub enum Answer {
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
-/// The answer to one job, or why it could not be done; a sentence.
+/// Why a job could not be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreFailure {
+    /// A sentence.
+    pub text: String,
+    /// There was no room to write to: nothing is wrong with what was to be written.
+    pub no_room: bool,
+}
+
+impl From<&str> for StoreFailure {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), no_room: false }
+    }
+}
+
+/// The answer to one job, or why it could not be done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// Which job it was.
@@ -241,7 +256,7 @@ pub struct Stored {
     /// What it was about.
     pub subject: JobSubject,
     /// What came of it.
-    pub result: Result<Answer, String>,
+    pub result: Result<Answer, StoreFailure>,
 }
 
 /// Which entries a mark changed.
@@ -272,9 +287,6 @@ impl JobSubject {
         }
     }
 }
-
-/// How the sentence begins that says that nothing could be written because the disk is full.
-pub const DISK_FULL: &str = "the disk is full";
 
 impl Job {
     /// Whether it writes nothing.

@@ -359,7 +359,7 @@ impl<P: Program> Runtime<P> {
                 && let Err(why) = stored.result
                 && stored.subject.is_kept()
             {
-                return Err(StartError::System(why));
+                return Err(StartError::System(why.text));
             }
         }
         Ok(store)

@@ -81,19 +81,7 @@ pub(in crate::engine) fn without_login(typed: &str) -> String {
 }
 
 fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, behind)) = rest.split_first() {
-        let hex = behind.first_chunk::<2>().filter(|_| first == b'%');
-        let decoded = hex.and_then(|hex| {
-            let digits = std::str::from_utf8(hex).ok()?;
-            u8::from_str_radix(digits, 16).ok()
-        });
-        bytes.push(decoded.unwrap_or(first));
-        let taken = if decoded.is_some() { 2 } else { 0 };
-        rest = behind.get(taken..).unwrap_or_default();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{DISK_FULL, Job};
+use crate::engine::store_work::Job;
 use crate::history::{Counters, FeedKey};
 use crate::schedule::{self, PollFailure};
 
@@ -285,7 +285,14 @@ fn news_since(
 
 /// What a poll changed could not be written: the feed goes back to what it was, so that validators of a document
 /// that was never kept are never sent, and is asked again later.
-pub fn commit_failed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, why: &str) {
+/// Where there was no room for it, that is no fault of the feed's.
+pub fn commit_failed(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    why: &str,
+    no_room: bool,
+) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let before = engine.polls.get_mut(&feed).and_then(|poll| poll.before.take());
     if let Some(before) = before {
@@ -299,8 +306,7 @@ pub fn commit_failed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, why
         }
         subscription.record.choose(chosen);
     }
-    if why.starts_with(DISK_FULL) {
-        // It is no fault of the feed's.
+    if no_room {
         let result = PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()));
         end_poll(engine, now, result);
         return;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
-use crate::engine::store_work::DISK_FULL;
+use crate::engine::store_work::StoreFailure;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum StoreError {
     Ended(#[from] LoopEnded),
     /// Nothing was written, and nothing is lost.
     #[error(
-        "{DISK_FULL}: {} MB are free and {} MB are needed to write; nothing is kept until there is room, reading goes on",
+        "the disk is full: {} MB are free and {} MB are needed to write; nothing is kept until there is room, reading goes on",
         .free / 1_000_000,
         .needed.div_ceil(1_000_000)
     )]
@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// Nothing can be written to the data folder.
     #[error(
-        "{DISK_FULL}, or its folder must not be written to: the store is open for reading, and nothing is kept"
+        "the disk is full, or its folder must not be written to: the store is open for reading, and nothing is kept"
     )]
     ReadOnly,
     /// A record that should be there is not; a sentence.
@@ -81,6 +81,13 @@ pub enum StoreError {
         "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
     )]
     Failed(String),
+}
+
+impl From<&StoreError> for StoreFailure {
+    fn from(error: &StoreError) -> Self {
+        let no_room = matches!(error, StoreError::Full { .. } | StoreError::ReadOnly);
+        Self { text: error.to_string(), no_room }
+    }
 }
 
 impl From<sled::Error> for StoreError {

@@ -3,7 +3,7 @@
 use super::error::StoreError;
 use super::handle::Store;
 use super::upkeep::recovery::{note_seen, on_damaged_files};
-use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreWork, Stored};
+use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreFailure, StoreWork, Stored};
 use crate::history::Merged;
 
 impl Store {
@@ -13,7 +13,7 @@ impl Store {
         let subject = job.subject();
         let done =
             self.check_room(&job).and_then(|()| on_damaged_files(self, |store| do_job(store, job)));
-        let result = done.map_err(|error| error.to_string()).transpose()?;
+        let result = done.map_err(|error| StoreFailure::from(&error)).transpose()?;
         Some(Stored { id, subject, result })
     }
 

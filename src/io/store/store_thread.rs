@@ -293,7 +293,7 @@ impl<'a> Working<'a> {
         let Err(error) = written else { return };
         for place in grouped {
             if let Some(Unsynced::Work { id, subject, answer }) = self.done.get_mut(place) {
-                let result = Err(error.to_string());
+                let result = Err((&error).into());
                 *answer = Some(Stored { id: *id, subject: *subject, result });
             }
         }
@@ -350,7 +350,7 @@ impl<'a> Working<'a> {
             let answer = match (unsynced, synced) {
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
                 (Unsynced::Work { id, subject, .. }, Err(error)) => {
-                    Some(Stored { id, subject, result: Err(error.to_string()) })
+                    Some(Stored { id, subject, result: Err(error.into()) })
                 }
                 (Unsynced::Waiting(waiting), synced) => {
                     let synced = match synced {

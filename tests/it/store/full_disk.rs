@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use backissue::engine::entries::rows::Show;
-use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreWork};
+use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
 use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::Store;
 
 use super::{commit, entry, key, listed, open, polled};
 
-fn work(store: &mut Store, job: Job) -> Result<Answer, String> {
+fn work(store: &mut Store, job: Job) -> Result<Answer, StoreFailure> {
     let done = store.perform(StoreWork { id: JobId(1), job, rollback: None });
     done.map_or(Ok(Answer::RecordsSaved), |stored| stored.result)
 }
@@ -36,7 +36,8 @@ fn what_cannot_be_written_fails_as_a_whole_and_works_when_there_is_room_again() 
     FREE.store(1_000_000, Ordering::Relaxed);
     for job in [mark(), poll()] {
         let why = work(&mut store, job).unwrap_err();
-        assert!(why.starts_with("the disk is full: 1 MB are free"), "{why}");
+        assert!(why.text.starts_with("the disk is full: 1 MB are free"), "{why:?}");
+        assert!(why.no_room, "no feed is at fault");
     }
     assert_eq!(listed(&mut store, Show::Unread).len(), 15, "nothing was written");
     assert!(work(&mut store, Job::ReadEntry(key(0))).is_ok(), "reading goes on");

@@ -14,7 +14,7 @@ use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
-use backissue::engine::store_work::{Job, StoreWork, Stored};
+use backissue::engine::store_work::{Job, StoreFailure, StoreWork, Stored};
 use backissue::engine::update::update as engine_update;
 use backissue::history::FeedKey;
 use backissue::io::pictures;
@@ -287,7 +287,7 @@ impl World {
         let subject = work.job.subject();
         if let Some(place) = self.failing.iter().position(|fails| fails(&work.job)) {
             self.failing.remove(place);
-            let result = Err("the disk is full".to_owned());
+            let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
             return Some(Input::Stored(Box::new(Stored { id: work.id, subject, result })));
         }
         match &work.job {

@@ -62,7 +62,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::store_work::{DISK_FULL, Job, JobId, StoreWork};
+    use crate::engine::store_work::{Job, JobId, StoreWork};
     use crate::io::store::upkeep::reading_copy::*;
 
     #[test]
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(store.salt(1).unwrap(), 7);
         let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), rollback: None };
         let why = store.perform(write).unwrap().result.unwrap_err();
-        assert!(why.starts_with(DISK_FULL) && why.contains("for reading"), "{why}");
+        assert!(why.no_room && why.text.contains("for reading"), "{why:?}");
         let copy = store.folder().to_owned();
         drop(store);
         assert_eq!((log(), copy.exists()), (before, false));
