@@ -306,22 +306,14 @@ impl Job {
         )
     }
 
-    /// Whether it is done at once: it only reads, or is too small to sync the disk for.
+    /// Whether it is done at once: it only reads, and not behind all writes, or is too small to sync the disk for.
     pub const fn is_read(&self) -> bool {
-        matches!(
+        let is_small = matches!(
             self,
-            Self::ReadRows(_)
-                | Self::ReadEntry(_)
-                | Self::ReadPolls(_)
-                | Self::ReadPublications(_)
-                | Self::ReadLearned(_)
-                | Self::SaveLearned(..)
-                | Self::SaveReadingPosition(..)
-                | Self::SaveFullText(..)
-                | Self::CountToday(_)
-                | Self::CountSearches(_)
-                | Self::CountFilters
-        )
+            Self::SaveLearned(..) | Self::SaveReadingPosition(..) | Self::SaveFullText(..)
+        );
+        let is_behind_writes = matches!(self, Self::ReadNodes(_) | Self::ReadNewEntries(_));
+        is_small || (self.only_reads() && !is_behind_writes)
     }
 
     /// What the job is about.

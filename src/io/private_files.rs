@@ -1,7 +1,7 @@
 //! Files and folders that nobody but their owner can read.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
@@ -16,6 +16,19 @@ const OWN_FOLDERS: [&str; 3] = ["store", "backups", "index"];
 /// Creates a folder, and those above it, for their owner alone. One that is there stays as it is.
 pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(folder)
+}
+
+/// Replaces a file, whole and durable or not at all, by one for its owner alone. A link stays one: what it leads to is
+/// replaced.
+pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Such files are made for their owner alone.
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Takes away what others may do with a file or a folder. Where the system does not allow that, it stays as it is.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use super::private_files::replace_private;
 use crate::ui::state::screen_place::ScreenPlace;
 
 /// Bytes of the file at most; it has a few hundred.
@@ -22,10 +23,7 @@ pub(super) fn load(folder: &Path) -> Option<ScreenPlace> {
 
 /// Keeps where the reader is.
 pub(super) fn save(folder: &Path, place: &ScreenPlace) -> io::Result<()> {
-    let text = serde_json::to_vec(place)?;
-    let (path, fresh) = (path_in(folder), folder.join("screen.json.new"));
-    fs::write(&fresh, text)?;
-    fs::rename(fresh, path)
+    replace_private(&path_in(folder), &serde_json::to_vec(place)?)
 }
 
 /// Forgets it.

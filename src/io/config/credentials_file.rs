@@ -1,13 +1,13 @@
 //! `credentials.toml` beside the configuration file: logins that were typed within addresses. Only its owner can read it.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::credentials::{CredentialsTable, origin};
 use crate::engine::settings::{Credentials, Login, Settings};
-use crate::io::private_files::{create_private_folder, make_private};
+use crate::io::private_files::{create_private_folder, make_private, replace_private};
 
 const NAME: &str = "credentials.toml";
 const HEAD: &str = "# Logins that were typed within addresses. backissue writes them here; the file is for your eyes alone.\n";
@@ -80,13 +80,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_private_folder(folder)?;
-    // A link stays one: what it leads to is replaced. Such files are made for their owner alone.
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(folder))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path).map_err(|error| error.error)?;
-    Ok(())
+    replace_private(path, text.as_bytes())
 }
 
 fn table(credentials: &Credentials) -> String {
