@@ -64,6 +64,8 @@ pub(super) enum Command {
     Feeds(FeedsArgs),
     /// Unsubscribe from feeds; 'undo' brings them back for a week
     Unsubscribe(FeedsNamed),
+    /// Subscribe again to feeds that you unsubscribed from within a week, as they were
+    SubscribeAgain(FeedsNamed),
     /// Say how many entries are not read, fast: for status bars
     Unread(UnreadArgs),
     /// List entries, newest first
@@ -155,6 +157,7 @@ pub(super) struct ExportArgs {
 
 /// `feeds`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct FeedsArgs {
     /// Only those that have all these words in title, address or tags
     #[arg(value_name = "WORDS")]
@@ -168,6 +171,9 @@ pub(super) struct FeedsArgs {
     /// Only those that fail, or have ended
     #[arg(long)]
     pub(super) failing: bool,
+    /// Those that you unsubscribed from within a week; 'subscribe-again' brings one back
+    #[arg(long, conflicts_with_all = ["tags", "unread", "failing"])]
+    pub(super) removed: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

@@ -48,7 +48,7 @@ pub(super) enum MarkWord {
     Unstarred,
 }
 
-/// `unsubscribe`.
+/// `unsubscribe` and `subscribe-again`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FeedsNamed {
     /// Feeds: numbers, addresses, or parts of titles

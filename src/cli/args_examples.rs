@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each subcommand with its examples; one below another is named by both words.
-const EXAMPLES: [(&str, &str); 34] = [
+const EXAMPLES: [(&str, &str); 35] = [
     ("demo", "backissue demo"),
     (
         "add",
@@ -79,6 +79,7 @@ const EXAMPLES: [(&str, &str); 34] = [
         "backissue set orchard --pace more --min 30m\n\
          backissue set orchard --rule 'Mon-Fri 9:00-18:00 45m' --tag news",
     ),
+    ("subscribe-again", "backissue subscribe-again orchard"),
     ("resume", "backissue resume orchard"),
     ("move", "backissue move orchard accept\nbackissue move 7 refuse"),
     (

@@ -36,6 +36,21 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
     }
 }
 
+/// A feed that was unsubscribed from, as `feeds --removed --json` lists it.
+pub(super) fn removed_feed(feed: &Subscription, until: DateTime<Utc>) -> Value {
+    json!({
+        "number": feed.key,
+        "url": feed.record.url,
+        "title": feed.record.shown_title(),
+        "tags": feed.record.tags,
+        "unread": feed.counters.unread,
+        "total": feed.counters.total,
+        "starred": feed.counters.starred,
+        "removed": time(feed.record.ended),
+        "kept_until": time(Some(until)),
+    })
+}
+
 /// A subscription.
 pub(super) fn feed(
     engine: &Engine,

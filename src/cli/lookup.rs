@@ -5,9 +5,28 @@ use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
+/// Among what a feed is looked for, as error messages call it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Among {
+    /// What one of them is, and what several are.
+    words: [&'static str; 2],
+    /// The command that lists them.
+    listed_by: &'static str,
+}
+
+/// All subscriptions.
+pub(super) const SUBSCRIPTIONS: Among =
+    Among { words: ["subscription", "subscriptions"], listed_by: "backissue feeds" };
+/// What was unsubscribed from within a week.
+pub(super) const REMOVED: Among = Among {
+    words: ["feed that was removed within a week", "feeds that were removed"],
+    listed_by: "backissue feeds --removed",
+};
+
 /// The subscription meant by `typed`.
 pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
-    find_feed(engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
+    let records = engine.feeds.values().map(|feed| (feed.key, &feed.record));
+    find_feed(records, typed, SUBSCRIPTIONS)
 }
 
 /// The subscriptions meant by all that was typed, each once; they are found before anything is done with one of them.
@@ -15,17 +34,19 @@ pub(super) fn find_subscriptions(
     engine: &Engine,
     typed: &[String],
 ) -> Result<Vec<FeedKey>, Failure> {
-    find_feeds(&engine.feeds.values().map(|feed| (feed.key, &feed.record)), typed)
+    let records = engine.feeds.values().map(|feed| (feed.key, &feed.record));
+    find_feeds(&records, typed, SUBSCRIPTIONS)
 }
 
 /// The feeds meant by all that was typed, each once.
 pub(super) fn find_feeds<'r>(
     records: &(impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone),
     typed: &[String],
+    among: Among,
 ) -> Result<Vec<FeedKey>, Failure> {
     let mut found = Vec::with_capacity(typed.len());
     for typed in typed {
-        let feed = find_feed(records.clone(), typed)?;
+        let feed = find_feed(records.clone(), typed, among)?;
         if !found.contains(&feed) {
             found.push(feed);
         }
@@ -37,6 +58,7 @@ pub(super) fn find_feeds<'r>(
 fn find_feed<'r>(
     records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
     typed: &str,
+    among: Among,
 ) -> Result<FeedKey, Failure> {
     let typed = typed.trim();
     let number = typed.parse().ok().map(FeedKey);
@@ -59,15 +81,17 @@ fn find_feed<'r>(
     match partial.as_slice() {
         [(only, _)] => Ok(*only),
         [] => Err(Failure::new(format!(
-            "no subscription is called '{typed}'; 'backissue feeds' lists them"
+            "no {} is called '{typed}'; '{}' lists them",
+            among.words[0], among.listed_by
         ))),
         several => {
             let listed = several.iter().take(5);
             let names: Vec<String> =
                 listed.map(|(key, record)| format!("{key} '{}'", record.shown_title())).collect();
             Err(Failure::new(format!(
-                "'{typed}' fits {} subscriptions ({}); name one by its number",
+                "'{typed}' fits {} {} ({}); name one by its number",
                 several.len(),
+                among.words[1],
                 names.join(", ")
             )))
         }
@@ -87,7 +111,7 @@ mod tests {
 
     fn find(typed: &str) -> Result<FeedKey, Failure> {
         let records = records();
-        find_feed(records.iter().map(|(key, record)| (*key, record)), typed)
+        find_feed(records.iter().map(|(key, record)| (*key, record)), typed, SUBSCRIPTIONS)
     }
 
     fn records() -> [(FeedKey, SubscriptionRecord); 3] {

@@ -286,6 +286,7 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         Command::Unread(args) => commands::unread::run(desk, args),
         Command::Open(args) => commands::changes::open::run(desk, args),
         Command::Undo => commands::changes::undo::run(desk),
+        Command::SubscribeAgain(args) => commands::changes::unsubscribe::take_back(desk, args),
         Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
         Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
         Command::Mark(args) => commands::changes::mark::run(desk, args),

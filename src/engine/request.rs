@@ -43,6 +43,8 @@ pub enum Request {
     TakeFirstFeed(u32),
     /// Give up a subscription.
     Unsubscribe(FeedKey),
+    /// Subscribe again to a feed that was unsubscribed from within a week, as it was.
+    SubscribeAgain(FeedKey),
     /// Poll a feed more or less often.
     SetPace(FeedKey, Pace),
     /// Change what is chosen for a feed.
@@ -159,6 +161,7 @@ mod tests {
             Request::Choose { addition: 1, url: None },
             Request::TakeFirstFeed(1),
             Request::Unsubscribe(feed),
+            Request::SubscribeAgain(feed),
             Request::SetPace(feed, Pace::Less),
             Request::Set(feed, Box::default()),
             Request::RenameTag { tag: "a".into(), name: "b/c".into() },

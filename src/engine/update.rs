@@ -106,6 +106,7 @@ fn requested(
             return Err("that subscription no longer exists".to_owned());
         }
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
+        Request::SubscribeAgain(feed) => unsubscribe::subscribe_again(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
         Request::RenameTag { tag, name } => tags::rename(engine, &tag, &name),

@@ -17,7 +17,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::overlays::{choice, edit, filters, help, palette, plan, timetable};
+use super::overlays::{choice, edit, filters, help, palette, plan, removed, timetable};
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{clusters, dressing, pane, plain};
 use crate::ui::app::App;
@@ -130,6 +130,7 @@ fn draw_overlay(
         Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
+        Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
         // They stand on the bottom line.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) => viewport,
     }

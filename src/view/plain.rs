@@ -134,6 +134,7 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
             Overlay::Choice(_)
             | Overlay::Timetable(_)
             | Overlay::FilterList(_)
+            | Overlay::Removed(_)
             | Overlay::Question(_)
             | Overlay::Looking(_),
         )

@@ -8,7 +8,9 @@ use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::search_query::is_tagged;
+use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::view;
 
@@ -17,6 +19,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     let now = clock::now();
     let engine = desk.engine()?;
     let wanted = Wanted::new(args);
+    if args.removed {
+        return list_removed(desk, &engine, &wanted, args.json);
+    }
     let feeds: Vec<&Subscription> =
         engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
     if args.json {
@@ -36,6 +41,37 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     }
     for feed in feeds {
         desk.put(&feed_line(feed, now));
+    }
+    Ok(Done::All)
+}
+
+/// Lists the feeds that were unsubscribed from within a week, the last one first.
+fn list_removed(
+    desk: &Desk,
+    engine: &Engine,
+    wanted: &Wanted,
+    json: bool,
+) -> Result<Done, Failure> {
+    let now = clock::now();
+    let mut removed = recently_removed(engine, now);
+    removed.retain(|(feed, _)| wanted.takes(feed));
+    if json {
+        let listed = removed.iter().map(|(feed, until)| json::removed_feed(feed, *until));
+        desk.put(&json::text(&Value::Array(listed.collect())));
+        return Ok(Done::All);
+    }
+    if removed.is_empty() {
+        desk.tell("no such feed; what you unsubscribe from stays for a week");
+    }
+    for (feed, until) in removed {
+        let left = view::relative(until, now);
+        desk.put(&format!(
+            "{:>5}  {:<6} entries  forgotten {left:<8}  {}  {}",
+            feed.key.to_string(),
+            feed.counters.total,
+            feed.record.shown_title(),
+            feed.record.url,
+        ));
     }
     Ok(Done::All)
 }

@@ -36,7 +36,11 @@ fn count_unread<'r>(
     typed: &[String],
     in_json: bool,
 ) -> Result<String, Failure> {
-    let named = lookup::find_feeds(&feeds.clone().map(|(feed, record, _)| (feed, record)), typed)?;
+    let named = lookup::find_feeds(
+        &feeds.clone().map(|(feed, record, _)| (feed, record)),
+        typed,
+        lookup::SUBSCRIPTIONS,
+    )?;
     let wanted = feeds.filter(|(feed, ..)| typed.is_empty() || named.contains(feed));
     let sum = |of: fn(Counters) -> u32| {
         wanted.clone().map(|(.., counters)| u64::from(of(counters))).sum::<u64>()

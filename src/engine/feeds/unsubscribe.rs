@@ -7,14 +7,14 @@ use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::SubscriptionRecord;
+use super::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::undo_stack::{Step, is_over};
+use crate::engine::undo::undo_stack::{Step, UNDO_KEPT, is_over};
 use crate::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
@@ -56,6 +56,9 @@ pub fn take_back(
     now: DateTime<Utc>,
     feed: FeedKey,
 ) -> Result<Vec<Effect>, String> {
+    if let Some(there) = engine.feeds.get(&feed) {
+        return Err(format!("'{}' is subscribed to already", there.record.shown_title()));
+    }
     let Some(ended) = engine.ended.get(&feed) else {
         return Err("the feed that you unsubscribed from is no longer kept".to_owned());
     };
@@ -71,6 +74,35 @@ pub fn take_back(
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     plans::replan(engine, feed, now);
     Ok(vec![save(engine, feed, record)])
+}
+
+/// Subscribes again to a feed that was unsubscribed from within a week; that can be undone.
+pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    match take_back(engine, now, feed) {
+        Ok(effects) => {
+            engine.undo.push(Step::Resubscribed(feed));
+            effects
+        }
+        Err(why) => {
+            engine.complain(why);
+            Vec::new()
+        }
+    }
+}
+
+/// The feeds that were unsubscribed from within a week, the last one first, each with the time until which it is kept.
+pub fn recently_removed(
+    engine: &Engine,
+    now: DateTime<Utc>,
+) -> Vec<(&Subscription, DateTime<Utc>)> {
+    let kept = |feed: &'_ Subscription| feed.record.ended.filter(|at| !is_over(*at, now));
+    let mut removed: Vec<(&Subscription, DateTime<Utc>)> = engine
+        .ended
+        .values()
+        .filter_map(|feed| kept(feed).map(|at| (feed, at + UNDO_KEPT)))
+        .collect();
+    removed.sort_by_key(|(feed, until)| (std::cmp::Reverse(*until), feed.key));
+    removed
 }
 
 /// Forgets what was kept of the subscriptions that were given up a week ago or earlier.

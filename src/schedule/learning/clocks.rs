@@ -80,35 +80,37 @@ pub(super) struct WeekSample {
 /// How far each clock is believed, in the order of [`PublicationClock::ALL`]; the sum is 1.
 pub type Shares = [f64; CLOCKS];
 
-/// How carefully shares are learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effort {
-    /// To plan by them.
-    Full,
-    /// To compare how well zones foretell the past.
-    Comparison,
-}
-
 /// What the clocks say together.
 #[derive(Debug, Clone)]
 pub(super) struct Mixture {
     pub(super) shares: Shares,
     /// Density over the bins; the sum is 1.
     pub(super) density: WeekBins,
-    /// How well the other weeks foretell each week: mean logarithm of the density, weighted.
-    pub(super) foresight: f64,
 }
 
 /// Learns the shares from several weeks. `sharp`: whether publications have minutes at all.
-pub(super) fn mixture(weeks: &[WeekSample], sharp: bool, effort: Effort) -> Mixture {
+pub(super) fn mixture(weeks: &[WeekSample], sharp: bool) -> Mixture {
+    let all = Folded::from_histogram(&total(weeks));
+    let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
+    let (shares, _) = learned_shares(&evidence, sharp, ROUNDS);
+    Mixture { shares, density: all.mixed(&shares) }
+}
+
+/// How well the other weeks foretell each week: mean logarithm of the density, weighted. Enough to compare two zones by.
+pub(super) fn foresight(weeks: &[WeekSample], sharp: bool) -> f64 {
+    // Few bins of the week hold publications, and only those are asked for.
+    let all = Histogram::new(total(weeks));
+    let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
+    learned_shares(&evidence, sharp, ROUNDS_COMPARED).1
+}
+
+/// The publications of all weeks, each counted by the weight of its week.
+fn total(weeks: &[WeekSample]) -> WeekBins {
     let mut total = WeekBins::flat(0.0);
     for week in weeks {
         week.bins.iter().for_each(|&(bin, count)| total.add(bin, count * week.weight));
     }
-    let all = Folded::from_histogram(&total);
-    let evidence: Vec<Evidence> = evidence(weeks, &all);
-    let (shares, foresight) = learned_shares(&evidence, sharp, effort);
-    Mixture { shares, density: all.mixed(&shares), foresight }
+    total
 }
 
 /// A histogram as the four clocks that know a time see it, not normalised; all four keep its sum.
@@ -126,17 +128,8 @@ impl Folded {
         Self { clocks, sum: histogram.sum() }
     }
 
-    /// The densities at a bin with one week, counted `weight` times, left out; the last is that of no clock.
-    fn without(&self, week: &OneWeek, weight: f64, bin: usize) -> Shares {
-        let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
-        let sum = self.sum - weight * week.sum;
-        let mut densities = [uniform; CLOCKS];
-        if sum > 1e-9 {
-            for ((density, all), week) in densities.iter_mut().zip(&self.clocks).zip(week.at(bin)) {
-                *density = (all.at(bin) - weight * week).max(0.0) / sum;
-            }
-        }
-        densities
+    fn at(&self, bin: usize) -> SeenByClocks {
+        self.clocks.each_ref().map(|clock| clock.at(bin))
     }
 
     fn mixed(&self, shares: &Shares) -> WeekBins {
@@ -153,15 +146,22 @@ impl Folded {
     }
 }
 
-/// A single week as the clocks see it, looked at only where something was published.
-struct OneWeek {
+/// A bin of a histogram as the four clocks that know a time see it.
+type SeenByClocks = [f64; CLOCKS - 1];
+
+/// A histogram that is looked at only where something was published.
+struct Histogram {
     bins: WeekBins,
     days: WeekBins,
     sum: f64,
 }
 
-impl OneWeek {
-    fn at(&self, bin: usize) -> [f64; CLOCKS - 1] {
+impl Histogram {
+    fn new(bins: WeekBins) -> Self {
+        Self { sum: bins.sum(), days: bins.by_kind_of_day(), bins }
+    }
+
+    fn at(&self, bin: usize) -> SeenByClocks {
         let (bins, days) = (&self.bins, &self.days);
         let (near, wide) = (NEAR_BINS, WIDE_BINS);
         [
@@ -179,28 +179,39 @@ struct Evidence {
     densities: Shares,
 }
 
-fn evidence(weeks: &[WeekSample], all: &Folded) -> Vec<Evidence> {
+/// `all`: a bin of all weeks together, whose sum is `sum`.
+fn evidence(weeks: &[WeekSample], sum: f64, all: impl Fn(usize) -> SeenByClocks) -> Vec<Evidence> {
     let mut evidence = Vec::new();
     for week in weeks.iter().filter(|week| !week.bins.is_empty()) {
         let mut own = WeekBins::flat(0.0);
         week.bins.iter().for_each(|&(bin, count)| own.add(bin, count));
-        let own = OneWeek { sum: own.sum(), days: own.by_kind_of_day(), bins: own };
+        let own = Histogram::new(own);
+        let others = sum - week.weight * own.sum;
         evidence.extend(week.bins.iter().map(|&(bin, count)| Evidence {
             weight: count * week.weight,
-            densities: all.without(&own, week.weight, bin),
+            densities: without(all(bin), own.at(bin), week.weight, others),
         }));
     }
     evidence
 }
 
-fn learned_shares(evidence: &[Evidence], sharp: bool, effort: Effort) -> (Shares, f64) {
+/// The densities at a bin of all weeks with one week, counted `weight` times, left out; the last is that of no clock.
+/// `others`: the sum of the other weeks.
+fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> Shares {
+    let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
+    let mut densities = [uniform; CLOCKS];
+    if others > 1e-9 {
+        for ((density, all), week) in densities.iter_mut().zip(all).zip(week) {
+            *density = (all - weight * week).max(0.0) / others;
+        }
+    }
+    densities
+}
+
+fn learned_shares(evidence: &[Evidence], sharp: bool, rounds: usize) -> (Shares, f64) {
     let prior = prior(sharp);
     let mut shares = prior;
     let mut foresight = 0.0;
-    let rounds = match effort {
-        Effort::Full => ROUNDS,
-        Effort::Comparison => ROUNDS_COMPARED,
-    };
     for round in 1..=rounds {
         let mut sums = prior.map(|share| share * PRIOR_WEIGHT);
         for seen in evidence {
@@ -259,7 +270,7 @@ mod tests {
 
     #[test]
     fn one_minute_of_the_week_is_recognised() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true, Effort::Full);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true);
         assert!(share(&learned, PublicationClock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
@@ -268,7 +279,7 @@ mod tests {
     fn one_time_of_working_days_is_recognised() {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
-        let learned = mixture(&weeks(8, |age| daily(age).collect()), true, Effort::Full);
+        let learned = mixture(&weeks(8, |age| daily(age).collect()), true);
         let by_day = share(&learned, PublicationClock::TimeOfDay)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(by_day > 0.5, "{:?}", learned.shares);
@@ -277,17 +288,14 @@ mod tests {
 
     #[test]
     fn chance_is_recognised_as_no_clock() {
-        let learned = mixture(
-            &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
-            true,
-            Effort::Full,
-        );
+        let learned =
+            mixture(&weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()), true);
         assert!(share(&learned, PublicationClock::AnyTime) > 0.5, "{:?}", learned.shares);
     }
 
     #[test]
     fn without_minutes_no_sharp_clock_is_believed() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false, Effort::Full);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false);
         let sharp = share(&learned, PublicationClock::MinuteOfWeek)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(sharp <= 0.0, "{:?}", learned.shares);
@@ -295,11 +303,9 @@ mod tests {
 
     #[test]
     fn shares_and_density_always_sum_to_one() {
-        for learned in [
-            mixture(&[], true, Effort::Full),
-            mixture(&weeks(1, |_| vec![5]), true, Effort::Full),
-            mixture(&[], false, Effort::Full),
-        ] {
+        for learned in
+            [mixture(&[], true), mixture(&weeks(1, |_| vec![5]), true), mixture(&[], false)]
+        {
             assert!((learned.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             assert!((learned.density.sum() - 1.0).abs() < 1e-9);
         }

@@ -4,10 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::clocks::Effort;
 use super::peaks::{Peak, PeakDays};
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
-use super::profile::{Past, Profile, profile};
+use super::profile::{Past, Profile, foresight, profile};
 use super::publications::{Publications, minute};
 use super::report::{LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
@@ -274,7 +273,7 @@ const fn price_factor(pace: Pace) -> f64 {
 fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
     let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
     let stated = ZoneClock::for_zone(&stated);
-    let foresight = |clock: ZoneClock| profile(past, clock, Effort::Comparison).foresight;
+    let foresight = |clock: ZoneClock| foresight(past, clock);
     let mut best = (stated, foresight(stated) + ZONE_MARGIN);
     for zone in OTHER_ZONES {
         let other = foresight(ZoneClock::Named(zone));
@@ -282,7 +281,7 @@ fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> 
             best = (ZoneClock::Named(zone), other);
         }
     }
-    profile(past, best.0, Effort::Full)
+    profile(past, best.0)
 }
 
 impl LearnedPlan {

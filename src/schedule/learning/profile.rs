@@ -1,6 +1,6 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
-use super::clocks::{Effort, PublicationClock, Shares, WeekSample, mixture};
+use super::clocks::{self, PublicationClock, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -125,16 +125,20 @@ pub(super) struct Profile {
     pub(super) lambda: WeekBins,
     /// The part of a bin's publications in each of its five minutes; the sum is 1.
     pub(super) phases: [f64; 5],
-    /// How well it foretells weeks it was not built from; comparable between zones.
-    pub(super) foresight: f64,
+}
+
+/// How well weeks by a clock on the wall are foretold by the other weeks; comparable between clocks.
+pub(super) fn foresight(past: &Past<'_>, clock: ZoneClock) -> f64 {
+    let seen = Seen::from_past(past, clock);
+    clocks::foresight(&seen.weekly(seen.round_minute()), past.sharp)
 }
 
 /// The profile of a past in one zone.
-pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Profile {
+pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
-    let mixture = mixture(&seen.weekly(round_minute), past.sharp, effort);
+    let mixture = mixture(&seen.weekly(round_minute), past.sharp);
     let rate = rate(past, &seen);
     let faded = fading(past, rate, &mixture.density, local);
     let mut density = mixture.density.scaled(1.0 - faded);
@@ -146,7 +150,7 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Prof
         *share += if clock == PublicationClock::AnyTime { faded } else { 0.0 };
     }
     let phases = seen.phases(round_minute);
-    Profile { clock, round_minute, shares, rate, lambda, phases, foresight: mixture.foresight }
+    Profile { clock, round_minute, shares, rate, lambda, phases }
 }
 
 /// Whole weeks back from now, 0 the youngest.

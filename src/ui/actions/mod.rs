@@ -5,4 +5,5 @@ pub mod lists;
 pub mod marking;
 pub mod poll_answers;
 pub mod polls_by_hand;
+pub mod removed_feeds;
 pub mod unsubscribe;

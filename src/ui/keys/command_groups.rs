@@ -49,7 +49,17 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("Searching and filtering", &["search", "save-search", "show", "mute", "filters"]),
     (
         "Feeds",
-        &["add", "edit", "tags", "unsubscribe", "unsubscribe-ended", "sort", "import", "export"],
+        &[
+            "add",
+            "edit",
+            "tags",
+            "unsubscribe",
+            "unsubscribe-ended",
+            "removed",
+            "sort",
+            "import",
+            "export",
+        ],
     ),
     (
         "Checking for new entries",

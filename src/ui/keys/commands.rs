@@ -54,6 +54,7 @@ pub enum Command {
     ScrollLeft,
     Add,
     Unsubscribe,
+    Removed,
     Import,
     Export,
     History,
@@ -191,6 +192,9 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Unsubscribe, "unsubscribe", "D")
         .only_in(LISTS)
         .help("unsubscribe from the selected feed, or hide a gap (u undoes it)"),
+    command(Command::Removed, "removed", "").help(
+        "the feeds that you unsubscribed from within a week; Enter brings one back as it was",
+    ),
     command(Command::Import, "import", "").help(
         "subscribe to what a file names: OPML, newsboat's or newsraft's urls, addresses one a line",
     ),

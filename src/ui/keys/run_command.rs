@@ -7,7 +7,7 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::request::Request;
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
-use crate::ui::actions::{change_marked, marking, polls_by_hand, unsubscribe};
+use crate::ui::actions::{change_marked, marking, polls_by_hand, removed_feeds, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -68,10 +68,10 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Digit(digit) => open_entry::type_digit(app, now, digit),
         Command::CopyLink => copying::copy_link(app, now),
         Command::Zoom => open_entry::toggle_zoom(app, now),
-        Command::ScrollRight => sideways::move_blocks(app, now, true),
-        Command::ScrollLeft => sideways::move_blocks(app, now, false),
+        Command::ScrollRight | Command::ScrollLeft => scroll_sideways(app, now, command),
         Command::Add => open_prompt(app, PromptPurpose::Add),
         Command::Unsubscribe => give_up_selected(app, now),
+        Command::Removed => removed_feeds::toggle_list(app, now),
         Command::History => load_history(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
         Command::Import => open_prompt(app, PromptPurpose::Import),
@@ -98,6 +98,10 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
+}
+
+fn scroll_sideways(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    sideways::move_blocks(app, now, command == Command::ScrollRight)
 }
 
 fn mark_rows(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {

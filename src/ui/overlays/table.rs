@@ -9,7 +9,7 @@ use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
     plan_pane, prompt_input, timetable_pane,
 };
-use crate::ui::actions::unsubscribe;
+use crate::ui::actions::{removed_feeds, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -106,6 +106,14 @@ static LOOKING: OverlayRow = OverlayRow { key: feed_choice::press_waiting_key, .
 
 static QUESTION: OverlayRow = OverlayRow { key: unsubscribe::press_key, ..PLAIN };
 
+static REMOVED: OverlayRow = OverlayRow {
+    key: removed_feeds::press_key,
+    wheel: Wheel::Arrows,
+    click: removed_feeds::click_line,
+    beside: Beside::Closes,
+    ..PLAIN
+};
+
 static PALETTE: OverlayRow = OverlayRow {
     key: palette::press_key,
     paste: |app, _, text| Some(palette::paste_text(app, text)),
@@ -171,6 +179,7 @@ impl Overlay {
             Self::Edit(_) => &EDIT,
             Self::FilterDialog(_) => &FILTER_DIALOG,
             Self::FilterList(_) => &FILTER_LIST,
+            Self::Removed(_) => &REMOVED,
         }
     }
 }

@@ -33,6 +33,8 @@ pub enum Overlay {
     FilterDialog(Box<FilterForm>),
     /// All filters.
     FilterList(FilterList),
+    /// The feeds that were unsubscribed from within a week.
+    Removed(ScrollList),
 }
 
 impl Overlay {
@@ -54,7 +56,8 @@ impl Overlay {
             | Self::Palette(_)
             | Self::Edit(_)
             | Self::FilterDialog(_)
-            | Self::FilterList(_) => None,
+            | Self::FilterList(_)
+            | Self::Removed(_) => None,
         }
     }
 }

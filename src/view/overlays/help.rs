@@ -60,6 +60,8 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
         for place in places {
             let Some(row) = COMMANDS.get(place) else { continue };
             let keys = app.ui.settings.keys.keys_of(place);
+            // Without a key it is typed.
+            let keys = if keys.is_empty() { format!(":{}", row.name) } else { keys };
             // Keys that are wider than their column have a line of their own.
             let wide = cells::width(&keys) > key_cells;
             if wide {

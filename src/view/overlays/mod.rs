@@ -11,4 +11,5 @@ mod plan_lines;
 pub(super) mod plan_polls;
 pub(super) mod plan_rhythm;
 pub(super) mod plan_week;
+pub(super) mod removed;
 pub(super) mod timetable;

@@ -20,10 +20,10 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
 
-/// The least and the most cells of a feed's name beside its entries in a list of several feeds.
-const NAME_CELLS: (usize, usize) = (8, 28);
+/// The most cells of a feed's name beside its entries in a list of several feeds.
+const NAME_CELLS_MAX: usize = 28;
 
-/// A list of so many cells has room for whole dates.
+/// A list of so many cells has room for whole dates, and for the names of feeds.
 const ROOMY_CELLS: usize = 56;
 
 /// Stands before what is marked to be dealt with together.
@@ -49,8 +49,8 @@ pub(in crate::view) fn draw(
 ) -> Rect {
     let focused = app.ui.focus == Pane::Entries;
     let list = &app.ui.list;
-    let place = if list.total == 0 { String::new() } else { place(app) };
     let room = usize::from(area.width).saturating_sub(4);
+    let place = if list.total == 0 { String::new() } else { place(app, room) };
     let inside = pane::counted(frame, area, &title(app, room), &place, focused);
     if list.total == 0 {
         let text = if list.fresh { String::new() } else { nothing(app, now) };
@@ -87,9 +87,20 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the
-/// beginning, and the place.
-fn place(app: &App) -> String {
+/// The feed of the selected entry, where the list has no room for the names of feeds.
+fn unlisted_name(app: &App, width: usize) -> Option<&str> {
+    let is_listed = is_of_one_feed(app) || RowColumns::new(app, width).feed > 0;
+    let feed = app.ui.list.selected_row().and_then(|row| match row.key {
+        RowKey::Entry(key) => app.engine.feeds.get(&key.feed),
+        RowKey::Gap(..) => None,
+    });
+    let feed = feed.filter(|_| !is_listed && !app.ui.appearance.plain);
+    feed.map(|feed| feed.record.shown_title())
+}
+
+/// Where the reader is: the feed of the selected entry where the list does not name it, the month in a list longer than
+/// the screen, what was read from the beginning, and the place; as much of it as there is room for in the border.
+fn place(app: &App, room: usize) -> String {
     let list = &app.ui.list;
     let long = list.total > usize::from(app.ui.viewport.entries_rows);
     let month = list
@@ -97,8 +108,18 @@ fn place(app: &App) -> String {
         .filter(|_| long)
         .map(|row| row.listed.with_timezone(&app.engine.zone).format("%b %Y").to_string());
     let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
-    let parts = [month, browsing::describe_progress(app), Some(place)].into_iter().flatten();
-    parts.collect::<Vec<_>>().join(" · ")
+    let name = unlisted_name(app, room.saturating_add(2)).map(str::to_owned);
+    let read = browsing::describe_progress(app);
+    let wholes = [
+        vec![name.clone(), month, read, Some(place.clone())],
+        vec![name.clone(), Some(place.clone())],
+        vec![name],
+    ];
+    let joined = |parts: &Vec<Option<String>>| {
+        parts.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · ")
+    };
+    let fits = |text: &String| !text.is_empty() && cells::width(text) <= room;
+    wholes.iter().map(joined).find(fits).unwrap_or(place)
 }
 
 /// The mark at the right edge that shows which part of a long list is on the screen. Drawn after all panes, which
@@ -335,10 +356,11 @@ fn dated(app: &App, row: &Row, width: usize) -> String {
     row.listed.with_timezone(&app.engine.zone).format(form).to_string()
 }
 
-/// Cells of a feed's name in a list of so many.
+/// Cells of a feed's name in a list of so many; 0: titles need all of them, and the border names the feed of the
+/// selected entry.
 fn name_cells(width: usize) -> usize {
-    let share = if width < ROOMY_CELLS { width / 4 } else { width.saturating_mul(3) / 10 };
-    share.clamp(NAME_CELLS.0, NAME_CELLS.1)
+    let share = width.saturating_mul(3) / 10;
+    if width < ROOMY_CELLS { 0 } else { share.min(NAME_CELLS_MAX).saturating_add(1) }
 }
 
 /// Cells of the columns of a row, each with its gap; 0: it is left out.
@@ -353,7 +375,7 @@ impl RowColumns {
     fn new(app: &App, width: usize) -> Self {
         let wanted = |column| app.ui.settings.columns.contains(&column);
         let one_feed = is_of_one_feed(app) || !wanted(EntryColumn::Feed);
-        let feed = if one_feed { 0 } else { name_cells(width) + 1 };
+        let feed = if one_feed { 0 } else { name_cells(width) };
         let rest = width.saturating_sub(MARK_CELLS).saturating_sub(feed);
         let ranked = app.ui.list.order == RowOrder::BestFirst;
         let date = match (ranked, width < ROOMY_CELLS) {

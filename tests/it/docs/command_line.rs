@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are, with the arguments and flags that may not change.
-const COMMANDS: [(&str, &[&str]); 33] = [
+const COMMANDS: [(&str, &[&str]); 34] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
@@ -15,6 +15,7 @@ const COMMANDS: [(&str, &[&str]); 33] = [
     ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
     ("unsubscribe", &["FEED"]),
+    ("subscribe-again", &["FEED"]),
     ("unread", &["FEED", "--json"]),
     ("open", &["ENTRY", "--keep-unread"]),
     ("undo", &[]),

@@ -1,13 +1,31 @@
-//! `backissue unsubscribe`: gives subscriptions up.
+//! `backissue unsubscribe` and `backissue subscribe-again`: removes subscriptions, and brings them back.
 
 use super::UNDO_HINT;
 use crate::cli::args_changes::FeedsNamed;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
+use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::request::Request;
+use crate::io::clock;
 
-/// Runs the command.
+/// Runs `subscribe-again`.
+pub(in crate::cli) fn take_back(desk: &Desk, args: &FeedsNamed) -> Result<Done, Failure> {
+    let (typed, now) = (args.feeds.clone(), clock::now());
+    let feeds = desk.inspect(move |engine| {
+        let removed = recently_removed(engine, now);
+        let records = removed.iter().map(|(feed, _)| (feed.key, &feed.record));
+        lookup::find_feeds(&records, &typed, lookup::REMOVED)
+    })??;
+    for feed in feeds {
+        for sentence in desk.change(Request::SubscribeAgain(feed))? {
+            desk.put(&sentence);
+        }
+    }
+    Ok(Done::All)
+}
+
+/// Runs `unsubscribe`.
 pub(in crate::cli) fn run(desk: &Desk, args: &FeedsNamed) -> Result<Done, Failure> {
     let typed = args.feeds.clone();
     let feeds = desk.inspect(move |engine| lookup::find_subscriptions(engine, &typed))??;

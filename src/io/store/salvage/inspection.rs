@@ -171,5 +171,7 @@ fn inspect_log(log: &LogFiles, snapshot: Snapshot) -> io::Result<Option<&'static
 
 /// Whether there is a message in a segment whose head cannot be read.
 fn has_messages(bytes: &[u8]) -> bool {
-    bytes.iter().any(|byte| *byte != 0) && find_number(bytes, u64::MAX).is_some()
+    // By parts, which the compiler turns into a few wide instructions.
+    let is_empty = bytes.chunks(4096).all(|part| part.iter().fold(0, |all, byte| all | byte) == 0);
+    !is_empty && find_number(bytes, u64::MAX).is_some()
 }

@@ -15,6 +15,10 @@ use super::log_bytes::LogBytes;
 pub(super) const SEGMENT: usize = 512 * 1024;
 /// Bytes of its head.
 const SEGMENT_HEAD: usize = 20;
+/// Where in a message its kind stands, behind its checksum.
+const KIND_AT: usize = 4;
+/// The largest number of a kind; none has 0.
+const KIND_MAX: u8 = 11;
 /// No message begins closer to the end of a segment.
 const RED_ZONE: usize = 32;
 /// So many segments behind the newest one whose head is sound may have a damaged one.
@@ -198,7 +202,7 @@ impl FoundMessage {
         let rest = bytes.get(at..)?;
         let mut read = LogBytes(rest);
         let (sum, kind) = (read.four()?, read.byte()?);
-        if kind == 0 || kind > 11 {
+        if kind == 0 || kind > KIND_MAX {
             return None;
         }
         let length = read.count()?;
@@ -263,7 +267,10 @@ pub(super) fn follow_messages(
 
 /// The place of the next message of a segment behind a fault.
 pub(super) fn next_message(bytes: &[u8], number: u64, from: usize) -> Option<usize> {
-    (from..bytes.len()).find(|&at| {
+    // Most of what is looked through is empty: the kind of a message is looked at first.
+    let kinds = bytes.get(from.saturating_add(KIND_AT)..).unwrap_or_default();
+    let may_begin = kinds.iter().enumerate().filter(|(_, kind)| (1..=KIND_MAX).contains(*kind));
+    may_begin.map(|(behind, _)| from.saturating_add(behind)).find(|&at| {
         FoundMessage::at(bytes, at, number).is_some_and(|found| found.segment == number)
     })
 }

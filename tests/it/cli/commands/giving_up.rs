@@ -30,6 +30,28 @@ fn subscriptions_are_given_up_together_and_come_back_one_by_one() {
 }
 
 #[test]
+fn what_was_removed_is_listed_and_comes_back_whatever_was_done_since() {
+    let (_site, program) = two_feeds();
+    program.run(&["mark", "read", "1.0"]).with(0);
+    let sentence = program.run(&["subscribe-again", "orchard"]).refused(2);
+    assert!(sentence.contains("'backissue feeds --removed' lists them"), "{sentence}");
+    program.run(&["unsubscribe", "orchard"]).with(0);
+    program.run(&["mark", "read", "--all"]).with(0);
+    let removed = program.run(&["feeds", "--removed", "--json"]).with(0).out;
+    let removed: serde_json::Value = serde_json::from_str(&removed).unwrap();
+    assert_eq!(each(removed.as_array().unwrap(), "title"), ["Orchard"]);
+    assert_eq!((&removed[0]["unread"], &removed[0]["total"]), (&3.into(), &4.into()));
+    let listed = program.run(&["feeds", "--removed"]).with(0).out;
+    assert!(listed.contains("Orchard") && listed.contains("forgotten in 6d"), "{listed}");
+    let told = program.run(&["subscribe-again", "orchard"]).with(0).out;
+    assert_eq!(told, "subscribed again to 'Orchard'\n");
+    assert_eq!(feeds(&program)[0]["unread"], 3, "with its marks");
+    assert_eq!(program.run(&["feeds", "--removed"]).with(0).out, "");
+    program.run(&["undo"]).with(0);
+    assert_eq!(each(&feeds(&program), "title"), ["Harbour"], "that can be taken back, too");
+}
+
+#[test]
 fn a_feed_that_ended_is_resumed_and_polled() {
     let status = Arc::new(AtomicU16::new(200));
     let told = Arc::clone(&status);

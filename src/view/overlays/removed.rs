@@ -1,0 +1,58 @@
+//! The feeds that were unsubscribed from within a week.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Paragraph};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::unsubscribe::recently_removed;
+use crate::schedule::counted_words;
+use crate::ui::app::App;
+use crate::ui::scroll_list::ScrollList;
+use crate::view::{cells, pane, theme};
+
+/// Columns of the list at most.
+const COLUMNS_MAX: u16 = 84;
+
+/// Draws the list over the panes; answers with the place of its rows and the first one shown.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &App,
+    list: ScrollList,
+    now: DateTime<Utc>,
+) -> (Rect, u16) {
+    let removed = recently_removed(&app.engine, now);
+    let height = u16::try_from(removed.len().max(1).saturating_add(2)).unwrap_or(u16::MAX);
+    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
+    let [place] =
+        Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
+    frame.render_widget(Clear, place);
+    let title = "Recently removed ─ Enter subscribes again, q closes";
+    let inside = pane::bordered(frame, place, title, true);
+    let width = usize::from(inside.width);
+    if removed.is_empty() {
+        let text = " Nothing: what you unsubscribe from stays here for a week.";
+        frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
+        return (inside, 0);
+    }
+    let selected = list.selected.min(removed.len().saturating_sub(1));
+    let shown = usize::from(inside.height);
+    let top = ScrollList { selected, ..list }.top_in(removed.len(), shown);
+    let rows = removed.iter().enumerate().skip(top).take(shown);
+    let lines = rows.map(|(place, (feed, until))| {
+        let style = if place == selected { theme::SELECTED } else { theme::TEXT };
+        let title = format!(" {}", feed.record.shown_title());
+        let until = until.with_timezone(&app.engine.zone).format("%a %-d %b");
+        let kept = format!("{} · kept until {until} ", entries(feed));
+        Line::styled(cells::ends(&title, &kept, width), style)
+    });
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inside);
+    (inside, u16::try_from(top).unwrap_or(u16::MAX))
+}
+
+fn entries(feed: &Subscription) -> String {
+    counted_words(usize::try_from(feed.counters.total).unwrap_or_default(), "entry", "entries")
+}
