@@ -35,7 +35,7 @@ const STAR_CELLS: usize = 2;
 /// Cells of a time of day.
 const TIME_CELLS: usize = 6;
 /// Cells of a title, with its star, at least, before the time is left out.
-const TITLE_COLUMN_MIN: usize = 26;
+const TITLE_COLUMN_MIN: usize = 32;
 
 /// Cells of a feed's title beside its state at least.
 const TITLE_CELLS_MIN: usize = 4;

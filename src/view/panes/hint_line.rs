@@ -36,7 +36,7 @@ const READER: [Hint; 5] = [
     ("back", "back"),
 ];
 const ATTENTION: [Hint; 5] = [
-    ("open", "solve"),
+    ("open", "fix"),
     ("toggle-read", "noted"),
     ("unsubscribe", "unsubscribe"),
     ("undo", "undo"),
