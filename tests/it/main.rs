@@ -23,5 +23,6 @@ mod http;
 mod journeys;
 mod polling;
 mod screens;
+mod simulation;
 mod store;
 mod support;
