@@ -39,6 +39,7 @@ impl Machine {
             Act::Restart(seconds) => self.end_and_start(seconds),
             Act::DiskFull(full) => {
                 self.disk_full = full;
+                self.disk_was_full = true;
                 let measure = if full { |_: &std::path::Path| Some(0) } else { |_: &std::path::Path| None };
                 self.keeper.store().measure_room_by(measure);
             }

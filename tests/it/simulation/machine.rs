@@ -50,6 +50,8 @@ pub struct Machine {
     pub acts: VecDeque<(DateTime<Utc>, Act)>,
     away_until: DateTime<Utc>,
     pub disk_full: bool,
+    /// It was since the program started.
+    pub disk_was_full: bool,
     /// The reader left, or asked the program to stop.
     pub stopped: bool,
     /// The wall clock ran ahead of the other: to be told before the next input.
@@ -88,6 +90,7 @@ impl Machine {
             acts,
             away_until: real,
             disk_full: false,
+            disk_was_full: false,
             stopped: false,
             woke: false,
             dice,
@@ -306,7 +309,12 @@ impl Machine {
     fn arrived(&mut self, under_way: UnderWay) {
         let UnderWay { request, fetched } = under_way;
         let result = fetched.result.as_ref();
-        let words = result.map_or_else(ToString::to_string, |answer| answer.status.to_string());
+        let words = result.map_or_else(ToString::to_string, |answer| {
+            let headers = &answer.headers;
+            let said = [&headers.cache_control, &headers.expires, &headers.age, &headers.retry_after];
+            let tag = headers.etag.as_deref().map(String::from_utf8_lossy);
+            format!("{} {} {:?}", answer.status, tag.unwrap_or_default(), said.into_iter().flatten().collect::<Vec<_>>())
+        });
         self.note(|| format!("{} answers {words}", request.url));
         Checks::arrived(self, &request, &fetched);
         self.tell(Input::Fetched(request.id, Box::new(fetched)));
@@ -377,6 +385,7 @@ impl Machine {
         self.has_screen = self.dice.one_in(2);
         self.app.engine.attended = self.has_screen;
         self.stopped = false;
+        self.disk_was_full = self.disk_full;
         self.begin();
     }
 

@@ -10,7 +10,7 @@ use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::saved_searches::SavedSearch;
 use backissue::engine::settings::HistoryMode;
 use backissue::filters::{Action, EntryFilter, FilterScope};
-use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue::history::{EntryKey, FeedKey, Flag, Flags};
 use backissue::schedule::Pace;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
@@ -154,13 +154,16 @@ impl Machine {
         let feed = self.some_feed(dice);
         Some(match dice.roll(10) {
             0..=3 => {
-                let (flag, value) = (*dice.pick(&[Flag::Read, Flag::Starred]), !dice.one_in(3));
+                let flag = *dice.pick(&[Flag::Read, Flag::Starred, Flag::FromHistory]);
+                // What counts as read because it came from history is marked unread by that mark, and never gets it.
+                let value = flag != Flag::FromHistory && !dice.one_in(3);
                 let keys = (0..dice.between(1, 6)).filter_map(|_| self.some_entry(dice));
                 let keys: BTreeSet<EntryKey> = keys.collect();
                 let keys: Vec<EntryKey> = keys.into_iter().collect();
                 let mut entries = self.keeper.store().entries(&keys).unwrap();
                 // Who marks entries names those that do not have the mark so.
-                entries.retain(|(_, _, flags)| flags.get(flag) != value);
+                let is_old = |flags: Flags| flag == Flag::Read && !value && flags.is_from_history();
+                entries.retain(|(_, _, flags)| flags.get(flag) != value && !is_old(*flags));
                 let keys = entries.into_iter().map(|(key, _, _)| key).collect();
                 Request::Mark { keys, flag, value }
             }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 
 /// Steps that are told.
-const STEPS: usize = 40;
+const STEPS: usize = 400;
 
 /// What happened last, oldest first.
 #[derive(Debug, Default)]

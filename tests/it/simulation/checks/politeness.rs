@@ -64,8 +64,8 @@ struct Known {
     gone: bool,
     /// The address that gave a tag with the last document, and the tag.
     etag: Option<(String, Vec<u8>)>,
-    /// Nothing but 304 since then, by the true clock.
-    only_304_since: Option<DateTime<Utc>>,
+    /// Nothing but 304 since then.
+    only_304_since: Option<Moment>,
     /// Documents in a row that came with the tag that was sent; then a month without it.
     same_tags: u32,
 }
@@ -105,7 +105,12 @@ impl Observer {
         self.durable_hosts.clone_from(&self.hosts);
     }
 
+    /// What was not durable may be forgotten, or not.
     pub fn forget_unwritten(&mut self) {
+        for (feed, known) in &mut self.durable {
+            let last = self.feeds.get(feed).and_then(|last| last.etag.as_ref());
+            known.etag = known.etag.take().filter(|etag| last == Some(etag));
+        }
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
         self.new_archives.clear();
@@ -260,25 +265,27 @@ fn judge_validators(
 ) -> Result<(), String> {
     let Some((url, etag)) = &known.etag else { return Ok(()) };
     let patience = TimeDelta::days(8);
-    let is_stuck = known.only_304_since.is_some_and(|since| now.real - since >= patience);
+    let is_stuck = known.only_304_since.is_some_and(|since| !since.is_within(patience, now));
     let excepted = is_stuck
         || known.same_tags >= 2
         || (wanted && request.kind == RequestKind::Fresh)
         || *url != request.url;
     let sent = request.validators.as_ref().and_then(|sent| sent.etag.as_ref());
     if is_stuck && sent.is_none() {
-        known.only_304_since = Some(now.real);
+        known.only_304_since = Some(now);
     }
     if excepted || sent == Some(etag) {
         return Ok(());
     }
-    Err(format!("feed {feed} is asked without the tag that it gave"))
+    let sent = sent.map(|sent| String::from_utf8_lossy(sent));
+    let etag = String::from_utf8_lossy(etag);
+    Err(format!("feed {feed} is asked with the tag {sent:?} after it gave {etag}"))
 }
 
 /// Remembers what the next request has to respect.
 pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
     let now = Moment::of(machine);
-    let purpose = purpose_of(machine, request);
+    let (purpose, full) = (purpose_of(machine, request), machine.disk_full);
     let observer = &mut machine.checks.observer;
     let host = host_of(&request.url);
     if let Some(busy) = observer.under_way.get_mut(&host) {
@@ -295,6 +302,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         return;
     };
     let waits = wait_of(answer.status, &answer.headers, now);
+    let forced = request.kind == RequestKind::Fresh;
     let feed = match purpose {
         Purpose::Poll(feed) => feed,
         Purpose::Archive(feed) => {
@@ -306,6 +314,15 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         Purpose::Other => return,
     };
     let known = observer.feeds.entry(feed).or_default();
+    if forced {
+        // The reader wants nothing of what was known to count (SPEC D.4 rule 8).
+        known.etag = None;
+    }
+    if full {
+        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
+        known.wait = waits.or(known.wait);
+        return;
+    }
     let is_page = matches!(answer.body, AnswerBody::Page { .. });
     if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
         // Somebody stands between: it does not count.
@@ -326,7 +343,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         304 if fetched.conditional => {
             known.lifetime = lifetime_of(&answer.headers, now).or(known.lifetime);
             known.wait = None;
-            known.only_304_since.get_or_insert(now.real);
+            known.only_304_since.get_or_insert(now);
         }
         410 if fetched.hops.is_empty() => known.gone = true,
         412 | 416 => known.etag = None,

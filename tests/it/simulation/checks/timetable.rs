@@ -69,9 +69,10 @@ fn judge(
             || feed.state.facts.standing != FeedStatus::Active;
         return (!ended).then(|| format!("feed {key} has no time although it lives"));
     };
-    if engine.timetable.deadline(&key) != Some(next) {
+    let due = feed.plan.due.unwrap_or(next);
+    if engine.timetable.deadline(&key) != Some(due) {
         return Some(format!(
-            "feed {key} is planned for {next} and stands in the timetable for {:?}",
+            "feed {key} is planned for {due} and stands in the timetable for {:?}",
             engine.timetable.deadline(&key)
         ));
     }
