@@ -20,6 +20,7 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::undo::rollback::Rollback;
 use crate::feed::discover::feed_address_of;
 use crate::feed::discover::page_feeds::well_known;
 use crate::history::FeedKey;
@@ -278,7 +279,11 @@ pub fn subscribe(
     let feed = saved.0;
     engine.tell(Event::FeedsChanged);
     engine.unsaved = engine.unsaved.saturating_add(1);
-    (Added { feed, known: false }, vec![Effect::store(Job::SaveRecords(vec![saved]))])
+    let rollback = Rollback::Subscribed(vec![feed]);
+    (
+        Added { feed, known: false },
+        vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)],
+    )
 }
 
 /// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`

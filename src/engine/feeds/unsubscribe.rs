@@ -7,26 +7,46 @@ use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::SubscriptionRecord;
+use super::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::undo_stack::{Step, is_over};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::{ChangeId, Step, is_over};
 use crate::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
 pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let Some(effects) = give_up(engine, now, feed) else { return Vec::new() };
-    engine.undo.push(Step::Unsubscribed(feed));
-    effects
+    if !engine.feeds.contains_key(&feed) {
+        return Vec::new();
+    }
+    let change = engine.undo.push(Step::Unsubscribed(feed));
+    give_up(engine, now, feed, Some(change)).unwrap_or_default()
 }
 
 /// Gives up a subscription; it is kept, to have it back. `None`: there is no such subscription.
-pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Vec<Effect>> {
-    let mut subscription = engine.feeds.remove(&feed)?;
+pub fn give_up(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    change: Option<ChangeId>,
+) -> Option<Vec<Effect>> {
+    let mut subscription = leave(engine, feed)?;
+    subscription.history.asking = None;
+    subscription.record.ended = Some(now);
+    engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
+    let record = subscription.record.clone();
+    engine.ended.insert(feed, subscription);
+    engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
+    Some(vec![save(engine, (feed, record), true, change)])
+}
+
+/// Takes a subscription out of the list; what is under way for it is given up. `None`: there is no such subscription.
+pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<Subscription> {
+    let subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
     engine.poll_run.forget(feed);
@@ -41,13 +61,22 @@ pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option
         }
     }
     drop_fetches::drop_walk(engine, feed);
-    subscription.history.asking = None;
-    subscription.record.ended = Some(now);
-    engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
-    let record = subscription.record.clone();
-    engine.ended.insert(feed, subscription);
-    engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
-    Some(vec![save(engine, feed, record)])
+    Some(subscription)
+}
+
+/// That a subscription was given up, or had back, could not be written: it is where it was.
+pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up: bool) {
+    if given_up {
+        let Some(mut subscription) = engine.ended.remove(&feed) else { return };
+        subscription.record.ended = None;
+        engine.feeds.insert(feed, subscription);
+        plans::replan(engine, feed, now);
+    } else {
+        let Some(mut subscription) = leave(engine, feed) else { return };
+        subscription.record.ended = Some(now);
+        engine.ended.insert(feed, subscription);
+    }
+    engine.tell(Event::FeedListChanged);
 }
 
 /// Takes a subscription back, with everything that was kept of it. The error is a sentence.
@@ -70,7 +99,7 @@ pub fn take_back(
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     plans::replan(engine, feed, now);
-    Ok(vec![save(engine, feed, record)])
+    Ok(vec![save(engine, (feed, record), false, None)])
 }
 
 /// Forgets what was kept of the subscriptions that were given up a week ago or earlier.
@@ -82,8 +111,14 @@ pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     (!old.is_empty()).then(|| Effect::store(Job::ForgetFeeds(old)))
 }
 
-fn save(engine: &mut Engine, feed: FeedKey, record: SubscriptionRecord) -> Effect {
+fn save(
+    engine: &mut Engine,
+    (feed, record): (FeedKey, SubscriptionRecord),
+    given_up: bool,
+    change: Option<ChangeId>,
+) -> Effect {
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedListChanged);
-    Effect::store(Job::SaveRecords(vec![(feed, record)]))
+    let rollback = Rollback::Subscription { feed, given_up, change };
+    Effect::store_ahead(Job::SaveRecords(vec![(feed, record)]), rollback)
 }

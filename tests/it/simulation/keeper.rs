@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use backissue::engine::poll::fetch::FetchRequest;
-use backissue::engine::store_work::{Job, StoreWork, Stored};
+use backissue::engine::store_work::{Answer, Job, StoreWork, Stored};
 use backissue::io::store::{Stay, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -160,11 +160,21 @@ impl Keeper {
             return;
         }
         let answer = self.store().perform_in_group(work);
+        self.look_at_marks(answer.as_ref());
         // A kind of work without an answer is reported as well: as something durable.
         self.unsynced.extend(answer.map(|answer| Done::Answer(Box::new(answer))));
         if is_direct {
             self.note_state();
         }
+    }
+
+    /// What the store says of marks is so.
+    fn look_at_marks(&mut self, answer: Option<&Stored>) {
+        let Some(Ok(Answer::Marked { flag, value, marked, .. })) = answer.map(|it| &it.result) else {
+            return;
+        };
+        let kept = self.store().entries(&marked.changed).unwrap();
+        assert!(kept.iter().all(|(_, _, flags)| flags.get(*flag) == *value), "{marked:?}: {kept:?}");
     }
 
     fn write_group(&mut self) {

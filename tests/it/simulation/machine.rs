@@ -362,7 +362,7 @@ impl Machine {
     /// The wall clock is set.
     pub fn set_clock(&mut self, by: TimeDelta) {
         self.ahead += by;
-        self.woke |= by > TimeDelta::seconds(30);
+        self.woke |= by.abs() > TimeDelta::seconds(30);
     }
 
     pub const fn lose_network(&mut self, until: DateTime<Utc>) {

@@ -199,7 +199,8 @@ impl Machine {
 
     fn subscribe(&self, dice: &mut Dice) -> Request {
         let address = dice.pick(self.press()).first_address();
-        Request::Subscribe(Box::new(Subscribe { address, unasked: true, ..Subscribe::default() }))
+        let unasked = dice.one_in(2);
+        Request::Subscribe(Box::new(Subscribe { address, unasked, ..Subscribe::default() }))
     }
 
     fn settings_of(&self, dice: &mut Dice, feed: FeedKey) -> Request {
