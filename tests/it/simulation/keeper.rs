@@ -38,7 +38,8 @@ enum Write {
 
 /// What was written and is being synced.
 pub enum Done {
-    Answer(Box<Stored>),
+    /// `None`: there is nothing to answer.
+    Answer(Option<Box<Stored>>),
     Fetch(FetchRequest),
 }
 
@@ -161,8 +162,7 @@ impl Keeper {
         }
         let answer = self.store().perform_in_group(work);
         self.look_at_marks(answer.as_ref());
-        // A kind of work without an answer is reported as well: as something durable.
-        self.unsynced.extend(answer.map(|answer| Done::Answer(Box::new(answer))));
+        self.unsynced.push(Done::Answer(answer.map(Box::new)));
         if is_direct {
             self.note_state();
         }

@@ -324,7 +324,8 @@ impl Machine {
     pub fn synced(&mut self) {
         for done in self.keeper.sync() {
             match done {
-                Done::Answer(stored) => {
+                Done::Answer(None) => {}
+                Done::Answer(Some(stored)) => {
                     let input = self.stored(*stored);
                     self.tell(input);
                 }
