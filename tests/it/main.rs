@@ -18,6 +18,7 @@
 mod cli;
 mod docs;
 mod feeds;
+mod fuzzing;
 mod history;
 mod http;
 mod journeys;

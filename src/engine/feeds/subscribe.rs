@@ -23,6 +23,8 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::feed::discover::feed_address_of;
 use crate::feed::discover::page_feeds::well_known;
+use crate::feed::opml::subscription_list::normal_tags;
+use crate::feed::text::{NAME_MAX, one_line};
 use crate::history::FeedKey;
 
 /// Pages asked on the way from a typed address to a feed.
@@ -38,9 +40,10 @@ pub(in crate::engine) fn insert(
     let feed = engine.new_feed_key();
     let record = SubscriptionRecord {
         url,
-        own_title: wanted.title.clone(),
+        // They may come from a file or from another process.
+        own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
-        tags: wanted.tags.clone(),
+        tags: normal_tags(wanted.tags.iter().map(String::as_str)),
         added: now,
         feed_settings: wanted.feed_settings.clone(),
         ..SubscriptionRecord::default()

@@ -1,4 +1,4 @@
 //! Documents as others wrote them.
 
 pub mod corpus;
-pub mod mutations;
+

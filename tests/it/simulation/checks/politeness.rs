@@ -333,6 +333,8 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         200 | 226 if answer.body.feed().is_some() => {
             known.lifetime = lifetime_of(&answer.headers, now);
             known.wait = None;
+            // The reader had it asked again, and it lives.
+            known.gone = false;
             known.only_304_since = None;
             let sent = request.validators.as_ref().filter(|sent| sent.speak_for(&answer.url));
             let sent = sent.and_then(|sent| sent.etag.clone());
