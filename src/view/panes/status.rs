@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
+use crate::feed::characters::is_hidden;
 use crate::engine::backfill::walks;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
@@ -68,7 +69,9 @@ pub(in crate::view) fn draw(
     });
     let question = question(app);
     let wrapped = |text: &str, style: Style| {
-        let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
+        // Sentences repeat what servers and files say.
+        let text: String = text.chars().filter(|char| !is_hidden(*char)).collect();
+        let lines = cells::wrap(&text, room.saturating_sub(1), NOTICE_LINES);
         lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
     };
     let mut lines = match (&question, notice) {
