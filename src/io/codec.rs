@@ -147,10 +147,12 @@ mod tests {
         let history = crate::history::HistoryRecord::default();
         let (plain, packed) = (encode(&state).unwrap(), encode_compressed(&text).unwrap());
         let record = encode(&history).unwrap();
-        let rows = encode_rows(&[IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) }; 3]);
+        let rows =
+            encode_rows(&[IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) }; 3]);
         let mut dice = 0x9e37_79b9_7f4a_7c15;
         for _ in 0..2_000 {
-            decode::<crate::engine::feeds::subscription::FeedState>(&resealed(&plain, &mut dice)).ok();
+            decode::<crate::engine::feeds::subscription::FeedState>(&resealed(&plain, &mut dice))
+                .ok();
             decode::<crate::history::HistoryRecord>(&resealed(&record, &mut dice)).ok();
             decode_compressed::<String>(&resealed(&packed, &mut dice)).ok();
             decode_rows(&resealed(&rows, &mut dice)).ok();

@@ -7,11 +7,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::feed::characters::is_hidden;
 use crate::engine::backfill::walks;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
+use crate::feed::characters::is_hidden;
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;

@@ -106,7 +106,9 @@ impl Target {
                     let part = bytes[at..end].repeat(times);
                     drop(bytes.splice(at..at, part));
                 }
-                _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = byte.wrapping_add(1)),
+                _ => {
+                    bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = byte.wrapping_add(1))
+                }
             }
         }
         bytes.truncate(INPUT_MAX);

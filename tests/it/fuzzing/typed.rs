@@ -16,16 +16,59 @@ const QUERIES: [&str; 5] = [
     "after:9999-99-99 before:999999999w",
 ];
 const QUERY_PIECES: &[&[u8]] = &[
-    b"\"", b"-", b":", b"title:", b"feed:", b"is:", b"before:", b"99999999999999999999", b"\0", b"\xff",
-    "İ".as_bytes(), "\u{1e9e}".as_bytes(), "\u{200b}".as_bytes(), b"(", b"  ",
+    b"\"",
+    b"-",
+    b":",
+    b"title:",
+    b"feed:",
+    b"is:",
+    b"before:",
+    b"99999999999999999999",
+    b"\0",
+    b"\xff",
+    "İ".as_bytes(),
+    "\u{1e9e}".as_bytes(),
+    "\u{200b}".as_bytes(),
+    b"(",
+    b"  ",
 ];
-const PATTERNS: [&str; 5] =
-    ["rust \"two words\"", "/like (this|that)/", "/(a{1,9}){1,9}/", "/\\p{Greek}+[[:alpha:]]/", "é /"];
-const PATTERN_PIECES: &[&[u8]] =
-    &[b"/", b"(", b")", b"*", b"{9999}", b"\\", b"[^", b"(?i)", b"\"", b"\xff", b"(?:a?){50}", b"$"];
+const PATTERNS: [&str; 5] = [
+    "rust \"two words\"",
+    "/like (this|that)/",
+    "/(a{1,9}){1,9}/",
+    "/\\p{Greek}+[[:alpha:]]/",
+    "é /",
+];
+const PATTERN_PIECES: &[&[u8]] = &[
+    b"/",
+    b"(",
+    b")",
+    b"*",
+    b"{9999}",
+    b"\\",
+    b"[^",
+    b"(?i)",
+    b"\"",
+    b"\xff",
+    b"(?:a?){50}",
+    b"$",
+];
 const CONFIG_PIECES: &[&[u8]] = &[
-    b"[", b"]", b"=", b"\"", b"'''", b"\n", b"{", b"true", b"-1", b"99999999999999999999", b"\xff", b"[keys]\n",
-    b"\"<C-x>\" = \"quit\"\n", b"host_spacing = \"1 s\"\n", b"1e999",
+    b"[",
+    b"]",
+    b"=",
+    b"\"",
+    b"'''",
+    b"\n",
+    b"{",
+    b"true",
+    b"-1",
+    b"99999999999999999999",
+    b"\xff",
+    b"[keys]\n",
+    b"\"<C-x>\" = \"quit\"\n",
+    b"host_spacing = \"1 s\"\n",
+    b"1e999",
 ];
 
 #[test]
@@ -69,7 +112,8 @@ fn configurations_are_read_or_refused_with_a_sentence() {
     Target::of_texts("configurations", &[whole, &bare], CONFIG_PIECES, 600).run(|bytes, _| {
         std::fs::write(&path, bytes).unwrap();
         if let Err(why) = config_file::read(&path, true) {
-            let is_sentence = !why.is_empty() && !why.chars().any(|char| char != '\n' && char.is_control());
+            let is_sentence =
+                !why.is_empty() && !why.chars().any(|char| char != '\n' && char.is_control());
             assert!(is_sentence, "{why:?}");
         }
     });

@@ -1,6 +1,8 @@
 //! Work of the store that fails: what was shown ahead of a write is taken back, for exactly that one, and nothing waits
 //! for an answer that will not come.
 
+use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::request::Request;
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
 use backissue::schedule::Pace;
@@ -54,6 +56,35 @@ fn a_read_mark_that_cannot_be_written_is_taken_back_on_the_row_and_in_the_reader
     assert_eq!(world.app.engine.unread(), 3);
     world.press("N");
     assert_eq!((world.app.engine.unread(), world.reload().engine.unread()), (2, 2));
+}
+
+/// The subscriptions that are shown, and those that the store has.
+fn subscribed(world: &World) -> (usize, usize) {
+    (world.app.engine.feeds.len(), world.reload().engine.feeds.len())
+}
+
+#[test]
+fn a_subscription_that_cannot_be_given_up_had_back_or_made_is_where_it_was() {
+    let mut world = world();
+    let is_record = |job: &Job| matches!(job, Job::SaveRecords(_));
+    world.failing.push(is_record);
+    world.tell(Request::Unsubscribe(FeedKey(1)));
+    assert_eq!(subscribed(&world), (1, 1), "it is not given up");
+    assert!(world.feed(1).plan.next_poll.is_some(), "and has its time");
+    world.tell(Request::Undo);
+    assert!(world.notice().contains("nothing to undo"), "{}", world.notice());
+    world.tell(Request::Unsubscribe(FeedKey(1)));
+    assert_eq!(subscribed(&world), (0, 0));
+    world.failing.push(is_record);
+    world.tell(Request::Undo);
+    assert_eq!(subscribed(&world), (0, 0), "it is not had back");
+    let address = "https://tower.example/feed".to_owned();
+    let wanted = Subscribe { address, ..Subscribe::default() };
+    world.failing.push(is_record);
+    world.tell(Request::Import(vec![wanted.clone()]));
+    assert_eq!(subscribed(&world), (0, 0), "it is not made");
+    world.tell(Request::Import(vec![wanted]));
+    assert_eq!(subscribed(&world), (1, 1));
 }
 
 #[test]

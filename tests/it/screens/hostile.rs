@@ -29,8 +29,32 @@ const HOSTILE: [&str; 12] = [
 
 /// Views, by the keys that lead to them from the list of feeds.
 const VIEWS: [&str; 26] = [
-    "", "<enter>", "<enter><enter>", "<enter><enter><pgdn>", "?", ":", ":tag", "/", "/hostile<enter>", "p", "P", "T", "v",
-    "i", "e", "t", "m", "F", "D", "gj<enter>", "gjjj<enter>", "gjjjj<enter>", "<enter>m", "<enter>|", "+", "a",
+    "",
+    "<enter>",
+    "<enter><enter>",
+    "<enter><enter><pgdn>",
+    "?",
+    ":",
+    ":tag",
+    "/",
+    "/hostile<enter>",
+    "p",
+    "P",
+    "T",
+    "v",
+    "i",
+    "e",
+    "t",
+    "m",
+    "F",
+    "D",
+    "gj<enter>",
+    "gjjj<enter>",
+    "gjjjj<enter>",
+    "<enter>m",
+    "<enter>|",
+    "+",
+    "a",
 ];
 
 const SIZES: [(u16, u16); 3] = [(140, 42), (80, 24), (40, 12)];

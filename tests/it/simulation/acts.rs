@@ -60,7 +60,10 @@ pub fn acts(scenario: &Scenario) -> Vec<(DateTime<Utc>, Act)> {
                 }
                 FaultKind::Restarts => (Act::Restart(dice.between(2, 20_000)), (20, 240)),
                 FaultKind::FullDisk if dice.one_in(3) => {
-                    acts.push((at + TimeDelta::minutes(dice.between(1, 300)), Act::DiskFull(false)));
+                    acts.push((
+                        at + TimeDelta::minutes(dice.between(1, 300)),
+                        Act::DiskFull(false),
+                    ));
                     (Act::DiskFull(true), (100, 600))
                 }
                 FaultKind::FullDisk => break,

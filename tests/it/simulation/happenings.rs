@@ -40,7 +40,8 @@ impl Machine {
             Act::DiskFull(full) => {
                 self.disk_full = full;
                 self.disk_was_full = true;
-                let measure = if full { |_: &std::path::Path| Some(0) } else { |_: &std::path::Path| None };
+                let measure =
+                    if full { |_: &std::path::Path| Some(0) } else { |_: &std::path::Path| None };
                 self.keeper.store().measure_room_by(measure);
             }
             Act::Keys => self.press_keys(),

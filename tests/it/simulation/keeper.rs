@@ -170,11 +170,15 @@ impl Keeper {
 
     /// What the store says of marks is so.
     fn look_at_marks(&mut self, answer: Option<&Stored>) {
-        let Some(Ok(Answer::Marked { flag, value, marked, .. })) = answer.map(|it| &it.result) else {
+        let Some(Ok(Answer::Marked { flag, value, marked, .. })) = answer.map(|it| &it.result)
+        else {
             return;
         };
         let kept = self.store().entries(&marked.changed).unwrap();
-        assert!(kept.iter().all(|(_, _, flags)| flags.get(*flag) == *value), "{marked:?}: {kept:?}");
+        assert!(
+            kept.iter().all(|(_, _, flags)| flags.get(*flag) == *value),
+            "{marked:?}: {kept:?}"
+        );
     }
 
     fn write_group(&mut self) {

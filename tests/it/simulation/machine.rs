@@ -311,9 +311,15 @@ impl Machine {
         let result = fetched.result.as_ref();
         let words = result.map_or_else(ToString::to_string, |answer| {
             let headers = &answer.headers;
-            let said = [&headers.cache_control, &headers.expires, &headers.age, &headers.retry_after];
+            let said =
+                [&headers.cache_control, &headers.expires, &headers.age, &headers.retry_after];
             let tag = headers.etag.as_deref().map(String::from_utf8_lossy);
-            format!("{} {} {:?}", answer.status, tag.unwrap_or_default(), said.into_iter().flatten().collect::<Vec<_>>())
+            format!(
+                "{} {} {:?}",
+                answer.status,
+                tag.unwrap_or_default(),
+                said.into_iter().flatten().collect::<Vec<_>>()
+            )
         });
         self.note(|| format!("{} answers {words}", request.url));
         Checks::arrived(self, &request, &fetched);
@@ -398,8 +404,7 @@ impl Machine {
 
 /// The engine as the program loads it at its start.
 fn load(keeper: &mut Keeper, scenario: &Scenario, now: DateTime<Utc>) -> Engine {
-    let (mut engine, unreadable) =
-        load_engine(keeper.store(), scenario.settings(), now).unwrap();
+    let (mut engine, unreadable) = load_engine(keeper.store(), scenario.settings(), now).unwrap();
     assert_eq!(unreadable, Vec::<String>::new(), "everything can be read");
     engine.zone = scenario.zone();
     engine

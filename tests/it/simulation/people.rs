@@ -28,7 +28,18 @@ const KEYS: i64 = 12;
 
 /// Keys with a name, and characters that are pressed more often than others.
 const NAMED: [&str; 12] = [
-    "enter", "esc", "tab", "up", "down", "left", "right", "pgdn", "backspace", "c-d", "c-u", "esc",
+    "enter",
+    "esc",
+    "tab",
+    "up",
+    "down",
+    "left",
+    "right",
+    "pgdn",
+    "backspace",
+    "c-d",
+    "c-u",
+    "esc",
 ];
 const OFTEN: &str = "jjjkkllhh  mmssArRuUtnpv+-oyDFfTgGaAzx/?:";
 
@@ -235,7 +246,12 @@ impl Machine {
             Some(_) | None => FilterScope::Everywhere,
         };
         let title = dice.pick(&["corrected", "entry 1", "press 0"]).to_string();
-        Request::SaveFilter(Box::new(EntryFilter { action, scope, title, ..EntryFilter::default() }))
+        Request::SaveFilter(Box::new(EntryFilter {
+            action,
+            scope,
+            title,
+            ..EntryFilter::default()
+        }))
     }
 
     fn some_feed(&self, dice: &mut Dice) -> Option<FeedKey> {

@@ -41,8 +41,14 @@ impl Scenario {
     pub fn start(&self) -> DateTime<Utc> {
         let mut dice = self.dice("start");
         // Summer time begins and ends in Europe, in America and in Australia; a leap day; a new year.
-        let days =
-            [(2026, 3, 2), (2026, 3, 25), (2026, 10, 20), (2028, 2, 24), (2026, 12, 27), (2026, 3, 5)];
+        let days = [
+            (2026, 3, 2),
+            (2026, 3, 25),
+            (2026, 10, 20),
+            (2028, 2, 24),
+            (2026, 12, 27),
+            (2026, 3, 5),
+        ];
         let &(year, month, day) = dice.pick(&days);
         let start = Utc.with_ymd_and_hms(year, month, day, 10, 0, 0).unwrap();
         start + TimeDelta::minutes(dice.between(0, 1440))
@@ -81,9 +87,8 @@ impl Scenario {
 
     /// Its publishers.
     pub fn press(&self) -> Vec<Publisher> {
-        let new = |number: &u64| {
-            Publisher::new(self.seed, *number, self.start(), self.days, &self.kinds)
-        };
+        let new =
+            |number: &u64| Publisher::new(self.seed, *number, self.start(), self.days, &self.kinds);
         self.publishers.iter().map(new).collect()
     }
 
@@ -118,7 +123,9 @@ impl Scenario {
         let whole = Self::of(seed, days);
         let publishers = match parts.next().filter(|list| *list != "all") {
             None => whole.publishers,
-            Some(list) => list.split('+').map(|number| number.parse().ok()).collect::<Option<_>>()?,
+            Some(list) => {
+                list.split('+').map(|number| number.parse().ok()).collect::<Option<_>>()?
+            }
         };
         let kinds = match parts.next().filter(|list| *list != "all") {
             None => whole.kinds,

@@ -75,7 +75,10 @@ fn compare(machine: &mut Machine) -> Option<String> {
         let Subscription { record, state, history, counters, .. } = feed;
         let differs = |part: &str, stored: &dyn Debug, known: &dyn Debug| {
             let lines = different_lines(stored, known);
-            Some(format!("of feed {} the {part} is stored otherwise than it is known: {lines}", saved.key))
+            Some(format!(
+                "of feed {} the {part} is stored otherwise than it is known: {lines}",
+                saved.key
+            ))
         };
         if saved.record != *record {
             return differs("record", &saved.record, record);

@@ -99,6 +99,9 @@ impl Checks {
             machine.checks.counts.crashes += 1;
             machine.checks.observer.forget_unwritten();
         }
+        if machine.disk_was_full {
+            machine.checks.observer.forget_tries();
+        }
         machine.checks.observer.program_ended();
     }
 

@@ -123,6 +123,11 @@ impl Observer {
         }
     }
 
+    /// Nothing could be written: not even that feeds were asked.
+    pub fn forget_tries(&mut self) {
+        self.tries.clear();
+    }
+
     pub fn program_ended(&mut self) {
         self.under_way.clear();
         self.polls.clear();
@@ -153,9 +158,8 @@ fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
         let feed = engine.backfills.keys().find(|feed| of_feed(feed));
         return feed.map_or(Purpose::Other, |feed| Purpose::Archive(*feed));
     }
-    let is_asked = |feed: &&FeedKey| {
-        engine.feeds.get(feed).is_some_and(|feed| feed.record.url == request.url)
-    };
+    let is_asked =
+        |feed: &&FeedKey| engine.feeds.get(feed).is_some_and(|feed| feed.record.url == request.url);
     let feed = engine.polls.keys().find(is_asked);
     feed.filter(|_| request.waits_for_store).map_or(Purpose::Other, |feed| Purpose::Poll(*feed))
 }
@@ -191,7 +195,11 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
         Purpose::Archive(feed) => {
             checks.counts.archives += 1;
             let known = observer.archives.contains(&(feed, request.url.clone()));
-            if known && !rereads { Err("an archive that is kept is asked for again".into()) } else { Ok(()) }
+            if known && !rereads {
+                Err("an archive that is kept is asked for again".into())
+            } else {
+                Ok(())
+            }
         }
         Purpose::Other => Ok(()),
     }
@@ -271,9 +279,6 @@ fn judge_validators(
         || (wanted && request.kind == RequestKind::Fresh)
         || *url != request.url;
     let sent = request.validators.as_ref().and_then(|sent| sent.etag.as_ref());
-    if is_stuck && sent.is_none() {
-        known.only_304_since = Some(now);
-    }
     if excepted || sent == Some(etag) {
         return Ok(());
     }
@@ -293,8 +298,8 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     }
     observer.ended.insert(host.clone(), now);
     let Ok(answer) = &fetched.result else {
-        let unreached =
-            fetched.result.as_ref().err().map(|failure| failure.class()) == Some(FailureClass::Unreachable);
+        let unreached = fetched.result.as_ref().err().map(|failure| failure.class())
+            == Some(FailureClass::Unreachable);
         // Without a network the attempt does not count, and is made again (SPEC B.4 rule 4).
         if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
             observer.tries.remove(&feed);
@@ -306,7 +311,10 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     let feed = match purpose {
         Purpose::Poll(feed) => feed,
         Purpose::Archive(feed) => {
-            if answer.status == 200 && answer.body.feed().is_some() && request.url.contains("/archive/") {
+            if answer.status == 200
+                && answer.body.feed().is_some()
+                && request.url.contains("/archive/")
+            {
                 observer.new_archives.insert((feed, request.url.clone()));
             }
             return;
@@ -323,6 +331,11 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         known.wait = waits.or(known.wait);
         return;
     }
+    if request.validators.is_none() {
+        // It was asked for whole: it may be again after as long a time.
+        known.only_304_since = known.only_304_since.map(|_| now);
+    }
+    let is_again = observer.polls.get(&feed).is_some_and(|requests| *requests > 1);
     let is_page = matches!(answer.body, AnswerBody::Page { .. });
     if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
         // Somebody stands between: it does not count.
@@ -349,7 +362,11 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         }
         410 if fetched.hops.is_empty() => known.gone = true,
         412 | 416 => known.etag = None,
-        _ => known.wait = waits.or(known.wait),
+        _ => {
+            known.wait = waits.or(known.wait);
+            // What was to be verified was not kept either.
+            known.lifetime = known.lifetime.filter(|_| !is_again);
+        }
     }
     if answer.status == 429 {
         observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
@@ -374,8 +391,7 @@ fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
         Some(seconds) => seconds,
         None => {
             let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
-            let (expires, sent) =
-                (date(headers.expires.as_ref())?, date(headers.date.as_ref())?);
+            let (expires, sent) = (date(headers.expires.as_ref())?, date(headers.date.as_ref())?);
             (expires - sent).num_seconds()
         }
     };

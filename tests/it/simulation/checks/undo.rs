@@ -27,7 +27,9 @@ impl Shape {
         for (key, feed) in &engine.feeds {
             chosen.insert(*key, (feed.record.url.clone(), feed.record.chosen()));
             let dismissed = |state| state == GapState::Dismissed;
-            gaps.extend(feed.history.gaps.iter().map(|(gap, it)| ((*key, *gap), dismissed(it.state))));
+            gaps.extend(
+                feed.history.gaps.iter().map(|(gap, it)| ((*key, *gap), dismissed(it.state))),
+            );
             keys.extend((0..feed.counters.next_seq).map(|seq| EntryKey { feed: *key, seq }));
         }
         let filters = engine.filters.list.clone();

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{
-    Caching, Dates, Episode, Fault, FaultKind, Form, Item, Move, Offer, Publisher, Tags,
-};
+use super::{Caching, Dates, Episode, Fault, FaultKind, Form, Item, Move, Offer, Publisher, Tags};
 use crate::support::dice::Dice;
 
 const SY: &str = "http://purl.org/rss/1.0/modules/syndication/";

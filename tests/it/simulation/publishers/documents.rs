@@ -110,7 +110,8 @@ impl Publisher {
 
     /// The identity of an entry.
     pub fn id_of(&self, at: DateTime<Utc>, item: usize) -> String {
-        let renamed = self.episodes.iter().filter(|it| it.fault == Fault::OtherIds && it.from <= at);
+        let renamed =
+            self.episodes.iter().filter(|it| it.fault == Fault::OtherIds && it.from <= at);
         match renamed.count() {
             0 => format!("tag:p{},2026:{item}", self.number),
             times => format!("tag:p{},2026:{times}:{item}", self.number),
@@ -135,10 +136,10 @@ impl Publisher {
                 "<link xmlns=\"http://www.w3.org/2005/Atom\" rel=\"{relation}\" href=\"{address}\"/>"
             )
         };
-        let marks = page.marks.replace("fh:", "h:").replace(
-            "/>",
-            " xmlns:h=\"http://purl.org/syndication/history/1.0\"/>",
-        );
+        let marks = page
+            .marks
+            .replace("fh:", "h:")
+            .replace("/>", " xmlns:h=\"http://purl.org/syndication/history/1.0\"/>");
         page.links.iter().map(link).chain([marks]).collect()
     }
 

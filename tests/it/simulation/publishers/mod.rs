@@ -162,7 +162,8 @@ impl Publisher {
             1 + passed(item.edited) + passed(item.vanishes)
         });
         let hints = self.hints.iter().filter(|(since, _)| *since <= at).count();
-        let renamed = self.episodes.iter().filter(|it| it.fault == Fault::OtherIds && it.from <= at);
+        let renamed =
+            self.episodes.iter().filter(|it| it.fault == Fault::OtherIds && it.from <= at);
         changes.sum::<usize>() + hints + renamed.count()
     }
 
