@@ -2,10 +2,12 @@
 //! for an answer that will not come.
 
 use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::Request;
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
 use backissue::schedule::Pace;
+use chrono::TimeDelta;
 
 use crate::support::rss::rss;
 use crate::support::world::World;
@@ -56,6 +58,28 @@ fn a_read_mark_that_cannot_be_written_is_taken_back_on_the_row_and_in_the_reader
     assert_eq!(world.app.engine.unread(), 3);
     world.press("N");
     assert_eq!((world.app.engine.unread(), world.reload().engine.unread()), (2, 2));
+}
+
+#[test]
+fn a_server_that_wants_to_be_left_alone_is_although_that_cannot_be_kept() {
+    let mut world = world();
+    let retry_after = Some("288000".to_owned());
+    world.refuse(NOTES, 429, AnswerHeaders { retry_after, ..AnswerHeaders::default() });
+    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.poll(FeedKey(1));
+    assert_eq!(world.feed(1).state.facts.failures, 0, "nothing is said to fail for want of room");
+    let asked = world.requests.len();
+    for _ in 0..200 {
+        world.pass(TimeDelta::minutes(20));
+    }
+    assert_eq!(world.requests.len(), asked);
+    world.refuse(NOTES, 410, AnswerHeaders::default());
+    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.pass(TimeDelta::hours(30));
+    for _ in 0..100 {
+        world.pass(TimeDelta::hours(3));
+    }
+    assert_eq!(world.requests.len(), asked + 1, "it is gone");
 }
 
 /// The subscriptions that are shown, and those that the store has.
