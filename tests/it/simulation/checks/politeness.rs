@@ -259,6 +259,11 @@ fn judge_poll(
         }
         judge_validators(known, request, now, wanted, feed)?;
     }
+    // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it.
+    let is_whole = request.kind == RequestKind::Fresh || !is_first;
+    if is_whole && request.validators.is_none() {
+        known.etag = None;
+    }
     observer.tries.insert(feed, now);
     Ok(())
 }
@@ -307,7 +312,6 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         return;
     };
     let waits = wait_of(answer.status, &answer.headers, now);
-    let forced = request.kind == RequestKind::Fresh;
     let feed = match purpose {
         Purpose::Poll(feed) => feed,
         Purpose::Archive(feed) => {
@@ -322,10 +326,6 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         Purpose::Other => return,
     };
     let known = observer.feeds.entry(feed).or_default();
-    if forced {
-        // The reader wants nothing of what was known to count (SPEC D.4 rule 8).
-        known.etag = None;
-    }
     if full {
         // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
         known.wait = waits.or(known.wait);
