@@ -15,7 +15,7 @@ use crate::schedule::learning::LearnedPlan;
 pub enum Input {
     /// Time passed.
     Tick,
-    /// The machine was asleep.
+    /// The machine was asleep, or its clock was set.
     Woke,
     /// Somebody asks for something.
     Request(Request),

@@ -7,7 +7,7 @@ use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
-use super::feeds::feed_settings;
+use super::feeds::{feed_settings, unsubscribe};
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
@@ -91,6 +91,18 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
             engine.undo.forget(change);
             engine.saved_searches = before;
             engine.tell(Event::SearchesPutBack);
+            Vec::new()
+        }
+        Some(Rollback::Subscription { feed, given_up, change }) => {
+            engine.undo.forget(change);
+            unsubscribe::put_back(engine, now, feed, given_up);
+            Vec::new()
+        }
+        Some(Rollback::Subscribed(feeds)) => {
+            for feed in feeds {
+                unsubscribe::leave(engine, feed);
+            }
+            engine.tell(Event::FeedsChanged);
             Vec::new()
         }
         Some(Rollback::Settings { before, change }) => {

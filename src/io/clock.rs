@@ -21,14 +21,15 @@ pub fn instant() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Detects that the machine was asleep: the wall clock advanced, the monotonic one did not (SPEC G.32).
+/// Detects that the wall clock moved otherwise than the monotonic one: the machine was asleep (SPEC G.32), or the clock was
+/// set.
 #[derive(Debug)]
 pub struct SleepWatch {
     wall: DateTime<Utc>,
     monotonic: std::time::Instant,
 }
 
-/// A smaller difference between the clocks is no sleep: the wall clock was corrected, or we paused ourselves.
+/// A smaller difference between the clocks is neither: the wall clock was corrected a little, or we paused ourselves.
 const SLEEP_MIN: TimeDelta = TimeDelta::seconds(30);
 
 impl SleepWatch {
@@ -36,19 +37,19 @@ impl SleepWatch {
         Self { wall: precise_now(), monotonic: instant() }
     }
 
-    /// Whether the machine was asleep since the last call.
-    pub fn slept(&mut self) -> bool {
+    /// Whether the machine was asleep since the last call, or its clock was set.
+    pub fn jumped(&mut self) -> bool {
         let (wall, monotonic) = (precise_now(), instant());
         let shown = wall.signed_duration_since(self.wall);
         let passed = monotonic.duration_since(self.monotonic);
         (self.wall, self.monotonic) = (wall, monotonic);
-        was_asleep(shown, passed)
+        has_jumped(shown, passed)
     }
 }
 
-fn was_asleep(shown: TimeDelta, passed: std::time::Duration) -> bool {
+fn has_jumped(shown: TimeDelta, passed: std::time::Duration) -> bool {
     let passed = TimeDelta::from_std(passed).unwrap_or(TimeDelta::MAX);
-    shown.checked_sub(&passed).is_some_and(|missing| missing > SLEEP_MIN)
+    shown.checked_sub(&passed).is_some_and(|missing| missing.abs() > SLEEP_MIN)
 }
 
 /// Returns the time zone that `TZ` names, else that of the machine, else UTC.
@@ -73,11 +74,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wall_clock_that_ran_ahead_of_the_other_means_sleep() {
+    fn a_wall_clock_that_ran_ahead_of_the_other_means_sleep_and_one_behind_it_was_set() {
         for (shown, passed, expected) in
-            [(3600, 20, true), (50, 20, false), (20, 20, false), (-3600, 20, false)]
+            [(3600, 20, true), (50, 20, false), (20, 20, false), (-3600, 20, true), (-9, 20, false)]
         {
-            let asleep = was_asleep(TimeDelta::seconds(shown), Duration::from_secs(passed));
+            let asleep = has_jumped(TimeDelta::seconds(shown), Duration::from_secs(passed));
             assert_eq!(asleep, expected, "{shown} {passed}");
         }
     }

@@ -12,6 +12,8 @@ use crate::history::IndexRow;
 const FORM: u8 = 1;
 /// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
+/// LZ4 makes one byte of at most so many.
+const RATIO_MAX: usize = 255;
 
 /// What is wrong with bytes read from the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -69,8 +71,14 @@ pub(super) fn encode_compressed<T: Serialize>(record: &T) -> Result<Vec<u8>, Cod
 
 /// Decodes what [`encode_compressed`] returned.
 pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    let plain =
-        lz4_flex::decompress_size_prepended(unseal(bytes)?).map_err(|_| CodecError::Content)?;
+    let payload = unseal(bytes)?;
+    let (size, packed) =
+        lz4_flex::block::uncompressed_size(payload).map_err(|_| CodecError::Content)?;
+    // As much memory is asked for as is stated: no more than can be in it.
+    if size > packed.len().saturating_mul(RATIO_MAX).saturating_add(RATIO_MAX) {
+        return Err(CodecError::Content);
+    }
+    let plain = lz4_flex::decompress(packed, size).map_err(|_| CodecError::Content)?;
     rmp_serde::from_slice(&plain).map_err(|_| CodecError::Content)
 }
 
@@ -103,6 +111,54 @@ mod tests {
         let row = IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) };
         assert_eq!(decode_rows(&encode_rows(&[row, row])), Ok(vec![row, row]));
         assert_eq!(decode_rows(&encode_rows(&[])), Ok(vec![]));
+    }
+
+    /// A few bytes of a payload changed, under a checksum that fits: what a fault of ours, or of the memory, may write.
+    fn resealed(good: &[u8], dice: &mut u64) -> Vec<u8> {
+        let mut roll = |below: usize| {
+            // xorshift
+            *dice ^= *dice << 13;
+            *dice ^= *dice >> 7;
+            *dice ^= *dice << 17;
+            usize::try_from(*dice % 1_000_003).unwrap() % below.max(1)
+        };
+        let mut payload = good[HEAD..].to_vec();
+        for _ in 0..=roll(4) {
+            let at = roll(payload.len());
+            match roll(4) {
+                0 => payload.truncate(at),
+                1 => payload.splice(at..at, [0xdd, 0xff, 0xff, 0xff, 0xff]).for_each(drop),
+                2 => payload.extend_from_within(at..),
+                _ => payload.iter_mut().skip(at).take(1).for_each(|byte| {
+                    *byte = u8::try_from(roll(256)).unwrap();
+                }),
+            }
+        }
+        seal(&payload)
+    }
+
+    #[test]
+    fn a_record_that_makes_no_sense_is_an_error_and_never_a_panic_or_a_large_buffer() {
+        let text = "frost and wax, ".repeat(40);
+        let state = crate::engine::feeds::subscription::FeedState {
+            trouble: Some(text.clone()),
+            ..Default::default()
+        };
+        let history = crate::history::HistoryRecord::default();
+        let (plain, packed) = (encode(&state).unwrap(), encode_compressed(&text).unwrap());
+        let record = encode(&history).unwrap();
+        let rows =
+            encode_rows(&[IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) }; 3]);
+        let mut dice = 0x9e37_79b9_7f4a_7c15;
+        for _ in 0..2_000 {
+            decode::<crate::engine::feeds::subscription::FeedState>(&resealed(&plain, &mut dice))
+                .ok();
+            decode::<crate::history::HistoryRecord>(&resealed(&record, &mut dice)).ok();
+            decode_compressed::<String>(&resealed(&packed, &mut dice)).ok();
+            decode_rows(&resealed(&rows, &mut dice)).ok();
+        }
+        let huge = seal(&[0xff, 0xff, 0xff, 0x7f, 0]);
+        assert_eq!(decode_compressed::<String>(&huge), Err(CodecError::Content));
     }
 
     #[test]

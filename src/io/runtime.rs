@@ -326,7 +326,7 @@ impl<P: Program> Runtime<P> {
     fn tell_alone(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
         let now: DateTime<Utc> = clock::precise_now();
         let mut effects = Vec::new();
-        if self.watch.slept() {
+        if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
         effects.extend(self.program.take(now, input.into()));

@@ -18,10 +18,12 @@
 mod cli;
 mod docs;
 mod feeds;
+mod fuzzing;
 mod history;
 mod http;
 mod journeys;
 mod polling;
 mod screens;
+mod simulation;
 mod store;
 mod support;

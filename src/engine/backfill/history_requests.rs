@@ -63,6 +63,11 @@ pub fn begin(
 
 /// Hides a gap; that can be undone.
 pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
+    if is_dismissed(engine, feed, gap) {
+        // Nothing changes, so there is nothing to take back either.
+        engine.say("this gap is hidden already");
+        return Vec::new();
+    }
     let Some(effects) = hide(engine, feed, gap) else {
         engine.say("it goes away by itself when the history has been fetched");
         return Vec::new();
@@ -70,6 +75,11 @@ pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     engine.undo.push(Step::Dismissed { feed, gap });
     engine.say_undoable("this gap is hidden");
     effects
+}
+
+fn is_dismissed(engine: &Engine, feed: FeedKey, gap: GapKey) -> bool {
+    let gap = engine.feeds.get(&feed).and_then(|feed| feed.history.gaps.get(&gap));
+    gap.is_some_and(|gap| !gap.is_shown())
 }
 
 /// Hides a gap, if there is such a one.

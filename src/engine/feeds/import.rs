@@ -13,6 +13,7 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::undo::rollback::Rollback;
 use crate::history::FeedKey;
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
@@ -49,9 +50,10 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         imported.bad.len()
     );
     engine.say(text);
+    let rollback = Rollback::Subscribed(imported.added.clone());
     engine.imported = Some(imported);
     engine.unsaved = engine.unsaved.saturating_add(1);
-    effects.push(Effect::store(Job::SaveRecords(records)));
+    effects.push(Effect::store_ahead(Job::SaveRecords(records), rollback));
     effects
 }
 

@@ -20,8 +20,11 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::undo::rollback::Rollback;
 use crate::feed::discover::feed_address_of;
 use crate::feed::discover::page_feeds::well_known;
+use crate::feed::opml::subscription_list::normal_tags;
+use crate::feed::text::{NAME_MAX, one_line};
 use crate::history::FeedKey;
 
 /// Pages asked on the way from a typed address to a feed.
@@ -37,9 +40,10 @@ pub(in crate::engine) fn insert(
     let feed = engine.new_feed_key();
     let record = SubscriptionRecord {
         url,
-        own_title: wanted.title.clone(),
+        // They may come from a file or from another process.
+        own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
-        tags: wanted.tags.clone(),
+        tags: normal_tags(wanted.tags.iter().map(String::as_str)),
         added: now,
         feed_settings: wanted.feed_settings.clone(),
         ..SubscriptionRecord::default()
@@ -278,7 +282,11 @@ pub fn subscribe(
     let feed = saved.0;
     engine.tell(Event::FeedsChanged);
     engine.unsaved = engine.unsaved.saturating_add(1);
-    (Added { feed, known: false }, vec![Effect::store(Job::SaveRecords(vec![saved]))])
+    let rollback = Rollback::Subscribed(vec![feed]);
+    (
+        Added { feed, known: false },
+        vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)],
+    )
 }
 
 /// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`

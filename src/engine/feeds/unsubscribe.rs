@@ -14,19 +14,39 @@ use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::undo_stack::{Step, UNDO_KEPT, is_over};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::{ChangeId, Step, UNDO_KEPT, is_over};
 use crate::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
 pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let Some(effects) = give_up(engine, now, feed) else { return Vec::new() };
-    engine.undo.push(Step::Unsubscribed(feed));
-    effects
+    if !engine.feeds.contains_key(&feed) {
+        return Vec::new();
+    }
+    let change = engine.undo.push(Step::Unsubscribed(feed));
+    give_up(engine, now, feed, Some(change)).unwrap_or_default()
 }
 
 /// Gives up a subscription; it is kept, to have it back. `None`: there is no such subscription.
-pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Vec<Effect>> {
-    let mut subscription = engine.feeds.remove(&feed)?;
+pub fn give_up(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    change: Option<ChangeId>,
+) -> Option<Vec<Effect>> {
+    let mut subscription = leave(engine, feed)?;
+    subscription.history.asking = None;
+    subscription.record.ended = Some(now);
+    engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
+    let record = subscription.record.clone();
+    engine.ended.insert(feed, subscription);
+    engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
+    Some(vec![save(engine, (feed, record), true, change)])
+}
+
+/// Takes a subscription out of the list; what is under way for it is given up. `None`: there is no such subscription.
+pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<Subscription> {
+    let subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
     engine.poll_run.forget(feed);
@@ -41,20 +61,31 @@ pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option
         }
     }
     drop_fetches::drop_walk(engine, feed);
-    subscription.history.asking = None;
-    subscription.record.ended = Some(now);
-    engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
-    let record = subscription.record.clone();
-    engine.ended.insert(feed, subscription);
-    engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
-    Some(vec![save(engine, feed, record)])
+    Some(subscription)
 }
 
-/// Takes a subscription back, with everything that was kept of it. The error is a sentence.
+/// That a subscription was given up, or had back, could not be written: it is where it was.
+pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up: bool) {
+    if given_up {
+        let Some(mut subscription) = engine.ended.remove(&feed) else { return };
+        subscription.record.ended = None;
+        engine.feeds.insert(feed, subscription);
+        plans::replan(engine, feed, now);
+    } else {
+        let Some(mut subscription) = leave(engine, feed) else { return };
+        subscription.record.ended = Some(now);
+        engine.ended.insert(feed, subscription);
+    }
+    engine.tell(Event::FeedListChanged);
+}
+
+/// Takes a subscription back, with everything that was kept of it; `undoable`: as a change of its own, not as one that is taken
+/// back. The error is a sentence.
 pub fn take_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
+    undoable: bool,
 ) -> Result<Vec<Effect>, String> {
     if let Some(there) = engine.feeds.get(&feed) {
         return Err(format!("'{}' is subscribed to already", there.record.shown_title()));
@@ -68,26 +99,21 @@ pub fn take_back(
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
     subscription.record.ended = None;
+    let change = undoable.then(|| engine.undo.push(Step::Resubscribed(feed)));
     engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
     let record = subscription.record.clone();
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     plans::replan(engine, feed, now);
-    Ok(vec![save(engine, feed, record)])
+    Ok(vec![save(engine, (feed, record), false, change)])
 }
 
 /// Subscribes again to a feed that was unsubscribed from within a week; that can be undone.
 pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    match take_back(engine, now, feed) {
-        Ok(effects) => {
-            engine.undo.push(Step::Resubscribed(feed));
-            effects
-        }
-        Err(why) => {
-            engine.complain(why);
-            Vec::new()
-        }
-    }
+    take_back(engine, now, feed, true).unwrap_or_else(|why| {
+        engine.complain(why);
+        Vec::new()
+    })
 }
 
 /// The feeds that were unsubscribed from within a week, the last one first, each with the time until which it is kept.
@@ -114,8 +140,14 @@ pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     (!old.is_empty()).then(|| Effect::store(Job::ForgetFeeds(old)))
 }
 
-fn save(engine: &mut Engine, feed: FeedKey, record: SubscriptionRecord) -> Effect {
+fn save(
+    engine: &mut Engine,
+    (feed, record): (FeedKey, SubscriptionRecord),
+    given_up: bool,
+    change: Option<ChangeId>,
+) -> Effect {
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedListChanged);
-    Effect::store(Job::SaveRecords(vec![(feed, record)]))
+    let rollback = Rollback::Subscription { feed, given_up, change };
+    Effect::store_ahead(Job::SaveRecords(vec![(feed, record)]), rollback)
 }

@@ -204,6 +204,20 @@ impl HostQueue {
         polls_first(behind.chain(up_to).filter_map(names).collect())
     }
 
+    /// The clock was set: no pause is longer than it would be if it began now, and what holds all at the start is over.
+    pub fn clock_was_set(&mut self, now: DateTime<Utc>, settings: &NetworkSettings) {
+        let later = |pause: u64| {
+            let pause = i64::try_from(pause).unwrap_or(i64::MAX / 2);
+            now.checked_add_signed(TimeDelta::milliseconds(pause))
+        };
+        let (short, long) = (later(settings.host_spacing_ms), later(settings.archive_spacing_ms));
+        for site in self.sites.values_mut() {
+            site.free_at = site.free_at.min(short);
+            site.archives_at = site.archives_at.min(long.max(short));
+        }
+        self.not_before = None;
+    }
+
     /// Takes a fetch that ended out of the books; `None` if it is not known (a late answer).
     pub fn end(
         &mut self,

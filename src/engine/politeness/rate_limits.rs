@@ -8,6 +8,7 @@ use super::host_queue::{PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
 use crate::engine::backfill::archive_response::end_of;
 use crate::engine::effect::Effect;
+use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_queue::{end_poll, without_network};
@@ -129,13 +130,26 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
     }
 }
 
-/// The machine was asleep: the network gets a moment, and what failed before says nothing.
+/// The machine was asleep: the network gets a moment, and what failed before says nothing. Or its clock was set: where it was
+/// set back, nothing waits for the time that it showed before.
 pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     engine.reachability.forget();
     let grace = now.checked_add_signed(WAKE_GRACE);
+    engine.host_queue.clock_was_set(now, &engine.settings.network);
     engine.host_queue.not_before = engine.host_queue.not_before.max(grace);
     if engine.host_queue.probe_at.is_some() {
         engine.host_queue.probe_at = grace;
+    }
+    engine.room_awaited = None;
+    // A poll that seems to lie in the future counts as one of now (SPEC A.9).
+    let is_later = |feed: &&Subscription| {
+        let facts = &feed.state.facts;
+        facts.last_ok.max(facts.last_try) > Some(now)
+    };
+    let at_rest = |feed: &FeedKey| !engine.polls.contains_key(feed);
+    let later = engine.feeds.values().filter(is_later).map(|feed| feed.key).filter(at_rest);
+    for feed in later.collect::<Vec<_>>() {
+        plans::replan(engine, feed, now);
     }
 }
 

@@ -82,9 +82,10 @@ impl Reachability {
         }
     }
 
-    /// The machine was asleep: what failed before says nothing.
+    /// The machine was asleep, or its clock was set: what failed or answered before says nothing.
     pub fn forget(&mut self) {
         self.suspects.clear();
+        (self.answered, self.answered_before) = (None, None);
     }
 
     fn found(&mut self, now: DateTime<Utc>, url: &str) -> Sign {

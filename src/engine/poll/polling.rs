@@ -23,7 +23,7 @@ use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{Counters, FeedKey};
-use crate::schedule::{self, PollFailure};
+use crate::schedule::{self, FeedStatus, PollFailure};
 
 /// Time passed: what is due joins its queue, what may start starts.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
@@ -295,6 +295,8 @@ pub fn commit_failed(
 ) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let before = engine.polls.get_mut(&feed).and_then(|poll| poll.before.take());
+    let answered = &subscription.state.facts;
+    let (waits, standing) = ((answered.retry_after, answered.host_wait), answered.standing);
     if let Some(before) = before {
         // What the reader chose meanwhile is saved already and stays.
         let chosen = subscription.record.chosen();
@@ -307,6 +309,12 @@ pub fn commit_failed(
         subscription.record.choose(chosen);
     }
     if no_room {
+        // What the server asked for holds although it cannot be kept (SPEC B.4 rule 3, S1.13).
+        let facts = &mut subscription.state.facts;
+        (facts.retry_after, facts.host_wait) = waits;
+        if standing == FeedStatus::Gone {
+            facts.standing = standing;
+        }
         let result = PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()));
         end_poll(engine, now, result);
         return;

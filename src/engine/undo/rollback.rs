@@ -36,6 +36,17 @@ pub enum Rollback {
         /// The step of undo that goes with it.
         change: Option<ChangeId>,
     },
+    /// A subscription was given up, or had back.
+    Subscription {
+        /// Which one.
+        feed: FeedKey,
+        /// It was given up.
+        given_up: bool,
+        /// The step of undo that goes with it.
+        change: Option<ChangeId>,
+    },
+    /// Subscriptions were made.
+    Subscribed(Vec<FeedKey>),
     /// What was chosen for feeds before.
     Settings {
         /// The feeds.

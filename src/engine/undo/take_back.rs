@@ -60,7 +60,7 @@ fn take_back(
         }
         Step::Together(steps) => take_all_back(engine, now, steps, done),
         Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),
-        Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed) {
+        Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed, None) {
             Some(effects) => (effects, Some(Step::Unsubscribed(feed))),
             None => not_subscribed(engine),
         },
@@ -144,7 +144,7 @@ fn subscribe_again(
     now: DateTime<Utc>,
     feed: FeedKey,
 ) -> (Vec<Effect>, Option<Step>) {
-    match unsubscribe::take_back(engine, now, feed) {
+    match unsubscribe::take_back(engine, now, feed, false) {
         Ok(effects) => (effects, Some(Step::Resubscribed(feed))),
         Err(why) => {
             engine.say(why);

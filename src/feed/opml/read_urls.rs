@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 
 use super::subscription_list::{BadOutline, Opml, OpmlFeed, normal_tag, normal_tags};
+use crate::feed::text::one_line;
 
 /// Longest part of a line that is named.
 const NAMED_CHARS_MAX: usize = 80;
@@ -38,7 +39,8 @@ pub fn read_urls(text: &str) -> Opml {
         match line.content {
             Content::Section(name) => section = normal_tag(name),
             Content::Foreign(reason) => {
-                let text = line.text.chars().take(NAMED_CHARS_MAX).collect();
+                // It is told, and a list may come from anywhere.
+                let text = one_line(line.text, NAMED_CHARS_MAX);
                 read.bad.push(BadOutline { text, reason: reason.to_owned(), line: line.number });
             }
             Content::Feed { address, words } => {

@@ -2,6 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::feed::characters::is_hidden;
 use crate::history::FeedKey;
 use crate::ui::keys::key::{Code, Key};
 
@@ -104,9 +105,9 @@ impl Prompt {
         }
     }
 
-    /// Puts text at the cursor; line breaks and control characters are left out.
+    /// Puts text at the cursor; what must not reach the screen is left out, line breaks too.
     pub fn insert(&mut self, text: &str) {
-        let clean: String = text.chars().filter(|char| !char.is_control()).collect();
+        let clean: String = text.chars().filter(|char| !is_hidden(*char)).collect();
         let room = LINE_MAX.saturating_sub(self.text.len());
         let clean = clean.get(..clean.floor_char_boundary(room)).unwrap_or_default();
         self.text.insert_str(self.cursor, clean);

@@ -11,6 +11,7 @@ use crate::engine::backfill::walks;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
+use crate::feed::characters::is_hidden;
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
@@ -68,7 +69,9 @@ pub(in crate::view) fn draw(
     });
     let question = question(app);
     let wrapped = |text: &str, style: Style| {
-        let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
+        // Sentences repeat what servers and files say.
+        let text: String = text.chars().filter(|char| !is_hidden(*char)).collect();
+        let lines = cells::wrap(&text, room.saturating_sub(1), NOTICE_LINES);
         lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
     };
     let mut lines = match (&question, notice) {

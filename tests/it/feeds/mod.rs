@@ -1,4 +1,3 @@
 //! Documents as others wrote them.
 
 pub mod corpus;
-pub mod mutations;

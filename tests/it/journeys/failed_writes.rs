@@ -1,9 +1,13 @@
 //! Work of the store that fails: what was shown ahead of a write is taken back, for exactly that one, and nothing waits
 //! for an answer that will not come.
 
+use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::request::Request;
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
 use backissue::schedule::Pace;
+use chrono::TimeDelta;
 
 use crate::support::rss::rss;
 use crate::support::world::World;
@@ -54,6 +58,57 @@ fn a_read_mark_that_cannot_be_written_is_taken_back_on_the_row_and_in_the_reader
     assert_eq!(world.app.engine.unread(), 3);
     world.press("N");
     assert_eq!((world.app.engine.unread(), world.reload().engine.unread()), (2, 2));
+}
+
+#[test]
+fn a_server_that_wants_to_be_left_alone_is_although_that_cannot_be_kept() {
+    let mut world = world();
+    let retry_after = Some("288000".to_owned());
+    world.refuse(NOTES, 429, AnswerHeaders { retry_after, ..AnswerHeaders::default() });
+    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.poll(FeedKey(1));
+    assert_eq!(world.feed(1).state.facts.failures, 0, "nothing is said to fail for want of room");
+    let asked = world.requests.len();
+    for _ in 0..200 {
+        world.pass(TimeDelta::minutes(20));
+    }
+    assert_eq!(world.requests.len(), asked);
+    world.refuse(NOTES, 410, AnswerHeaders::default());
+    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.pass(TimeDelta::hours(30));
+    for _ in 0..100 {
+        world.pass(TimeDelta::hours(3));
+    }
+    assert_eq!(world.requests.len(), asked + 1, "it is gone");
+}
+
+/// The subscriptions that are shown, and those that the store has.
+fn subscribed(world: &World) -> (usize, usize) {
+    (world.app.engine.feeds.len(), world.reload().engine.feeds.len())
+}
+
+#[test]
+fn a_subscription_that_cannot_be_given_up_had_back_or_made_is_where_it_was() {
+    let mut world = world();
+    let is_record = |job: &Job| matches!(job, Job::SaveRecords(_));
+    world.failing.push(is_record);
+    world.tell(Request::Unsubscribe(FeedKey(1)));
+    assert_eq!(subscribed(&world), (1, 1), "it is not given up");
+    assert!(world.feed(1).plan.next_poll.is_some(), "and has its time");
+    world.tell(Request::Undo);
+    assert!(world.notice().contains("nothing to undo"), "{}", world.notice());
+    world.tell(Request::Unsubscribe(FeedKey(1)));
+    assert_eq!(subscribed(&world), (0, 0));
+    world.failing.push(is_record);
+    world.tell(Request::Undo);
+    assert_eq!(subscribed(&world), (0, 0), "it is not had back");
+    let address = "https://tower.example/feed".to_owned();
+    let wanted = Subscribe { address, ..Subscribe::default() };
+    world.failing.push(is_record);
+    world.tell(Request::Import(vec![wanted.clone()]));
+    assert_eq!(subscribed(&world), (0, 0), "it is not made");
+    world.tell(Request::Import(vec![wanted]));
+    assert_eq!(subscribed(&world), (1, 1));
 }
 
 #[test]

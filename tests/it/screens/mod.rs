@@ -2,6 +2,7 @@
 
 pub mod coming_back;
 pub mod gallery;
+pub mod hostile;
 pub mod pictures;
 pub mod previews;
 pub mod reader_pictures;

@@ -4,6 +4,7 @@ pub mod answers;
 pub mod binary;
 pub mod broken_server;
 pub mod demo_world;
+pub mod dice;
 pub mod documents;
 pub mod held_site;
 pub mod named_keys;

@@ -63,7 +63,7 @@ const fn read_feed(job: &Job) -> Option<FeedKey> {
 impl Store {
     /// Does work as [`Self::perform`] does, but what polls write is left to [`Self::write_group`], which must be called
     /// before it is reported, and before whatever [`Self::needs_group`].
-    pub(in crate::io::store) fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
+    pub fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
         let feed = grouped_feed(&work.job);
         let with_document = matches!(&work.job, Job::Commit(commit) if commit.document.is_some());
         self.group.is_open = feed.is_some();
@@ -75,13 +75,13 @@ impl Store {
     }
 
     /// Whether work must find the group written.
-    pub(in crate::io::store) fn needs_group(&self, job: &Job) -> bool {
+    pub fn needs_group(&self, job: &Job) -> bool {
         let feed = grouped_feed(job).filter(|_| !self.group.is_full()).or(read_feed(job));
         feed.is_none_or(|feed| self.group.feeds.contains(&feed))
     }
 
     /// Writes what was left to it, all or none of it.
-    pub(in crate::io::store) fn write_group(&mut self) -> Result<(), StoreError> {
+    pub fn write_group(&mut self) -> Result<(), StoreError> {
         let Group { batches, feeds, .. } = std::mem::take(&mut self.group);
         if batches.is_empty() {
             return Ok(());

@@ -203,6 +203,22 @@ fn after_waking_up_the_network_gets_ten_seconds() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_keeps_no_feed_waiting_for_the_time_it_showed() {
+    let mut world = world();
+    let before = world.requests.len();
+    world.now -= TimeDelta::days(3);
+    world.tell(Input::Woke);
+    for _ in 0..8 {
+        world.pass(TimeDelta::minutes(10));
+    }
+    let asked = world.requests.len() - before;
+    assert_eq!(asked, FEEDS.len(), "an hour after its last poll each is asked, and once");
+    let now = world.now;
+    let plans = world.app.engine.feeds.values().map(|feed| feed.plan.next_poll.unwrap());
+    assert!(plans.into_iter().all(|next| next - now < TimeDelta::hours(2)));
+}
+
+#[test]
 fn a_sign_in_page_between_us_and_the_feed_is_not_counted() {
     let mut world = world();
     let body = "<html><title>Hotel wifi: sign in</title></html>";

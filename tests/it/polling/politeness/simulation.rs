@@ -1,7 +1,7 @@
 //! Fourteen simulated days against publishers that answer everything SPEC D knows, at random by seed: whether a
 //! floor, a host, a gone feed or a validator is ever disregarded. An independent observer of the requests judges.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use backissue::engine::effect::Effect;
 use backissue::engine::feeds::addition::Subscribe;
@@ -391,11 +391,7 @@ fn document(number: u64) -> FeedDocument {
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it")]
 #[test]
 fn fourteen_days_of_everything_disregard_nobody() {
-    let seeds: BTreeSet<u64> = match std::env::var("BACKISSUE_SEEDS") {
-        Ok(count) => (1..=count.parse().unwrap()).collect(),
-        Err(_) => BTreeSet::from([1]),
-    };
-    for seed in seeds {
+    for seed in [1] {
         let counts = Simulation::new(seed).run();
         println!(
             "seed {seed}: {} requests in {DAYS} days, {} conditional, {} unanswered, {} restarts; by status {:?}",

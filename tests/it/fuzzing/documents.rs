@@ -1,0 +1,85 @@
+//! Documents of publishers. `BACKISSUE_CORPUS=folder` changes those of a folder too.
+
+use std::path::{Path, PathBuf};
+
+use backissue::feed::discover::page_feeds::discover;
+use backissue::feed::{Origin, find_oddities, parse};
+use backissue::lint::examine;
+
+use super::{INPUT_MAX, Target};
+
+/// One input of so many is examined for its publisher too, which takes longer.
+const EXAMINED: usize = 16;
+const URL: &str = "https://a.example/feed";
+
+pub const PIECES: &[&[u8]] = &[
+    b"<",
+    b">",
+    b"</",
+    b"&",
+    b"\"",
+    b"'",
+    b"<![CDATA[",
+    b"]]>",
+    b"<!--",
+    b"-->",
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"<item>",
+    b"</item>",
+    b"<entry>",
+    b" xmlns=\"x\"",
+    b"&#0;",
+    b"&#x10ffff;",
+    b"{",
+    b"99999999999999999999",
+    "“é@a.bc”".as_bytes(),
+];
+
+/// The files below a folder, in order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_short = |length: u64| usize::try_from(length).is_ok_and(|it| it <= INPUT_MAX);
+            if path.is_dir() {
+                folders.push(path);
+            } else if entry.metadata().is_ok_and(|file| is_short(file.len())) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The documents of these tests, and those of the folder that the environment names.
+fn documents() -> Vec<Vec<u8>> {
+    let mut paths = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures"));
+    paths.extend(std::env::var_os("BACKISSUE_CORPUS").iter().flat_map(|it| files(Path::new(it))));
+    paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
+}
+
+/// Reads the bytes in every way, and checks what must hold of any.
+fn check(bytes: &[u8], number: usize) {
+    let origin = Origin { url: Some(URL), content_type: None };
+    let document = parse(bytes, &origin);
+    assert_eq!(document, parse(bytes, &origin), "two answers");
+    assert!(document.entries.iter().all(|entry| !entry.id.is_empty()), "an empty id");
+    find_oddities(bytes, &origin);
+    discover(bytes, URL);
+    if number.is_multiple_of(EXAMINED) {
+        examine(bytes, &origin, chrono::DateTime::UNIX_EPOCH);
+    }
+    // The repaired document is one that feed-rs reads, whatever it was made from.
+    let unread = document.flaws.iter().find(|flaw| flaw.reason.contains("could not be read"));
+    assert_eq!(unread, None, "an entry was left out");
+}
+
+#[test]
+fn documents_are_read_alike_twice_and_never_panic() {
+    Target { name: "documents", seeds: documents(), pieces: PIECES, inputs: 500 }.run(check);
+}

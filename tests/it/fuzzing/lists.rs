@@ -1,0 +1,35 @@
+//! Lists of subscriptions: OPML, the `urls` files of other readers, addresses one a line.
+
+use backissue::feed::opml::{is_url_list, read_opml, read_urls};
+use backissue::io::performing::{left_out, parse_list, subscriptions_in};
+
+use super::{Target, documents};
+
+const LISTS: [&str; 4] = [
+    "<?xml version=\"1.0\"?><opml version=\"2.0\"><head><title>Mine</title></head><body>\
+     <outline text=\"News\"><outline type=\"rss\" text=\"One\" xmlUrl=\"https://a.example/feed\" htmlUrl=\"https://a.example/\" \
+     category=\"/x/y,z\"/><outline text=\"Two\" xmlUrl=\"feed://b.example/\" description=\"&amp;&#x202e;\"/></outline></body></opml>",
+    "https://a.example/feed news \"~Title of mine\" !hidden\n# a comment\n\"query:unread:unread = \\\"yes\\\"\"\nexec:~/x.sh\n\
+     \"filter:cat:https://b.example/\" tag\\ two\n",
+    "https://a.example/\nhttp://user:word@b.example/x?y=z#f\nb.example\n\n   https://c.example/ \n",
+    "<opml><body><outline xmlUrl='https://a.example/'><outline/></outline></body>",
+];
+
+fn check(bytes: &[u8], _: usize) {
+    let text = String::from_utf8_lossy(bytes);
+    is_url_list(bytes);
+    let urls = read_urls(&text);
+    assert_eq!(urls, read_urls(&text), "two answers");
+    read_opml(bytes).ok();
+    let Ok(list) = parse_list(bytes) else { return };
+    subscriptions_in(&list);
+    // What is told of it goes to a terminal.
+    let told = left_out(&list);
+    let is_plain = |line: &String| !line.chars().any(char::is_control);
+    assert!(told.iter().all(is_plain), "{told:?}");
+}
+
+#[test]
+fn lists_of_subscriptions_are_read_alike_twice_and_never_panic() {
+    Target::of_texts("lists of subscriptions", &LISTS, documents::PIECES, 800).run(check);
+}

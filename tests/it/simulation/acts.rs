@@ -1,0 +1,87 @@
+//! What happens beside the publishers, and when: the network, the machine, the clock, crashes, people.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::publishers::FaultKind;
+use super::scenario::Scenario;
+
+/// Something that happens at a time that the seed settles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// There is no network until then, true time.
+    Away(DateTime<Utc>),
+    /// The machine sleeps for so long.
+    Sleep(TimeDelta),
+    /// The wall clock is set by so much.
+    SetClock(TimeDelta),
+    /// The program dies after so many more writes.
+    Crash { power_cut: bool, writes: u32 },
+    /// The program ends and starts again after so many seconds.
+    Restart(i64),
+    /// The disk is full, or has room again.
+    DiskFull(bool),
+    /// A person presses keys.
+    Keys,
+    /// A person, or another process, asks for something.
+    Request,
+    /// Changes are made and taken back.
+    Undo,
+    /// The checks that take longer.
+    Check,
+}
+
+/// The acts of a scenario, in order.
+pub fn acts(scenario: &Scenario) -> Vec<(DateTime<Utc>, Act)> {
+    let (start, days) = (scenario.start(), scenario.days);
+    let mut acts = Vec::new();
+    for kind in &scenario.kinds {
+        let mut dice = scenario.dice(&format!("{kind:?}"));
+        let mut at = start + TimeDelta::minutes(dice.between(1, 2000));
+        // A machine that sleeps does so every night.
+        let sleeps = dice.one_in(2);
+        while at < start + TimeDelta::days(days) {
+            let (act, hours) = match kind {
+                FaultKind::Away => {
+                    (Act::Away(at + TimeDelta::minutes(dice.between(1, 900))), (10, 300))
+                }
+                FaultKind::Sleep if !sleeps => break,
+                FaultKind::Sleep => (Act::Sleep(TimeDelta::minutes(dice.between(1, 700))), (5, 40)),
+                FaultKind::Clock => {
+                    let jump = [
+                        TimeDelta::seconds(dice.between(-90, 90)),
+                        TimeDelta::minutes(dice.between(-600, 600)),
+                        TimeDelta::days(dice.between(-3, 3)),
+                    ];
+                    (Act::SetClock(*dice.pick(&jump)), (40, 500))
+                }
+                FaultKind::Crashes => {
+                    let writes = u32::try_from(dice.between(0, 12)).unwrap();
+                    (Act::Crash { power_cut: dice.one_in(3), writes }, (10, 200))
+                }
+                FaultKind::Restarts => (Act::Restart(dice.between(2, 20_000)), (20, 240)),
+                FaultKind::FullDisk if dice.one_in(3) => {
+                    acts.push((
+                        at + TimeDelta::minutes(dice.between(1, 300)),
+                        Act::DiskFull(false),
+                    ));
+                    (Act::DiskFull(true), (100, 600))
+                }
+                FaultKind::FullDisk => break,
+                FaultKind::Keys => (Act::Keys, (4, 50)),
+                FaultKind::Requests => (Act::Request, (1, 20)),
+                FaultKind::Undo => (Act::Undo, (20, 120)),
+                FaultKind::Refusals
+                | FaultKind::Silences
+                | FaultKind::Deaths
+                | FaultKind::Moves
+                | FaultKind::Liars
+                | FaultKind::LostArchives => break,
+            };
+            acts.push((at, act));
+            at += TimeDelta::minutes(dice.between(hours.0 * 60, hours.1 * 60));
+        }
+    }
+    acts.extend((1..=days).map(|day| (start + TimeDelta::days(day), Act::Check)));
+    acts.sort_by_key(|(at, _)| *at);
+    acts
+}

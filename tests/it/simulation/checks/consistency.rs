@@ -1,0 +1,157 @@
+//! What the program holds and what its store holds are one, and each adds up.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use backissue::engine::feeds::subscription::{FeedState, Subscription};
+use backissue::engine::store_work::{JobSubject, Stored};
+use backissue::history::{Counters, EntryKey, HistoryRecord, WalkRun};
+use backissue::schedule::ScheduleSettings;
+
+use crate::simulation::machine::Machine;
+
+/// Lines of the poll log of a feed at most.
+const LOG_LINES: usize = 200;
+/// Steps of undo at most.
+const STEPS: usize = 200;
+
+/// The store answered: it refuses nothing but for want of room.
+pub fn answered(machine: &mut Machine, stored: &Stored) {
+    match &stored.result {
+        Err(failure) => {
+            let may_fail = failure.no_room || stored.subject == JobSubject::Display;
+            if !may_fail {
+                machine.fail(format!("the store refuses {:?}: {}", stored.subject, failure.text));
+            }
+        }
+        Ok(_) => {}
+    }
+}
+
+/// Everything that can be compared and counted. Nothing is under way.
+pub fn check(machine: &mut Machine) {
+    machine.checks.counts.checked += 1;
+    let health = machine.keeper.store().check(false).unwrap();
+    if !health.findings.is_empty() {
+        return machine.fail(format!("the store is not sound: {:?}", health.findings));
+    }
+    let wrong = compare(machine).or_else(|| recount(machine)).or_else(|| bounds(machine));
+    if let Some(why) = wrong {
+        machine.fail(why);
+    }
+}
+
+/// What of a state is kept with the feed: not what settings say, nor what was learned, which is kept beside it.
+fn kept_state(state: &FeedState) -> FeedState {
+    let mut state = state.clone();
+    state.facts.settings = ScheduleSettings::default();
+    state.facts.learned = None;
+    state
+}
+
+/// What of a history has to be kept: where no walk rests, the next one begins to count anew.
+fn kept_history(history: &HistoryRecord) -> HistoryRecord {
+    let run = if history.frontiers.is_empty() { WalkRun::default() } else { history.run };
+    HistoryRecord { asking: None, run, ..history.clone() }
+}
+
+fn compare(machine: &mut Machine) -> Option<String> {
+    let saved = machine.keeper.store().subscriptions().unwrap();
+    let (filters, searches) = {
+        let store = machine.keeper.store();
+        (store.saved_filters().unwrap(), store.saved_searches().unwrap())
+    };
+    let engine = machine.engine();
+    if saved.len() != engine.feeds.len() {
+        return Some(format!("{} feeds are stored, {} known", saved.len(), engine.feeds.len()));
+    }
+    if filters != engine.filters.list || searches != engine.saved_searches {
+        return Some("filters or searches are not those that are stored".into());
+    }
+    saved.iter().find_map(|saved| {
+        let Some(feed) = engine.feeds.get(&saved.key) else {
+            return Some(format!("feed {} is stored and not known", saved.key));
+        };
+        let Subscription { record, state, history, counters, .. } = feed;
+        let differs = |part: &str, stored: &dyn Debug, known: &dyn Debug| {
+            let lines = different_lines(stored, known);
+            Some(format!(
+                "of feed {} the {part} is stored otherwise than it is known: {lines}",
+                saved.key
+            ))
+        };
+        if saved.record != *record {
+            return differs("record", &saved.record, record);
+        }
+        if saved.counters != *counters {
+            return differs("sums", &saved.counters, counters);
+        }
+        if machine.disk_was_full {
+            // When it was asked, and what was noted of it, could not be written.
+            return None;
+        }
+        let (stored, known) = (kept_state(&saved.state), kept_state(state));
+        if stored != known {
+            return differs("state", &stored, &known);
+        }
+        if kept_history(&saved.history) != kept_history(history) {
+            return differs("history", &kept_history(&saved.history), &kept_history(history));
+        }
+        None
+    })
+}
+
+/// The lines in which two things differ as they are printed: `-` as stored, `+` as known.
+fn different_lines(stored: &dyn Debug, known: &dyn Debug) -> String {
+    let (stored, known) = (format!("{stored:#?}"), format!("{known:#?}"));
+    let only_in = |text: &str, other: &str, sign: &str| -> String {
+        let others: BTreeSet<&str> = other.lines().collect();
+        let lines = text.lines().filter(|line| !others.contains(line));
+        lines.map(|line| format!("{sign} {} ", line.trim())).collect()
+    };
+    only_in(&stored, &known, "-") + &only_in(&known, &stored, "+")
+}
+
+/// The sums are those of a recount, and no entry stands there twice.
+fn recount(machine: &mut Machine) -> Option<String> {
+    let feeds: Vec<(_, Counters)> =
+        machine.engine().feeds.iter().map(|(feed, known)| (*feed, known.counters)).collect();
+    for (feed, counters) in feeds {
+        let keys: Vec<EntryKey> =
+            (0..counters.next_seq).map(|seq| EntryKey { feed, seq }).collect();
+        let entries = machine.keeper.store().entries(&keys).unwrap();
+        let mut counted = Counters { next_seq: counters.next_seq, ..Counters::default() };
+        let mut ids = BTreeSet::new();
+        for (key, kept, flags) in &entries {
+            counted.shift(None, Some(*flags));
+            if !ids.insert(kept.id.clone()) {
+                return Some(format!("{key:?} is there twice: {}", kept.id));
+            }
+        }
+        if counted != counters {
+            return Some(format!("feed {feed} counts {counters:?}, a recount {counted:?}"));
+        }
+    }
+    None
+}
+
+/// What could grow for ever does not.
+fn bounds(machine: &mut Machine) -> Option<String> {
+    let feeds: Vec<_> = machine.engine().feeds.keys().copied().collect();
+    let steps = machine.keeper.store().saved_steps().unwrap().len();
+    if steps > STEPS {
+        return Some(format!("{steps} steps of undo are kept"));
+    }
+    for feed in feeds {
+        let lines = machine.keeper.store().poll_log(feed).unwrap().len();
+        if lines > LOG_LINES {
+            return Some(format!("{lines} polls of feed {feed} are kept"));
+        }
+    }
+    let engine = machine.engine();
+    let waiting = engine.additions.values().filter(|addition| addition.ended.is_none()).count();
+    if waiting > 0 {
+        return Some(format!("{waiting} subscriptions are under way although nothing is"));
+    }
+    (engine.unsaved > 0).then(|| format!("{} records are said to be unsaved", engine.unsaved))
+}

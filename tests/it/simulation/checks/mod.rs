@@ -1,0 +1,113 @@
+//! What must hold, looked at after every step, every day or at the end.
+
+pub mod consistency;
+mod politeness;
+mod timetable;
+pub mod undo;
+
+use backissue::engine::poll::fetch::{FetchRequest, Fetched};
+use backissue::engine::store_work::Stored;
+use backissue::history::FeedKey;
+use chrono::{DateTime, Utc};
+
+use super::machine::Machine;
+use politeness::Observer;
+use timetable::Attendance;
+
+/// What those who look on remember.
+pub struct Checks {
+    observer: Observer,
+    attendance: Attendance,
+    pub counts: Counts,
+}
+
+/// What happened in all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    pub requests: u64,
+    pub polls: u64,
+    pub archives: u64,
+    pub restarts: u64,
+    pub crashes: u64,
+    pub undone: u64,
+    pub checked: u64,
+}
+
+impl Checks {
+    pub fn new(real: DateTime<Utc>) -> Self {
+        Self {
+            observer: Observer::default(),
+            attendance: Attendance::since(real),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Somebody wants a feed polled.
+    pub fn wanted(&mut self, feed: FeedKey) {
+        self.observer.wanted(feed);
+    }
+
+    /// After each step of the machine.
+    pub fn after_step(machine: &mut Machine) {
+        if machine.failed.is_some() {
+            return;
+        }
+        if machine.keeper.is_idle() {
+            machine.checks.observer.all_is_durable();
+        }
+        let polled = machine.polled();
+        machine.checks.observer.polls_ended(&polled);
+        timetable::check(machine);
+    }
+
+    /// A request goes out.
+    pub fn asked(machine: &mut Machine, request: &FetchRequest) {
+        machine.checks.counts.requests += 1;
+        let why = politeness::judge(machine, request);
+        machine.note(|| {
+            let kind = request.kind;
+            let known = request.validators.is_some();
+            format!("asks {} ({kind:?}{})", request.url, if known { ", conditional" } else { "" })
+        });
+        if let Err(why) = why {
+            machine.fail(format!("{why}: {}", request.url));
+        }
+    }
+
+    /// An answer came.
+    pub fn arrived(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
+        politeness::remember(machine, request, fetched);
+    }
+
+    /// The store answered.
+    pub fn answered(machine: &mut Machine, stored: &Stored) {
+        consistency::answered(machine, stored);
+    }
+
+    /// The program started.
+    pub fn started(machine: &mut Machine) {
+        let real = machine.real;
+        machine.checks.attendance = Attendance::since(real);
+    }
+
+    /// The program ended; in an orderly way, everything was written.
+    pub fn ended(machine: &mut Machine, orderly: bool) {
+        if orderly {
+            machine.checks.counts.restarts += 1;
+            machine.checks.observer.all_is_durable();
+        } else {
+            machine.checks.counts.crashes += 1;
+            machine.checks.observer.forget_unwritten();
+        }
+        if machine.disk_was_full {
+            machine.checks.observer.forget_tries();
+        }
+        machine.checks.observer.program_ended();
+    }
+
+    /// The machine slept, or its clock was set.
+    pub fn slept(machine: &mut Machine) {
+        let real = machine.real;
+        machine.checks.attendance = Attendance::since(real);
+    }
+}

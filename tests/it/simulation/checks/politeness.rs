@@ -1,0 +1,405 @@
+//! An observer of all requests, who knows nothing of the program but what publishers said and what the reader asked for
+//! (SPEC B.4, D.2, D.4; RFC 9110).
+//!
+//! What an answer said counts once it is durable: a crash may forget it. That a feed was asked is never forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use backissue::engine::poll::fetch::{
+    AnswerBody, AnswerHeaders, FailureClass, FetchRequest, Fetched, RequestKind,
+};
+use backissue::history::FeedKey;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::simulation::machine::Machine;
+
+/// SPEC 0, `HARD_MIN`, in minutes.
+const HARD_MIN: u32 = 5;
+/// SPEC B.8: a feed is not polled by hand twice within this time.
+const COOL_DOWN: TimeDelta = TimeDelta::seconds(60);
+/// A request waits for what is written before it goes out: it may be so much earlier after the last one than was decided.
+const MOMENT: TimeDelta = TimeDelta::seconds(5);
+/// SPEC 0, `HOST_SPACING`.
+const SPACING: TimeDelta = TimeDelta::seconds(1);
+/// Requests of one poll at most: the first, one that an answer called for, and one for the current document.
+const REQUESTS_A_POLL: u32 = 3;
+
+/// An instant by both clocks: what is early by one of them only was not asked too early.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    wall: DateTime<Utc>,
+    real: DateTime<Utc>,
+}
+
+impl Moment {
+    fn of(machine: &Machine) -> Self {
+        Self { wall: machine.now(), real: machine.real }
+    }
+
+    /// Whether less than this time has passed, by both clocks.
+    fn is_within(self, time: TimeDelta, now: Self) -> bool {
+        now.wall - self.wall < time && now.real - self.real < time
+    }
+
+    /// The same for what is counted in minutes: a request goes out a moment after it was decided on.
+    fn is_well_within(self, time: TimeDelta, now: Self) -> bool {
+        self.is_within(time - MOMENT, now)
+    }
+}
+
+/// A time for which something is to be left alone, counted from an instant.
+type Wait = Option<(Moment, TimeDelta)>;
+
+fn holds(wait: Wait, now: Moment) -> bool {
+    wait.is_some_and(|(since, time)| since.is_well_within(time, now))
+}
+
+/// What is known of a feed.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// The lifetime of the last good answer.
+    lifetime: Wait,
+    /// `Retry-After`.
+    wait: Wait,
+    gone: bool,
+    /// The address that gave a tag with the last document, and the tag.
+    etag: Option<(String, Vec<u8>)>,
+    /// Nothing but 304 since then.
+    only_304_since: Option<Moment>,
+    /// Documents in a row that came with the tag that was sent; then a month without it.
+    same_tags: u32,
+}
+
+/// Everything that is remembered.
+#[derive(Debug, Default)]
+pub struct Observer {
+    feeds: BTreeMap<FeedKey, Known>,
+    /// What of it is durable.
+    durable: BTreeMap<FeedKey, Known>,
+    /// Hosts that want to be left alone; what of it is durable.
+    hosts: BTreeMap<String, Wait>,
+    durable_hosts: BTreeMap<String, Wait>,
+    tries: BTreeMap<FeedKey, Moment>,
+    /// Requests under way by host, and when the last one ended.
+    under_way: BTreeMap<String, u32>,
+    ended: BTreeMap<String, Moment>,
+    /// Requests of the polls that go on.
+    polls: BTreeMap<FeedKey, u32>,
+    /// Polls that somebody wants.
+    wanted: BTreeSet<FeedKey>,
+    /// Archives that were read and kept, and those that are not durable yet.
+    archives: BTreeSet<(FeedKey, String)>,
+    new_archives: BTreeSet<(FeedKey, String)>,
+}
+
+impl Observer {
+    pub fn wanted(&mut self, feed: FeedKey) {
+        self.wanted.insert(feed);
+    }
+
+    pub fn all_is_durable(&mut self) {
+        if !self.new_archives.is_empty() {
+            self.archives.append(&mut self.new_archives);
+        }
+        self.durable.clone_from(&self.feeds);
+        self.durable_hosts.clone_from(&self.hosts);
+    }
+
+    /// What was not durable may be forgotten, or not.
+    pub fn forget_unwritten(&mut self) {
+        for (feed, known) in &mut self.durable {
+            let last = self.feeds.get(feed).and_then(|last| last.etag.as_ref());
+            known.etag = known.etag.take().filter(|etag| last == Some(etag));
+        }
+        self.feeds.clone_from(&self.durable);
+        self.hosts.clone_from(&self.durable_hosts);
+        self.new_archives.clear();
+    }
+
+    pub fn polls_ended(&mut self, going_on: &BTreeSet<FeedKey>) {
+        if !self.polls.is_empty() || !self.wanted.is_empty() {
+            self.polls.retain(|feed, _| going_on.contains(feed));
+            self.wanted.retain(|feed| going_on.contains(feed));
+        }
+    }
+
+    /// Nothing could be written: not even that feeds were asked.
+    pub fn forget_tries(&mut self) {
+        self.tries.clear();
+    }
+
+    pub fn program_ended(&mut self) {
+        self.under_way.clear();
+        self.polls.clear();
+        self.wanted.clear();
+    }
+}
+
+fn host_of(url: &str) -> String {
+    url.split('/').nth(2).unwrap_or_default().to_owned()
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Poll(FeedKey),
+    Archive(FeedKey),
+    Other,
+}
+
+/// What a request is for, by its address and by what the program has under way.
+fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
+    let engine = machine.engine();
+    let part = |url: &str| url.split('/').nth(3).unwrap_or_default().to_owned();
+    let of_feed = |feed: &FeedKey| {
+        engine.feeds.get(feed).is_some_and(|feed| part(&feed.record.url) == part(&request.url))
+    };
+    if request.url.contains("/archive/") || request.url.contains("/page/") {
+        let feed = engine.backfills.keys().find(|feed| of_feed(feed));
+        return feed.map_or(Purpose::Other, |feed| Purpose::Archive(*feed));
+    }
+    let is_asked =
+        |feed: &&FeedKey| engine.feeds.get(feed).is_some_and(|feed| feed.record.url == request.url);
+    let feed = engine.polls.keys().find(is_asked);
+    feed.filter(|_| request.waits_for_store).map_or(Purpose::Other, |feed| Purpose::Poll(*feed))
+}
+
+/// Judges a request that goes out now.
+pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String> {
+    let now = Moment::of(machine);
+    let host = host_of(&request.url);
+    let purpose = purpose_of(machine, request);
+    let bounds = match purpose {
+        Purpose::Poll(feed) => bounds(machine, feed),
+        Purpose::Archive(_) | Purpose::Other => (HARD_MIN, false),
+    };
+    let rereads = match purpose {
+        Purpose::Archive(feed) => machine.engine().feeds[&feed].history.run.rereading,
+        Purpose::Poll(_) | Purpose::Other => false,
+    };
+    let checks = &mut machine.checks;
+    let observer = &mut checks.observer;
+    let busy = observer.under_way.entry(host.clone()).or_default();
+    *busy += 1;
+    if *busy > 1 {
+        return Err("two requests to one host at once".into());
+    }
+    if observer.ended.get(&host).is_some_and(|ended| ended.is_within(SPACING, now)) {
+        return Err("a request within a second of the last one to the host".into());
+    }
+    match purpose {
+        Purpose::Poll(feed) => {
+            checks.counts.polls += 1;
+            judge_poll(observer, feed, request, now, bounds)
+        }
+        Purpose::Archive(feed) => {
+            checks.counts.archives += 1;
+            let known = observer.archives.contains(&(feed, request.url.clone()));
+            if known && !rereads {
+                Err("an archive that is kept is asked for again".into())
+            } else {
+                Ok(())
+            }
+        }
+        Purpose::Other => Ok(()),
+    }
+}
+
+/// The reader's minimum for a feed in minutes, and whether cache lifetimes are not believed.
+fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
+    let engine = machine.engine();
+    let Some(feed) = engine.feeds.get(&feed) else { return (HARD_MIN, false) };
+    let chosen = &feed.record.feed_settings;
+    let minimum = match chosen.fixed_minutes {
+        Some(_) => HARD_MIN,
+        None => chosen.min_minutes.unwrap_or(engine.settings.poll.min_minutes).max(HARD_MIN),
+    };
+    // Only a success makes the reader's own minimum a floor (SPEC B.4 rule 1).
+    let minimum = if feed.state.facts.failures > 0 { HARD_MIN } else { minimum };
+    (minimum, chosen.ignore_cache_lifetime)
+}
+
+fn judge_poll(
+    observer: &mut Observer,
+    feed: FeedKey,
+    request: &FetchRequest,
+    now: Moment,
+    (minimum, ignores_lifetime): (u32, bool),
+) -> Result<(), String> {
+    let requests = observer.polls.entry(feed).or_default();
+    *requests += 1;
+    let is_first = *requests == 1;
+    if *requests > REQUESTS_A_POLL {
+        return Err(format!("{requests} requests in one poll of feed {feed}"));
+    }
+    let wanted = observer.wanted.contains(&feed);
+    let known = observer.feeds.entry(feed).or_default();
+    let tried = observer.tries.get(&feed).copied();
+    if is_first {
+        if known.gone && !wanted {
+            return Err(format!("feed {feed} is gone"));
+        }
+        let minimum = TimeDelta::minutes(i64::from(minimum));
+        if !wanted && tried.is_some_and(|tried| tried.is_well_within(minimum, now)) {
+            return Err(format!("feed {feed} was asked less than {minimum} ago"));
+        }
+        if wanted && tried.is_some_and(|tried| tried.is_well_within(COOL_DOWN, now)) {
+            return Err(format!("feed {feed} was asked by hand within a minute"));
+        }
+        if !wanted && !ignores_lifetime && holds(known.lifetime, now) {
+            return Err(format!("feed {feed} is asked within the lifetime of its last answer"));
+        }
+        // A reader who asks twice confirms it (SPEC B.8).
+        if !wanted && holds(known.wait, now) {
+            return Err(format!("feed {feed} is asked before its Retry-After is over"));
+        }
+        let host = observer.hosts.get(&host_of(&request.url)).copied().flatten();
+        if !wanted && holds(host, now) {
+            return Err(format!("feed {feed} is asked although its host wants to be left alone"));
+        }
+        judge_validators(known, request, now, wanted, feed)?;
+    }
+    // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it.
+    let is_whole = request.kind == RequestKind::Fresh || !is_first;
+    if is_whole && request.validators.is_none() {
+        known.etag = None;
+    }
+    observer.tries.insert(feed, now);
+    Ok(())
+}
+
+/// Validators that are known are sent (SPEC D.4), but for the exceptions that are named there.
+fn judge_validators(
+    known: &mut Known,
+    request: &FetchRequest,
+    now: Moment,
+    wanted: bool,
+    feed: FeedKey,
+) -> Result<(), String> {
+    let Some((url, etag)) = &known.etag else { return Ok(()) };
+    let patience = TimeDelta::days(8);
+    let is_stuck = known.only_304_since.is_some_and(|since| !since.is_within(patience, now));
+    let excepted = is_stuck
+        || known.same_tags >= 2
+        || (wanted && request.kind == RequestKind::Fresh)
+        || *url != request.url;
+    let sent = request.validators.as_ref().and_then(|sent| sent.etag.as_ref());
+    if excepted || sent == Some(etag) {
+        return Ok(());
+    }
+    let sent = sent.map(|sent| String::from_utf8_lossy(sent));
+    let etag = String::from_utf8_lossy(etag);
+    Err(format!("feed {feed} is asked with the tag {sent:?} after it gave {etag}"))
+}
+
+/// Remembers what the next request has to respect.
+pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
+    let now = Moment::of(machine);
+    let (purpose, full) = (purpose_of(machine, request), machine.disk_full);
+    let observer = &mut machine.checks.observer;
+    let host = host_of(&request.url);
+    if let Some(busy) = observer.under_way.get_mut(&host) {
+        *busy = busy.saturating_sub(1);
+    }
+    observer.ended.insert(host.clone(), now);
+    let Ok(answer) = &fetched.result else {
+        let unreached = fetched.result.as_ref().err().map(|failure| failure.class())
+            == Some(FailureClass::Unreachable);
+        // Without a network the attempt does not count, and is made again (SPEC B.4 rule 4).
+        if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
+            observer.tries.remove(&feed);
+        }
+        return;
+    };
+    let waits = wait_of(answer.status, &answer.headers, now);
+    let feed = match purpose {
+        Purpose::Poll(feed) => feed,
+        Purpose::Archive(feed) => {
+            if answer.status == 200
+                && answer.body.feed().is_some()
+                && request.url.contains("/archive/")
+            {
+                observer.new_archives.insert((feed, request.url.clone()));
+            }
+            return;
+        }
+        Purpose::Other => return,
+    };
+    let known = observer.feeds.entry(feed).or_default();
+    if full {
+        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
+        known.wait = waits.or(known.wait);
+        return;
+    }
+    if request.validators.is_none() {
+        // It was asked for whole: it may be again after as long a time.
+        known.only_304_since = known.only_304_since.map(|_| now);
+    }
+    let is_again = observer.polls.get(&feed).is_some_and(|requests| *requests > 1);
+    let is_page = matches!(answer.body, AnswerBody::Page { .. });
+    if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
+        // Somebody stands between: it does not count.
+        observer.tries.remove(&feed);
+        return;
+    }
+    match answer.status {
+        200 | 226 if answer.body.feed().is_some() => {
+            known.lifetime = lifetime_of(&answer.headers, now);
+            known.wait = None;
+            // The reader had it asked again, and it lives.
+            known.gone = false;
+            known.only_304_since = None;
+            let sent = request.validators.as_ref().filter(|sent| sent.speak_for(&answer.url));
+            let sent = sent.and_then(|sent| sent.etag.clone());
+            let is_same = sent.is_some() && sent == answer.headers.etag;
+            known.same_tags = if is_same { known.same_tags + 1 } else { known.same_tags };
+            known.etag = answer.headers.etag.clone().map(|etag| (answer.url.clone(), etag));
+        }
+        304 if fetched.conditional => {
+            known.lifetime = lifetime_of(&answer.headers, now).or(known.lifetime);
+            known.wait = None;
+            known.only_304_since.get_or_insert(now);
+        }
+        410 if fetched.hops.is_empty() => known.gone = true,
+        412 | 416 => known.etag = None,
+        _ => {
+            known.wait = waits.or(known.wait);
+            // What was to be verified was not kept either.
+            known.lifetime = known.lifetime.filter(|_| !is_again);
+        }
+    }
+    if answer.status == 429 {
+        observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
+    }
+}
+
+/// What a refusal asks for (SPEC B.4 rule 3).
+fn wait_of(status: u16, headers: &AnswerHeaders, now: Moment) -> Wait {
+    let seconds: i64 = headers.retry_after.as_deref()?.parse().ok()?;
+    let wait = TimeDelta::seconds(seconds).min(TimeDelta::days(7));
+    (!(200..300).contains(&status) && status != 304).then_some((now, wait))
+}
+
+/// For how long an answer need not be asked for again (SPEC B.4 rule 2).
+fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
+    let cache = headers.cache_control.as_deref().unwrap_or_default();
+    if cache.contains("no-cache") || cache.contains("no-store") {
+        return None;
+    }
+    let stated = cache.split(',').find_map(|part| part.trim().strip_prefix("max-age="));
+    let life = match stated.and_then(|age| age.parse::<i64>().ok()) {
+        Some(seconds) => seconds,
+        None => {
+            let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
+            let (expires, sent) = (date(headers.expires.as_ref())?, date(headers.date.as_ref())?);
+            (expires - sent).num_seconds()
+        }
+    };
+    let (two_days, week) = (48 * 3600, 7 * 24 * 3600);
+    let counted = match life {
+        life if life > week => 6 * 3600,
+        life => life.min(two_days),
+    };
+    let age: i64 = headers.age.as_deref().and_then(|age| age.parse().ok()).unwrap_or(0);
+    (counted > age).then(|| (now, TimeDelta::seconds(counted - age)))
+}

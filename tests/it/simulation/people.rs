@@ -1,0 +1,268 @@
+//! People: keys that somebody presses, and what other hands ask for.
+
+use std::collections::BTreeSet;
+
+use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::input::Input;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::{Request, TroubleAnswer};
+use backissue::engine::saved_searches::SavedSearch;
+use backissue::engine::settings::HistoryMode;
+use backissue::filters::{Action, EntryFilter, FilterScope};
+use backissue::history::{EntryKey, FeedKey, Flag, Flags};
+use backissue::schedule::Pace;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::key::Key;
+use backissue::ui::update::measured;
+use backissue::view;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::machine::{Machine, SIZE};
+use crate::support::dice::Dice;
+use crate::support::named_keys::named_key;
+
+/// Keys of one sitting.
+const KEYS: i64 = 12;
+
+/// Keys with a name, and characters that are pressed more often than others.
+const NAMED: [&str; 12] = [
+    "enter",
+    "esc",
+    "tab",
+    "up",
+    "down",
+    "left",
+    "right",
+    "pgdn",
+    "backspace",
+    "c-d",
+    "c-u",
+    "esc",
+];
+const OFTEN: &str = "jjjkkllhh  mmssArRuUtnpv+-oyDFfTgGaAzx/?:";
+
+impl Machine {
+    /// Everybody's publishers are subscribed to.
+    pub fn subscribe_to_all(&mut self) {
+        let wanted = |publisher: &super::publishers::Publisher| Subscribe {
+            address: publisher.first_address(),
+            tags: vec![format!("tag/{}", publisher.number % 2)],
+            ..Subscribe::default()
+        };
+        let wanted = self.press().iter().map(wanted).collect();
+        self.ask(Request::Import(wanted));
+    }
+
+    /// Somebody asks for something.
+    pub fn ask(&mut self, request: Request) {
+        let words = format!("{request:?}");
+        self.note(|| format!("asked for: {}", words.chars().take(160).collect::<String>()));
+        self.by_hand(Input::Request(request).into());
+    }
+
+    /// Takes an input of somebody: polls that begin with it are wanted.
+    fn by_hand(&mut self, input: ScreenInput) {
+        let before = self.polled();
+        self.tell(input);
+        for feed in self.polled().difference(&before) {
+            self.checks.wanted(*feed);
+        }
+    }
+
+    /// Somebody sits down and presses keys.
+    pub fn press_keys(&mut self) {
+        if !self.has_screen {
+            return;
+        }
+        self.draw();
+        let mut pressed = String::new();
+        for _ in 0..self.dice.between(1, KEYS) {
+            let key = self.some_key();
+            pressed.push_str(&format!("{key:?} "));
+            self.by_hand(ScreenInput::Key(key));
+            if self.stopped || self.keeper.dies {
+                break;
+            }
+        }
+        self.note(|| format!("keys: {pressed}"));
+        self.draw();
+    }
+
+    fn some_key(&mut self) -> Key {
+        if self.dice.one_in(4) {
+            return named_key(NAMED[self.dice.place(NAMED.len())]);
+        }
+        let often: Vec<char> = OFTEN.chars().collect();
+        if self.dice.one_in(6) {
+            let any = u8::try_from(self.dice.between(0x20, 0x7e)).unwrap();
+            return Key::char(char::from(any));
+        }
+        Key::char(*self.dice.pick(&often))
+    }
+
+    /// Draws the screen as the loop does.
+    fn draw(&mut self) {
+        let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
+        let now = self.now();
+        let mut viewport = self.app.ui.viewport;
+        terminal.draw(|frame| viewport = view::draw(frame, &self.app, now)).unwrap();
+        let effects = measured(&mut self.app, now, viewport);
+        self.perform_all(effects);
+    }
+
+    /// Some request of those that there are.
+    pub fn some_request(&mut self) -> Option<Request> {
+        let mut dice = self.dice.clone();
+        self.dice.roll(2);
+        let dice = &mut dice;
+        let feed = self.some_feed(dice);
+        Some(match dice.roll(22) {
+            0 => self.poll(dice, feed),
+            1 => Request::StopPolls(vec![feed?]),
+            2 => self.subscribe(dice),
+            3 => Request::Undo,
+            4 => Request::Redo,
+            5..=6 => Request::History(
+                feed?,
+                *dice.pick(&[
+                    HistoryAction::Everywhere,
+                    HistoryAction::Continue,
+                    HistoryAction::Retry,
+                    HistoryAction::Page,
+                    HistoryAction::Reread,
+                ]),
+            ),
+            7 => Request::MoreHistory(feed?, None),
+            8 => Request::Trouble(
+                feed?,
+                *dice.pick(&[
+                    TroubleAnswer::AcceptMove,
+                    TroubleAnswer::DeclineMove,
+                    TroubleAnswer::UndoMove,
+                    TroubleAnswer::Resume,
+                    TroubleAnswer::Retry,
+                    TroubleAnswer::Note,
+                ]),
+            ),
+            9 => Request::Learn(feed?),
+            10 => {
+                let key = self.some_entry(dice)?;
+                let url = format!("https://{}/p0/entry/{}", "host1.example", key.seq);
+                Request::FetchPage { key, url, kept: None }
+            }
+            11 => {
+                let both = [self.some_change(dice)?, self.some_change(dice)?];
+                Request::Together(both.to_vec())
+            }
+            _ => self.some_change(dice)?,
+        })
+    }
+
+    /// Some change that can be taken back.
+    pub fn some_change(&mut self, dice: &mut Dice) -> Option<Request> {
+        let feed = self.some_feed(dice);
+        Some(match dice.roll(10) {
+            0..=3 => {
+                let flag = *dice.pick(&[Flag::Read, Flag::Starred, Flag::FromHistory]);
+                // What counts as read because it came from history is marked unread by that mark, and never gets it.
+                let value = flag != Flag::FromHistory && !dice.one_in(3);
+                let keys = (0..dice.between(1, 6)).filter_map(|_| self.some_entry(dice));
+                let keys: BTreeSet<EntryKey> = keys.collect();
+                let keys: Vec<EntryKey> = keys.into_iter().collect();
+                let mut entries = self.keeper.store().entries(&keys).unwrap();
+                // Who marks entries names those that do not have the mark so.
+                let is_old = |flags: Flags| flag == Flag::Read && !value && flags.is_from_history();
+                entries.retain(|(_, _, flags)| flags.get(flag) != value && !is_old(*flags));
+                let keys = entries.into_iter().map(|(key, _, _)| key).collect();
+                Request::Mark { keys, flag, value }
+            }
+            4 => Request::Unsubscribe(feed?),
+            5 => Request::SetPace(feed?, *dice.pick(&[Pace::More, Pace::Normal, Pace::Less])),
+            6 => self.settings_of(dice, feed?),
+            7 => Request::RenameTag {
+                tag: dice.pick(&["tag", "tag/0", "tag/1", "other"]).to_string(),
+                name: dice.pick(&["tag/0", "tag/1", "other", "a/b/c"]).to_string(),
+            },
+            8 => self.filter(dice, feed),
+            _ => {
+                let history = &self.engine().feeds.get(&feed?)?.history;
+                match history.gaps.keys().next() {
+                    Some(gap) => Request::DismissGap(feed?, *gap),
+                    None => {
+                        let id = u32::try_from(dice.between(1, 3)).unwrap();
+                        let text = dice.pick(&["entry", "is:unread press", "heard -day"]);
+                        let search =
+                            SavedSearch { id, name: format!("s{id}"), text: text.to_string() };
+                        Request::SaveSearches(vec![search])
+                    }
+                }
+            }
+        })
+    }
+
+    fn poll(&self, dice: &mut Dice, feed: Option<FeedKey>) -> Request {
+        let kind = *dice.pick(&[PollKind::Allowed, PollKind::Forced, PollKind::Due]);
+        let feeds = feed.filter(|_| !dice.one_in(3)).map(|feed| vec![feed]);
+        Request::Poll(PollRequest { feeds, kind, archives: !dice.one_in(4) })
+    }
+
+    fn subscribe(&self, dice: &mut Dice) -> Request {
+        let address = dice.pick(self.press()).first_address();
+        let unasked = dice.one_in(2);
+        Request::Subscribe(Box::new(Subscribe { address, unasked, ..Subscribe::default() }))
+    }
+
+    fn settings_of(&self, dice: &mut Dice, feed: FeedKey) -> Request {
+        let mut chosen = self.engine().feeds[&feed].record.chosen();
+        let settings = &mut chosen.feed_settings;
+        match dice.roll(8) {
+            0 => settings.fixed_minutes = dice.one_in(2).then_some(10),
+            1 => settings.min_minutes = dice.one_in(2).then_some(90),
+            2 => settings.max_minutes = dice.one_in(2).then_some(300),
+            3 => settings.history = Some(*dice.pick(&HistoryMode::ALL)),
+            4 => settings.ignore_cache_lifetime = dice.one_in(2),
+            5 => settings.ignore_skips = dice.one_in(2),
+            6 => chosen.own_title = dice.one_in(2).then(|| "Mine".to_owned()),
+            _ => chosen.tags = vec!["tag/1".into(), "new".into()],
+        }
+        Request::Set(feed, Box::new(chosen))
+    }
+
+    fn filter(&self, dice: &mut Dice, feed: Option<FeedKey>) -> Request {
+        let known = self.engine().filters.list.iter().map(|filter| filter.id).next();
+        if let Some(id) = known.filter(|_| dice.one_in(2)) {
+            return Request::RemoveFilter(id);
+        }
+        let action = match dice.roll(4) {
+            0 => Action::Hide,
+            1 => Action::Read,
+            2 => Action::Star,
+            _ => Action::Label("seen".into()),
+        };
+        let scope = match feed {
+            Some(feed) if dice.one_in(2) => FilterScope::Feed(feed),
+            Some(_) | None => FilterScope::Everywhere,
+        };
+        let title = dice.pick(&["corrected", "entry 1", "press 0"]).to_string();
+        Request::SaveFilter(Box::new(EntryFilter {
+            action,
+            scope,
+            title,
+            ..EntryFilter::default()
+        }))
+    }
+
+    fn some_feed(&self, dice: &mut Dice) -> Option<FeedKey> {
+        let feeds: Vec<FeedKey> = self.engine().feeds.keys().copied().collect();
+        (!feeds.is_empty()).then(|| *dice.pick(&feeds))
+    }
+
+    fn some_entry(&self, dice: &mut Dice) -> Option<EntryKey> {
+        let feed = self.some_feed(dice)?;
+        let count = self.engine().feeds[&feed].counters.next_seq;
+        let seq = u32::try_from(dice.roll(u64::from(count))).unwrap();
+        (count > 0).then_some(EntryKey { feed, seq })
+    }
+}

@@ -1,0 +1,25 @@
+//! The last steps of a simulation, in words.
+
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+
+/// Steps that are told.
+const STEPS: usize = 400;
+
+/// What happened last, oldest first.
+#[derive(Debug, Default)]
+pub struct Story(VecDeque<String>);
+
+impl Story {
+    pub fn note(&mut self, at: DateTime<Utc>, words: impl FnOnce() -> String) {
+        if self.0.len() >= STEPS {
+            self.0.pop_front();
+        }
+        self.0.push_back(format!("{}  {}", at.format("%a %m-%d %H:%M:%S%.3f"), words()));
+    }
+
+    pub fn told(&self) -> String {
+        self.0.iter().fold(String::new(), |story, line| story + "  " + line + "\n")
+    }
+}
