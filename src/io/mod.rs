@@ -25,5 +25,6 @@ mod screen_place_file;
 pub mod search;
 pub mod signals;
 pub mod store;
+pub mod system_words;
 pub mod terminal;
 pub mod visits;

@@ -16,6 +16,7 @@ use super::error::{StoreError, catch_sled_panic, one_line};
 use super::folder_lock::lock_folder;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntryCache;
+use super::reading::texts::SharedTrees;
 use super::record_keys::{feed_bytes, feed_of};
 use super::salvage::{self, Finding};
 use super::schema;
@@ -120,7 +121,7 @@ impl Store {
             }
         };
         let log = File::open(files.join("db"))?;
-        Ok(Self {
+        let store = Self {
             facts: db.open_tree("about")?,
             feeds: db.open_tree("feeds")?,
             state: db.open_tree("state")?,
@@ -147,13 +148,18 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
-            copied_to: None,
+            copy: None,
+            former_copy: None,
             measure_room,
             group: Group::default(),
-            syncer: Syncer::new(db.clone(), log, files.join("blobs")),
+            shared_trees: SharedTrees::default(),
+            stay,
+            syncer: Syncer::new(db.clone(), config, log, files.join("blobs")),
             db,
             lock,
-        })
+        };
+        store.shared_trees.send_replace(Some(store.text_trees()));
+        Ok(store)
     }
 
     /// Makes everything written so far durable, also against a power cut.

@@ -5,10 +5,12 @@ mod damages;
 mod full_disk;
 mod keeping;
 mod marking;
+mod record_places;
 mod recovering;
 mod rhythms;
 mod searching;
 mod shedding;
+mod small_disk;
 mod sums;
 mod unchanged;
 

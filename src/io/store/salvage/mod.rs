@@ -54,9 +54,8 @@ const fn key_lengths(tree: &[u8]) -> &'static [usize] {
 
 /// Tells every record of the files that passes its checksums, with its tree.
 pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvaged, StoreError> {
-    let failed = |error: std::io::Error| StoreError::Failed(error.to_string());
-    let files = LogFiles::open(files).map_err(failed)?;
-    let scan = files.scan().map_err(failed)?;
+    let files = LogFiles::open(files)?;
+    let scan = files.scan()?;
     let pages = Pages::new(&files, &scan);
     let trees = pages.find_trees();
     let mut of_tree: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();

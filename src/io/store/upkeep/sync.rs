@@ -4,17 +4,23 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use sled::Db;
+use sled::{Config, Db};
 
 use crate::io::store::error::{StoreError, catch_sled_panic};
+
+/// How often it is seen, while a flush takes its time, whether the system refused a write.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Syncs the files of a store.
 #[derive(Debug)]
 pub(in crate::io::store) struct Syncer {
     db: Db,
+    /// sled's settings; they say what went wrong in its threads.
+    config: Config,
     log: File,
     /// The folder of sled's large pages, and the newest of them that has been synced.
     blobs: PathBuf,
@@ -22,18 +28,44 @@ pub(in crate::io::store) struct Syncer {
 }
 
 impl Syncer {
-    pub(in crate::io::store) const fn new(db: Db, log: File, blobs: PathBuf) -> Self {
-        Self { db, log, blobs, blobs_synced: -1 }
+    pub(in crate::io::store) const fn new(
+        db: Db,
+        config: Config,
+        log: File,
+        blobs: PathBuf,
+    ) -> Self {
+        Self { db, config, log, blobs, blobs_synced: -1 }
     }
 
     /// Makes everything written so far durable, also against a power cut.
     pub(in crate::io::store) fn sync(&mut self) -> Result<(), StoreError> {
         // What is written while this goes on may be half there: it is synced the next time as well.
         let before = self.newest_blob().unwrap_or(self.blobs_synced);
-        self.db.flush()?;
-        let failed = |error: io::Error| StoreError::Failed(error.to_string());
-        self.sync_blobs(before).map_err(failed)?;
-        self.log.sync_data().map_err(failed)
+        self.flush()?;
+        self.sync_blobs(before)?;
+        Ok(self.log.sync_data()?)
+    }
+
+    /// Flushes what is in memory. Where the system refuses a write in one of sled's threads, sled wakes nobody who waits
+    /// for it, until somebody else flushes.
+    fn flush(&self) -> Result<(), StoreError> {
+        let (done, waiting) = channel::<()>();
+        let look = move || {
+            while waiting.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if self.config.global_error().is_err() {
+                    self.db.flush().ok();
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            // Where there is no thread to be had, it is hoped that nothing is refused.
+            let looking =
+                std::thread::Builder::new().name("flush".into()).spawn_scoped(scope, look);
+            let flushed = self.db.flush();
+            drop((done, looking));
+            flushed?;
+            Ok(())
+        })
     }
 
     /// Returns the highest number of sled's large pages.
@@ -66,16 +98,15 @@ impl Syncer {
 
     /// Returns a handle on the same files for another thread.
     fn second(&self) -> io::Result<Self> {
-        let (db, log) = (self.db.clone(), self.log.try_clone()?);
-        Ok(Self { db, log, blobs: self.blobs.clone(), blobs_synced: self.blobs_synced })
+        let (db, config, log) = (self.db.clone(), self.config.clone(), self.log.try_clone()?);
+        Ok(Self { db, config, log, blobs: self.blobs.clone(), blobs_synced: self.blobs_synced })
     }
 
-    /// Starts a thread that syncs at each message and then calls `done`. It ends when the sender is dropped, and holds
-    /// the files until then.
+    /// Starts a thread that syncs at each order and then calls `done`. It holds the files until it ends.
     pub(in crate::io::store) fn start(
         &self,
         done: impl Fn(Result<(), StoreError>) + Send + 'static,
-    ) -> io::Result<(Sender<()>, JoinHandle<()>)> {
+    ) -> io::Result<SyncThread> {
         let mut syncer = self.second()?;
         let (orders, ordered) = channel();
         let work = move || {
@@ -84,7 +115,28 @@ impl Syncer {
                 done(catch_sled_panic(|| syncer.sync()));
             }
         };
-        Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
+        let thread = std::thread::Builder::new().name("syncer".into()).spawn(work)?;
+        Ok(SyncThread { orders, thread })
+    }
+}
+
+/// A thread that syncs the files of a store when it is told to.
+#[derive(Debug)]
+pub(in crate::io::store) struct SyncThread {
+    orders: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl SyncThread {
+    /// Orders a sync; says whether there is anybody to do it.
+    pub(in crate::io::store) fn order(&self) -> bool {
+        self.orders.send(()).is_ok()
+    }
+
+    /// Ends the thread, which lets go of the files.
+    pub(in crate::io::store) fn end(self) {
+        drop(self.orders);
+        self.thread.join().ok();
     }
 }
 
