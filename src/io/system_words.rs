@@ -12,6 +12,11 @@ pub fn is_out_of_files(error: &Error) -> bool {
     error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
 }
 
+/// Whether the system would refuse one more file or connection now: libraries do not always say why they failed.
+pub fn is_out_of_files_now() -> bool {
+    std::fs::File::open("/dev/null").is_err_and(|error| is_out_of_files(&error))
+}
+
 /// Whether the system has no room for what is written.
 pub fn is_out_of_room(error: &Error) -> bool {
     matches!(

@@ -30,6 +30,11 @@ pub enum StoreError {
     /// The system refused to write more. What was being written is not kept.
     #[error("the disk is full: nothing is kept until there is room, reading goes on")]
     NoRoom,
+    /// A write was refused half-way, which sled does not get over.
+    #[error(
+        "the disk was full while something was written: what is changed from now on is kept only after backissue was started again, reading goes on"
+    )]
+    Stuck,
     /// A compaction needs more room than there is.
     #[error(
         "the store was not compacted: that needs {} MB of room on the disk, and {} MB are free",
@@ -100,8 +105,10 @@ pub enum StoreError {
 
 impl From<&StoreError> for StoreFailure {
     fn from(error: &StoreError) -> Self {
-        let no_room =
-            matches!(error, StoreError::Full { .. } | StoreError::NoRoom | StoreError::ReadOnly);
+        let no_room = matches!(
+            error,
+            StoreError::Full { .. } | StoreError::NoRoom | StoreError::Stuck | StoreError::ReadOnly
+        );
         Self { text: error.to_string(), no_room }
     }
 }

@@ -1,4 +1,6 @@
 //! Where each record of a store stands in its files, found by looking for its bytes: no part of the program says so.
+//!
+//! A record is within a damage if the messages of sled's log are in which it stands: each of them has one checksum.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,6 +23,8 @@ pub(super) struct RecordPlaces {
     places: BTreeMap<RecordName, Vec<(PathBuf, Range<usize>)>>,
 }
 
+/// Bytes of a segment of the log.
+const SEGMENT: usize = 512 * 1024;
 /// Bytes of a value that are searched for first: its form and its checksum tell it apart.
 const BEGIN: usize = 9;
 
@@ -55,6 +59,8 @@ impl RecordPlaces {
             begins.keys().filter_map(|begin| begin.first()).copied().collect();
         for file in files {
             let bytes = fs::read(file).unwrap();
+            let messages =
+                if file.ends_with("db") { messages(&bytes) } else { vec![0..bytes.len()] };
             for at in 0..bytes.len() {
                 if !firsts.contains(&bytes[at]) {
                     continue;
@@ -62,7 +68,9 @@ impl RecordPlaces {
                 let end = (at + BEGIN).min(bytes.len());
                 for (record, value) in begins.get(&bytes[at..end]).into_iter().flatten() {
                     if bytes[at..].starts_with(value) {
-                        let place = (file.clone(), at..at + value.len());
+                        let value = at..at + value.len();
+                        let around = messages.iter().find(|message| message.contains(&at));
+                        let place = (file.clone(), around.cloned().unwrap_or(value));
                         places.get_mut(record).unwrap().push(place);
                     }
                 }
@@ -71,7 +79,7 @@ impl RecordPlaces {
         Self { places }
     }
 
-    /// The records that do not stand anywhere but within some damaged bytes of a file.
+    /// The records that stand nowhere but in messages that some damaged bytes of a file belong to.
     pub(super) fn within(&self, file: &Path, damaged: &Range<usize>) -> BTreeSet<&RecordName> {
         let hit = |(in_file, place): &(PathBuf, Range<usize>)| {
             in_file == file && place.start < damaged.end && damaged.start < place.end
@@ -93,6 +101,43 @@ impl RecordPlaces {
 
     pub(super) fn len(&self) -> usize {
         self.places.len()
+    }
+}
+
+/// The messages of a sound log: segments with a head of 20 bytes, messages with a checksum of four bytes, a kind, and
+/// three numbers: its length, its segment, its page.
+fn messages(log: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for begin in (0..log.len()).step_by(SEGMENT) {
+        let end = (begin + SEGMENT).min(log.len());
+        let mut at = begin + 20;
+        while at + 32 <= end && (1..=11).contains(&log[at + 4]) {
+            let (length, behind) = number(log, at + 5);
+            let behind = number(log, number(log, behind).1).1;
+            let next = behind.saturating_add(length);
+            if next > end {
+                break;
+            }
+            found.push(at..next);
+            at = next;
+        }
+    }
+    found
+}
+
+/// A number of the log and the place behind it. Longer ones stand for no length, segment or page here.
+fn number(log: &[u8], at: usize) -> (usize, usize) {
+    let byte = |place: usize| usize::from(log.get(place).copied().unwrap_or_default());
+    match byte(at) {
+        small @ 0..=240 => (small, at + 1),
+        middle @ 241..=248 => (240 + 256 * (middle - 241) + byte(at + 1), at + 2),
+        249 => (2288 + 256 * byte(at + 1) + byte(at + 2), at + 3),
+        large => {
+            let length = large - 247;
+            let bytes = (0..length).map(|place| byte(at + 1 + place));
+            let number = bytes.rev().fold(0_usize, |sum, byte| sum.wrapping_mul(256) + byte);
+            (number, at + 1 + length)
+        }
     }
 }
 

@@ -65,7 +65,8 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
     for (page, tree) in stray_pages::guess_trees(&pages.strays(&trees)) {
         of_tree.entry(tree.to_vec()).or_default().push(page);
     }
-    let mut salvaged = Salvaged { is_partial: scan.is_damaged, ..Salvaged::default() };
+    let mut salvaged =
+        Salvaged { is_partial: scan.is_damaged || pages.is_damaged, ..Salvaged::default() };
     for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
         let (mut records, mut unsound) = (0_u64, 0_u64);
         let told = pages.read_records(own, key_lengths(tree), &mut |key, value| {

@@ -44,6 +44,9 @@ impl Store {
         if self.copy.is_some() {
             return Err(StoreError::ReadOnly);
         }
+        if self.syncer.is_stuck() {
+            return Err(StoreError::Stuck);
+        }
         let needed = size_of(job).saturating_add(FREE_MIN);
         self.check_room_for(needed)
     }

@@ -53,7 +53,8 @@ impl Store {
         Ok(missing)
     }
 
-    fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
+    /// Puts the records of a feed in line; what is sound stays as it is.
+    pub(super) fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
         let mut missing = Missing { entries: self.add_missing_rows(feed)?, texts: 0 };
         // What is damaged is found and told by the check; the other feeds are here.
         let Ok(rows) = self.rows_of(feed) else { return Ok(missing) };

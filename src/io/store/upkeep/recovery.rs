@@ -111,6 +111,9 @@ pub(in crate::io::store) fn on_damaged_files<T>(
     work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let done = catch_sled_panic(|| work(store));
+    if let Err(StoreError::NoRoom) = done {
+        store.syncer.give_up();
+    }
     if let Err(StoreError::Corrupted(_)) = done {
         note_damage(&store.data);
         store.rows.clear();

@@ -18,7 +18,10 @@ impl Store {
                 let free = (self.measure_room)(&copy.from);
                 free.is_none_or(|free| free >= FREE_MIN) && is_writable(&copy.from)
             }
-            None => is_refused && self.check_room_for(FREE_MIN).is_ok(),
+            None => {
+                let has_room = || self.check_room_for(FREE_MIN).is_ok();
+                is_refused && !self.syncer.is_stuck() && has_room()
+            }
         }
     }
 
