@@ -8,6 +8,8 @@ pub mod config;
 pub mod console;
 pub mod headless;
 pub mod http;
+pub mod limits;
+pub mod log;
 pub mod loop_ended;
 pub mod output;
 pub mod owner;

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::clock::{self, SleepWatch};
 use super::config::credentials_file;
 use super::headless::Headless;
+use super::log::{log_effect, log_input};
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
@@ -326,12 +327,15 @@ impl<P: Program> Runtime<P> {
     fn tell_alone(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
         let now: DateTime<Utc> = clock::precise_now();
         let mut effects = Vec::new();
+        let input = input.into();
+        log_input(&input);
         if self.watch.slept() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
-        effects.extend(self.program.take(now, input.into()));
+        effects.extend(self.program.take(now, input));
         let mut ending = None;
         for effect in effects {
+            log_effect(&effect);
             if let ScreenEffect::Engine(Effect::Run(run)) = effect {
                 self.run(*run);
             } else {

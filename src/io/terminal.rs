@@ -18,6 +18,7 @@ use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::log::report_panic;
 use super::panics::is_catching;
 use super::processes::job_control::{self, JobSignal, Jobs};
 use crate::engine::input::Input;
@@ -294,7 +295,11 @@ pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner && !is_catching() {
+        if is_catching() {
+            return;
+        }
+        report_panic(panic);
+        if std::thread::current().id() == owner {
             give_back();
             before(panic);
         }

@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// What is written to sled's own tree, in which nothing is kept, to find the disk full: less than goes into a file of its own, and together more than what sled
 /// gathers before it writes.
 const SCRATCH_BYTES: usize = 100_000;
-const SCRATCH_WRITES: u32 = 40;
+const SCRATCH_WRITES: u8 = 40;
 /// The pause between two of these writes.
 const SCRATCH_PAUSE: Duration = Duration::from_millis(5);
 
@@ -80,12 +80,12 @@ impl Syncer {
     /// Has sled notice that the disk is full, after a write that it gave up half-way: until it does, it waits for ever for
     /// the rest of that write, also when it is closed.
     pub(in crate::io::store) fn give_up(&self) {
-        for _ in 0..SCRATCH_WRITES {
+        for number in 0..SCRATCH_WRITES {
             if self.config.global_error().is_err() {
                 return;
             }
-            // sled writes in threads of its own.
-            self.db.insert(b"full", vec![0; SCRATCH_BYTES]).ok();
+            // What is there already would not be written. sled writes in threads of its own.
+            self.db.insert(b"full", vec![number; SCRATCH_BYTES]).ok();
             std::thread::sleep(SCRATCH_PAUSE);
         }
         // There is room again meanwhile. Never closed, it is not waited for at the end.
