@@ -16,7 +16,9 @@ use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::signals::Stops;
 use crate::io::store::{Stay, Store, StoreError};
-use crate::io::{clock, console, limits, log};
+use crate::io::system::limits;
+use crate::io::system::words::system_words;
+use crate::io::{clock, console, log};
 use crate::ui::app::App;
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
@@ -165,7 +167,9 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(format!("no threads to work with: {error}")))?;
+        .map_err(|error| {
+            Failure::new(format!("no threads to work with: {}", system_words(&error)))
+        })?;
     let done = runtime.block_on(work);
     runtime.shutdown_background();
     done

@@ -2,13 +2,13 @@
 //!
 //! Nothing is decided here. An effect is performed, and its result is sent as a message.
 
+mod bounded_backend;
 pub mod clock;
 mod codec;
 pub mod config;
 pub mod console;
 pub mod headless;
 pub mod http;
-pub mod limits;
 pub mod log;
 pub mod loop_ended;
 pub mod output;
@@ -27,6 +27,6 @@ mod screen_place_file;
 pub mod search;
 pub mod signals;
 pub mod store;
-pub mod system_words;
+pub mod system;
 pub mod terminal;
 pub mod visits;

@@ -28,6 +28,7 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
+use crate::io::system::words::system_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
@@ -178,8 +179,9 @@ impl<P: Program> Runtime<P> {
     fn start(store: Store, program: P) -> Result<Self, StartError> {
         let network = program.engine().settings.network.clone();
         let (sender, inputs) = unbounded_channel();
-        let performer = Performer::start(store, network, sender.clone())
-            .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
+        let performer = Performer::start(store, network, sender.clone()).map_err(|error| {
+            StartError::System(format!("no thread for the store: {}", system_words(&error)))
+        })?;
         let (visitors, visits) = unbounded_channel();
         Ok(Self {
             program,

@@ -14,7 +14,7 @@ use crate::engine::durations::Span;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
-use crate::io::system_words::system_words;
+use crate::io::system::words::system_words;
 use crate::schedule::Pace;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
 

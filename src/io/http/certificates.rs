@@ -12,7 +12,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-use crate::io::system_words::system_words;
+use crate::io::system::words::system_words;
 
 /// Most bytes of a file of certificates.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;

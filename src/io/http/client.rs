@@ -23,7 +23,7 @@ use crate::engine::poll::fetch::{
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
-use crate::io::system_words::is_out_of_files_now;
+use crate::io::system::words::is_out_of_files_now;
 
 /// Documents that are parsed at the same time: each may take several times its size in memory.
 const PARSED_AT_ONCE: usize = 4;

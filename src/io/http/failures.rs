@@ -8,7 +8,7 @@ use url::Url;
 
 use super::limits::Limits;
 use crate::engine::poll::fetch::{CONNECTING, FetchFailure};
-use crate::io::system_words::system_words;
+use crate::io::system::words::system_words;
 
 /// How a certificate that the system does not know is trusted.
 const TO_TRUST: &str = "to trust it, name its PEM file in [network] extra_roots";

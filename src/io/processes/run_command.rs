@@ -17,7 +17,7 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
 use crate::feed::text::one_line;
 use crate::io::log::log_tail;
-use crate::io::system_words::system_words;
+use crate::io::system::words::system_words;
 use crate::view::panes::entry_text;
 
 /// Longest time for a command that reads entries.

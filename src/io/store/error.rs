@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
-use super::super::system_words::{is_out_of_room, system_words};
+use super::super::system::words::{is_out_of_room, system_words};
 use crate::engine::store_work::StoreFailure;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.

@@ -28,6 +28,7 @@ use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::feeds::typed_logins::split_login;
 use crate::history::FeedKey;
+use crate::io::system::words::system_words;
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -55,7 +56,7 @@ impl Store {
     pub fn open_to(folder: &Path, stay: Stay) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
-            why: one_line(&why.to_string()),
+            why: system_words(&why),
         };
         if folder.exists() && !folder.is_dir() {
             return Err(StoreError::Folder {

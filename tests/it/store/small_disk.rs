@@ -69,6 +69,7 @@ struct Working {
     thread: StoreThread,
     answers: UnboundedReceiver<ScreenInput>,
     jobs: u64,
+    told: Vec<String>,
 }
 
 impl Working {
@@ -80,7 +81,12 @@ impl Working {
             (!IS_BLIND.load(Ordering::Relaxed)).then(|| found.f_bavail * found.f_frsize)
         });
         let (sender, answers) = unbounded_channel();
-        Self { thread: StoreThread::start(store, sender).unwrap(), answers, jobs: 0 }
+        Self {
+            thread: StoreThread::start(store, sender).unwrap(),
+            answers,
+            jobs: 0,
+            told: Vec::new(),
+        }
     }
 
     fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
@@ -88,6 +94,9 @@ impl Working {
         let id = JobId(self.jobs);
         self.thread.hand(StoreWork { id, job, rollback: None });
         while let Some(input) = self.answers.blocking_recv() {
+            if let ScreenInput::Engine(Input::Trouble(told)) = &input {
+                self.told.push(told.clone());
+            }
             if let ScreenInput::Engine(Input::Stored(stored)) = input
                 && stored.id == id
             {
@@ -109,9 +118,8 @@ fn text(number: u32) -> String {
 
 fn poll(round: u32) -> Job {
     let entries = (0..ENTRIES).map(|id| entry(round * ENTRIES + id, &text(round * ENTRIES + id)));
-    let mut commit = polled(FeedKey(1 + round % 3), i64::from(round), entries.collect());
-    commit.record = commit.record.filter(|_| round < 3);
-    Job::Commit(Box::new(commit))
+    let feed = FeedKey(1 + round % 3);
+    Job::Commit(Box::new(polled(feed, i64::from(round), entries.collect())))
 }
 
 fn mark(feed: FeedKey, seq: u32) -> Job {
@@ -174,10 +182,12 @@ fn check_and_begin_anew(
     data: &Path,
     kept: &mut BTreeMap<EntryKey, bool>,
 ) -> Working {
+    let told = working.told;
     drop(working.thread.stop().unwrap());
     let mut store = Store::open(data).unwrap();
     for (key, is_read) in std::mem::take(kept) {
-        let (_, flags) = store.entry(key).unwrap().expect("what was answered is there");
+        let there = store.entry(key).unwrap();
+        let (_, flags) = there.unwrap_or_else(|| panic!("{key} was answered: {told:#?}"));
         assert!(flags.is_read() || !is_read, "{key}");
     }
     let health = store.check(false).unwrap();

@@ -9,6 +9,7 @@ use chrono::NaiveDate;
 use super::daily_backup;
 use crate::io::store::error::catch_sled_panic;
 use crate::io::store::handle::Store;
+use crate::io::system::words::system_words;
 
 /// A backup being written.
 pub(in crate::io::store) struct BackingUp {
@@ -40,7 +41,7 @@ impl BackingUp {
         match thread {
             Ok(thread) => Some(Self { left, thread }),
             Err(error) => {
-                tell(error.to_string());
+                tell(system_words(&error));
                 None
             }
         }
