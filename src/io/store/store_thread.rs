@@ -21,7 +21,6 @@ use super::upkeep::sync::SyncThread;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
-use crate::history::FeedKey;
 use crate::io::search::Indexer;
 use crate::ui::input::ScreenInput;
 
@@ -374,7 +373,7 @@ impl<'a> Working<'a> {
                 }
             };
             if let Some(answer) = answer {
-                if let Some(feed) = answer.result.as_ref().ok().and_then(changed_feed) {
+                if let Some(feed) = answer.result.as_ref().ok().and_then(Answer::changed_feed) {
                     self.indexer.changed(feed);
                 }
                 self.answer(answer);
@@ -401,21 +400,6 @@ impl<'a> Working<'a> {
         }
         self.store
     }
-}
-
-/// The feed of which entries came, changed or went.
-fn changed_feed(answer: &Answer) -> Option<FeedKey> {
-    if let Answer::Committed { feed, new, edited, withdrawn, .. } = answer {
-        let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
-        return changed.then_some(*feed);
-    }
-    let (Answer::HistoryKept { feed, .. }
-    | Answer::Restored(feed, _)
-    | Answer::Absorbed { into: feed, .. }) = answer
-    else {
-        return None;
-    };
-    Some(*feed)
 }
 
 /// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.

@@ -25,10 +25,10 @@ const FEEDS: u32 = 8;
 const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
 /// Numbers that look random and are the same in every run.
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % u64::try_from(bound.max(1)).unwrap()).unwrap()
@@ -85,11 +85,11 @@ fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
 }
 
 /// A folder that nothing waits for, where there is one.
-fn folder() -> TempDir {
+pub(super) fn folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(file.file_name());
@@ -101,7 +101,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn files_of(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files_of(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for file in fs::read_dir(folder).unwrap().flatten() {
         if file.file_type().unwrap().is_dir() {

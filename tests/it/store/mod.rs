@@ -5,6 +5,7 @@ mod damages;
 mod full_disk;
 mod keeping;
 mod marking;
+mod power_cuts;
 mod record_places;
 mod recovering;
 mod rhythms;
