@@ -68,6 +68,12 @@ pub fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
+    session::begin_log(&options);
+    if args.command.is_some()
+        && let Some(told) = session::take_panic_report(&options)
+    {
+        console::tell(&told);
+    }
     match args.command {
         None => commands::screen::run(&options),
         Some(Command::Demo) => commands::demo::run(&options),

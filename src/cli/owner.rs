@@ -26,6 +26,7 @@ use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
 use crate::io::store::{Stay, Store, find_lock, own_socket};
+use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 use crate::io::{clock, console};
 
@@ -176,8 +177,9 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
             desk.end_loop();
             done
         });
-        let worker =
-            worker.map_err(|error| Failure::new(format!("no thread to work with: {error}")))?;
+        let worker = worker.map_err(|error| {
+            Failure::new(format!("no thread to work with: {}", system_words(&error)))
+        })?;
         runtime.until_ended(|_| {}).await;
         if let Ok(listener) = &listener {
             listener.cancel_guests(false);

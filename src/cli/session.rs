@@ -16,7 +16,9 @@ use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::signals::Stops;
 use crate::io::store::{Stay, Store, StoreError};
-use crate::io::{clock, console};
+use crate::io::system::limits;
+use crate::io::system::words::system_words;
+use crate::io::{clock, console, log};
 use crate::ui::app::App;
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
@@ -88,6 +90,20 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
     options.config.clone().or_else(usual)
 }
 
+/// Begins the log, and lets this process have as many files and connections open as the system allows.
+pub(super) fn begin_log(options: &Options) {
+    limits::allow_many_files();
+    if let Some(folder) = log::log_folder(options.data_dir.as_deref()) {
+        log::begin(folder, options.verbose);
+        tracing::debug!("backissue {} begins", env!("CARGO_PKG_VERSION"));
+    }
+}
+
+/// A sentence about a panic that nobody was told of.
+pub(super) fn take_panic_report(options: &Options) -> Option<String> {
+    log::take_report(&log::log_folder(options.data_dir.as_deref())?)
+}
+
 /// Takes over what the reader changes in the configuration file while the program runs.
 pub(super) fn follow_configuration<P: Program>(
     runtime: &Runtime<P>,
@@ -107,6 +123,9 @@ pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     runtime.program.ui.appearance = appearance;
     if let Some(first) = troubles.first() {
         runtime.program.ui.complain(clock::precise_now(), first);
+    }
+    if let Some(told) = take_panic_report(options) {
+        runtime.program.ui.complain(clock::precise_now(), told);
     }
 }
 
@@ -148,7 +167,9 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(format!("no threads to work with: {error}")))?;
+        .map_err(|error| {
+            Failure::new(format!("no threads to work with: {}", system_words(&error)))
+        })?;
     let done = runtime.block_on(work);
     runtime.shutdown_background();
     done

@@ -16,6 +16,7 @@ use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
 use crate::io::store::Store;
+use crate::io::system::words::system_words;
 use crate::io::terminal::Terminal;
 use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
@@ -52,7 +53,7 @@ pub(in crate::cli) async fn show_screen(
         ));
     }
     let mut terminal = Terminal::take(verbose, &runtime.program.ui.settings)
-        .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
+        .map_err(|error| Failure::new(format!("the terminal cannot be used ({}); run backissue in a terminal, or see 'backissue --help' for commands without a screen", system_words(&error))))?;
     let ending = runtime.on_screen(&mut terminal).await;
     if let Some(text) = runtime.program.awaited_at_end() {
         // Where it cannot be shown, the wait is as short.
@@ -85,7 +86,9 @@ pub(in crate::cli) async fn wait_for_store(
     lent: UnixStream,
     taker: Taker,
 ) -> Result<WaitEnd, Failure> {
-    let broken = |error: io::Error| Failure::new(format!("the terminal cannot be used: {error}"));
+    let broken = |error: io::Error| {
+        Failure::new(format!("the terminal cannot be used: {}", system_words(&error)))
+    };
     let configured = session::read_configuration(options)?;
     let mut terminal = Terminal::take(false, &configured.screen).map_err(broken)?;
     let mut ended = std::pin::pin!(wait_for_close(lent));

@@ -77,6 +77,7 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
             Ok(_) => {}
         }
     }
-    // The log is too long (STORE 3).
-    if store.is_worth_compacting()? { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
+    // The log is too long (STORE 3). Where there is no room for a shorter one it stays.
+    let compacts = store.is_worth_compacting()? && store.check_room_to_compact().is_ok();
+    if compacts { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
 }

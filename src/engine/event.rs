@@ -32,6 +32,9 @@ pub enum Event {
     FeedSettingsChanged(FeedKey),
     /// A page names several feeds, and the reader is to choose; the number of the addition.
     ChooseFeed(u32),
+    /// An address that was typed without a scheme does not answer over https: it could be asked without encryption. The
+    /// number of the addition.
+    OfferPlain(u32),
     /// An address was subscribed to with its first document.
     Subscribed {
         /// The feed.

@@ -50,6 +50,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
         | Event::PlansChanged
         | Event::FeedSettingsChanged(_)
         | Event::ChooseFeed(_)
+        | Event::OfferPlain(_)
         | Event::Subscribed { .. }
         | Event::Updated { .. }
         | Event::ListsChanged

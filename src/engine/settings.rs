@@ -46,6 +46,8 @@ pub struct NetworkSettings {
     pub credentials_file: Option<PathBuf>,
     /// Hosts that may be asked at a link-local address (SPEC D.6), as they stand in an address.
     pub allow_link_local: Vec<String>,
+    /// Files in PEM with certificates that are trusted beside the system's authorities.
+    pub extra_roots: Vec<PathBuf>,
 }
 
 /// `[[network.credentials]]`.
@@ -222,6 +224,7 @@ impl Default for Settings {
                 credentials: Vec::new(),
                 credentials_file: None,
                 allow_link_local: Vec::new(),
+                extra_roots: Vec::new(),
             },
             poll: PollSettings {
                 automatic: true,

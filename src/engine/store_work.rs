@@ -233,6 +233,23 @@ pub enum Answer {
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
+impl Answer {
+    /// The feed of which entries came, changed or went.
+    pub fn changed_feed(&self) -> Option<FeedKey> {
+        if let Self::Committed { feed, new, edited, withdrawn, .. } = self {
+            let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
+            return changed.then_some(*feed);
+        }
+        let (Self::HistoryKept { feed, .. }
+        | Self::Restored(feed, _)
+        | Self::Absorbed { into: feed, .. }) = self
+        else {
+            return None;
+        };
+        Some(*feed)
+    }
+}
+
 /// Why a job could not be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreFailure {

@@ -67,7 +67,9 @@ const DATED_MIN: usize = 3;
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
 
 /// The reason of the flaw of a document with more entries than the limit.
-pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries";
+pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
+/// Elements were left out, for a document has a limit of nesting.
+pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: what is below is left out";
 
 /// The format family of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::document::FeedDocument;
+use super::document::{FeedDocument, Flaw, TOO_DEEP, TOO_MANY_ENTRIES};
 use super::encoding::decode;
 use super::flaws::Flaws;
 use super::json_feed;
@@ -36,5 +36,8 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
         document.hints.note_suspicious_ttl(gap);
     }
     document.flaws = flaws.into_list();
+    // What a limit left out is kept with the feed, so that its reader is told of it.
+    let is_limit = |flaw: &&Flaw| [TOO_MANY_ENTRIES, TOO_DEEP].contains(&flaw.reason.as_str());
+    document.hints.flaws.extend(document.flaws.iter().filter(is_limit).cloned());
     document
 }

@@ -2,12 +2,14 @@
 //!
 //! Nothing is decided here. An effect is performed, and its result is sent as a message.
 
+mod bounded_backend;
 pub mod clock;
 mod codec;
 pub mod config;
 pub mod console;
 pub mod headless;
 pub mod http;
+pub mod log;
 pub mod loop_ended;
 pub mod output;
 pub mod owner;
@@ -25,5 +27,6 @@ mod screen_place_file;
 pub mod search;
 pub mod signals;
 pub mod store;
+pub mod system;
 pub mod terminal;
 pub mod visits;

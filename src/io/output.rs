@@ -12,6 +12,7 @@ use super::console;
 use super::owner::messages::Progress;
 use super::processes::browser;
 use crate::engine::external::external_command::ExternalCommand;
+use crate::io::system::words::system_words;
 
 /// Bytes of a file that is read at most.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -102,11 +103,11 @@ impl Output for OwnOutput {
             "-" => read_limited(io::stdin()),
             path => std::fs::File::open(path).and_then(read_limited),
         };
-        read.map_err(|error| error.to_string())
+        read.map_err(|error| system_words(&error))
     }
 
     fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String> {
-        write_whole(Path::new(path), write).map_err(|error| error.to_string())
+        write_whole(Path::new(path), write).map_err(|error| system_words(&error))
     }
 
     fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::clock::{self, SleepWatch};
 use super::config::credentials_file;
 use super::headless::Headless;
+use super::log::{log_effect, log_input};
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
@@ -27,6 +28,7 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
+use crate::io::system::words::system_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
@@ -177,8 +179,9 @@ impl<P: Program> Runtime<P> {
     fn start(store: Store, program: P) -> Result<Self, StartError> {
         let network = program.engine().settings.network.clone();
         let (sender, inputs) = unbounded_channel();
-        let performer = Performer::start(store, network, sender.clone())
-            .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
+        let performer = Performer::start(store, network, sender.clone()).map_err(|error| {
+            StartError::System(format!("no thread for the store: {}", system_words(&error)))
+        })?;
         let (visitors, visits) = unbounded_channel();
         Ok(Self {
             program,
@@ -326,12 +329,15 @@ impl<P: Program> Runtime<P> {
     fn tell_alone(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
         let now: DateTime<Utc> = clock::precise_now();
         let mut effects = Vec::new();
+        let input = input.into();
+        log_input(&input);
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
-        effects.extend(self.program.take(now, input.into()));
+        effects.extend(self.program.take(now, input));
         let mut ending = None;
         for effect in effects {
+            log_effect(&effect);
             if let ScreenEffect::Engine(Effect::Run(run)) = effect {
                 self.run(*run);
             } else {

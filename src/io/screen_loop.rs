@@ -7,6 +7,7 @@ use super::performing::Ending;
 use super::processes::run_command;
 use super::runtime::{Happening, Runtime, StartError};
 use super::screen_place_file;
+use super::system::words::system_words;
 use super::terminal::{Canvas, FrameTimes, Terminal};
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::input::Input;
@@ -37,7 +38,7 @@ impl Runtime<App> {
     /// Works with a screen until the reader quits.
     pub async fn on_screen(&mut self, terminal: &mut Terminal) -> Result<Ending, StartError> {
         let broken = |error: std::io::Error| {
-            StartError::System(format!("the terminal cannot be used: {error}"))
+            StartError::System(format!("the terminal cannot be used: {}", system_words(&error)))
         };
         let mut frames = FrameTimes::default();
         let mut graphics = None;

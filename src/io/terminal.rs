@@ -15,9 +15,9 @@ use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType, SetTitle};
 use crossterm::{Command, execute};
 use futures_util::StreamExt;
-use ratatui::DefaultTerminal;
-use ratatui::backend::CrosstermBackend;
 
+use super::bounded_backend::{BoundedBackend, bounded};
+use super::log::report_panic;
 use super::panics::is_catching;
 use super::processes::job_control::{self, JobSignal, Jobs};
 use crate::engine::input::Input;
@@ -56,7 +56,7 @@ const FRAMES_MAX: usize = 100_000;
 /// The terminal in raw mode on its alternate screen; it is restored on drop.
 #[derive(Debug)]
 pub struct Terminal {
-    inner: DefaultTerminal,
+    inner: ratatui::Terminal<BoundedBackend>,
     /// `None` while the terminal is lent.
     events: Option<EventStream>,
     jobs: Jobs,
@@ -87,7 +87,7 @@ impl Terminal {
     /// Takes the terminal. Must be called inside a tokio runtime.
     pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
-        let backend = CrosstermBackend::new(stdout());
+        let backend = BoundedBackend::new();
         let inner =
             taken.and_then(|()| ratatui::Terminal::new(backend)).inspect_err(|_| give_back())?;
         let title = ui.title.then(String::new);
@@ -175,7 +175,7 @@ impl Terminal {
         // A new one knows of nothing on the screen and draws all. (Clearing the old one would ask the terminal where
         // its cursor is, and wait for an answer.)
         execute!(stdout(), Clear(ClearType::All))?;
-        self.inner = ratatui::Terminal::new(CrosstermBackend::new(stdout()))?;
+        self.inner = ratatui::Terminal::new(BoundedBackend::new())?;
         Ok(())
     }
 
@@ -294,7 +294,11 @@ pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner && !is_catching() {
+        if is_catching() {
+            return;
+        }
+        report_panic(panic);
+        if std::thread::current().id() == owner {
             give_back();
             before(panic);
         }
@@ -355,7 +359,10 @@ fn message(event: Event) -> Option<ScreenInput> {
             Some(ScreenInput::Key(pressed(key)?))
         }
         Event::Paste(text) => Some(ScreenInput::Pasted(text)),
-        Event::Resize(columns, rows) => Some(ScreenInput::Resized(columns, rows)),
+        Event::Resize(columns, rows) => {
+            let (columns, rows) = bounded(columns, rows);
+            Some(ScreenInput::Resized(columns, rows))
+        }
         Event::Mouse(mouse) => pointed(mouse).map(ScreenInput::Mouse),
         Event::FocusGained => Some(ScreenInput::Focused(true)),
         Event::FocusLost => Some(ScreenInput::Focused(false)),

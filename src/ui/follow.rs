@@ -13,7 +13,7 @@ use super::screen::Ui;
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
-use super::state::overlay::{Choice, Overlay};
+use super::state::overlay::{Asks, Choice, Overlay, Question};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::input::Input;
@@ -115,6 +115,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         Event::PlansChanged => app.ui.feeds.stale = true,
         Event::FeedSettingsChanged(_) => forget_sums(app),
         Event::ChooseFeed(addition) => return choose_feed(app, now, addition),
+        Event::OfferPlain(addition) => offer_plain(app, addition),
         Event::Subscribed { feed, to_read } => {
             return show_subscribed(app, now, feed, to_read);
         }
@@ -207,6 +208,18 @@ fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEf
     }
     app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
     Vec::new()
+}
+
+/// Asks whether an address may be asked without encryption, unless something else is open.
+fn offer_plain(app: &mut App, addition: u32) {
+    if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
+        app.ui.uncover();
+    }
+    let plain = app.engine.additions.get(&addition).and_then(|addition| addition.plain.clone());
+    if let Some(plain) = plain.filter(|_| app.ui.overlay.is_none()) {
+        let text = format!("No secure connection. Ask {plain} without encryption? y/n");
+        app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::AskPlainly(plain) }));
+    }
 }
 
 /// A feed was subscribed to: it is selected, and its entries are shown.

@@ -10,6 +10,7 @@ use crate::cli::args_background::{ServiceAction, ServiceArgs};
 use crate::cli::session::Failure;
 use crate::io::config::config_file;
 use crate::io::console;
+use crate::io::system::words::system_words;
 
 /// The unit, with a place for the command.
 const UNIT: &str = include_str!("../../../assets/backissue.service");
@@ -35,10 +36,11 @@ fn unit_path() -> Result<PathBuf, Failure> {
 
 fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
     let cannot = |error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {error}", unit.display()))
+        Failure::new(format!("{} cannot be written: {}", unit.display(), system_words(&error)))
     };
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::new(format!("this program's own path is not known: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(format!("this program's own path is not known: {}", system_words(&error)))
+    })?;
     let text = unit_text(&program, options)?;
     unit.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
     fs::write(unit, text).map_err(cannot)?;
@@ -59,8 +61,9 @@ fn remove(unit: &Path) -> Result<Done, Failure> {
         return Ok(Done::All);
     }
     systemctl(&["disable", "--now", NAME])?;
-    fs::remove_file(unit)
-        .map_err(|error| Failure::new(format!("{} cannot be removed: {error}", unit.display())))?;
+    fs::remove_file(unit).map_err(|error| {
+        Failure::new(format!("{} cannot be removed: {}", unit.display(), system_words(&error)))
+    })?;
     systemctl(&["daemon-reload"])?;
     console::tell(&format!("removed: {}", unit.display()));
     Ok(Done::All)

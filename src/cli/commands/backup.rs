@@ -10,6 +10,7 @@ use crate::cli::owner;
 use crate::cli::session::{self, Failure};
 use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
+use crate::io::system::words::system_words;
 use crate::io::{clock, console};
 
 /// Bytes of a configuration that is taken along at most.
@@ -66,8 +67,9 @@ fn read_configuration(desk: &Desk) -> Option<String> {
 pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<Done, Failure> {
     let path = &args.file;
     let open = || {
-        File::open(path)
-            .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))
+        File::open(path).map_err(|error| {
+            Failure::new(format!("{} cannot be read: {}", path.display(), system_words(&error)))
+        })
     };
     // Before anybody lets go of the store.
     open()?;
@@ -112,8 +114,9 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let cannot =
-        |error: io::Error| Failure::new(format!("{} cannot be written: {error}", path.display()));
+    let cannot = |error: io::Error| {
+        Failure::new(format!("{} cannot be written: {}", path.display(), system_words(&error)))
+    };
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
     std::fs::write(&path, text).map_err(cannot)?;
     console::tell(&format!("  the configuration was put to {}", path.display()));

@@ -12,6 +12,7 @@ use crate::io::performing::Ending;
 use crate::io::publisher::demo_server::DemoServer;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
+use crate::io::system::words::system_words;
 use crate::ui::screen::Tour;
 use crate::ui::settings::ScreenSettings;
 
@@ -22,15 +23,14 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
 
 /// Runs the demo and says how it was left.
 pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
-    let folder = tempfile::Builder::new()
-        .prefix("backissue-demo-")
-        .tempdir()
-        .map_err(|error| Failure::new(format!("no folder for the demo's store: {error}")))?;
+    let folder = tempfile::Builder::new().prefix("backissue-demo-").tempdir().map_err(|error| {
+        Failure::new(format!("no folder for the demo's store: {}", system_words(&error)))
+    })?;
     let store = Store::open(folder.path())?;
     block_on(async {
-        let server = DemoServer::start(clock::now)
-            .await
-            .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
+        let server = DemoServer::start(clock::now).await.map_err(|error| {
+            Failure::new(format!("the demo's publisher cannot start: {}", system_words(&error)))
+        })?;
         let mut runtime = {
             let (settings, screen) = demo_settings(options);
             Runtime::with_screen(store, settings, screen)?

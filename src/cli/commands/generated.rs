@@ -7,6 +7,7 @@ use crate::cli::Done;
 use crate::cli::args::{CompletionsArgs, ManArgs};
 use crate::cli::manual;
 use crate::cli::session::Failure;
+use crate::io::system::words::system_words;
 
 /// Runs `completions`.
 pub(in crate::cli) fn completions(args: &CompletionsArgs) -> Result<Done, Failure> {
@@ -36,7 +37,7 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
 /// Writes every page into a folder.
 fn write_pages(command: &clap::Command, folder: &Path) -> Result<Done, Failure> {
     let cannot = |path: &Path, error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {error}", path.display()))
+        Failure::new(format!("{} cannot be written: {}", path.display(), system_words(&error)))
     };
     std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
     let mut waiting = vec![(command, "backissue".to_owned())];
@@ -52,7 +53,9 @@ fn write_pages(command: &clap::Command, folder: &Path) -> Result<Done, Failure> 
 
 /// One page; that of the program says also what keys, files and exit statuses there are.
 fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
-    let cannot = |error: std::io::Error| Failure::new(format!("no page could be made: {error}"));
+    let cannot = |error: std::io::Error| {
+        Failure::new(format!("no page could be made: {}", system_words(&error)))
+    };
     let mut text = Vec::new();
     let name = command.get_bin_name().unwrap_or("backissue").replace(' ', "-");
     let page = clap_mangen::Man::new(command.clone().display_name(name));
@@ -66,9 +69,10 @@ fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
 fn write_out(text: &[u8]) -> Result<Done, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("standard output could not be written: {error}")))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
+            "standard output could not be written: {}",
+            system_words(&error)
+        ))),
         Ok(()) | Err(_) => Ok(Done::All),
     }
 }

@@ -8,6 +8,7 @@ use crate::cli::{Done, json};
 use crate::feed::report::report;
 use crate::feed::{self, FeedDocument, Origin};
 use crate::io::console;
+use crate::io::system::words::system_words;
 
 /// Bytes of a document at most (SPEC 0, `BODY_MAX`).
 const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -46,7 +47,9 @@ pub(in crate::cli) fn read_file(file: &str) -> Result<Vec<u8>, Failure> {
         std::fs::File::open(file)
             .and_then(|file| file.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes))
     };
-    read.map_err(|error| Failure::new(format!("'{file}' cannot be read: {error}")))?;
+    read.map_err(|error| {
+        Failure::new(format!("'{file}' cannot be read: {}", system_words(&error)))
+    })?;
     Ok(bytes)
 }
 

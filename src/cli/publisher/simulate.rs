@@ -12,6 +12,7 @@ use crate::cli::Done;
 use crate::cli::args_simulate::{SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
+use crate::io::system::words::system_words;
 use crate::simulate::{
     Budget, Conditions, Driven, FeedOutcome, Given, PollPolicy, Score, SimulatedFeed, WeekRules,
     experiment, read_budgets, read_rules, read_source, table,
@@ -118,7 +119,7 @@ impl Experiment {
         bar.finish_and_clear();
         let finished = written.and_then(|()| out.as_mut().map_or(Ok(()), Write::flush));
         finished.map_err(|error| {
-            Failure::new(format!("the retrievals could not be written: {error}"))
+            Failure::new(format!("the retrievals could not be written: {}", system_words(&error)))
         })?;
         Ok(outcomes.into_values().collect())
     }
@@ -187,7 +188,8 @@ fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
         let mut line = Vec::new();
         let limit = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
         let read = std::io::Read::take(&mut lines, limit).read_until(b'\n', &mut line);
-        let read = read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+        let read = read
+            .map_err(|error| Failure::new(format!("standard input: {}", system_words(&error))))?;
         if read == 0 || console::is_closed() {
             return Ok(Done::All);
         }
@@ -234,10 +236,12 @@ fn optional<T: Default>(
 }
 
 fn read_text(path: &std::path::Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+    fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("{}: {}", path.display(), system_words(&error))))
 }
 
 fn create_file(path: &std::path::Path) -> Result<BufWriter<fs::File>, Failure> {
     let file = fs::File::create(path);
-    file.map(BufWriter::new).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+    file.map(BufWriter::new)
+        .map_err(|error| Failure::new(format!("{}: {}", path.display(), system_words(&error))))
 }

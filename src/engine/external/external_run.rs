@@ -34,6 +34,8 @@ pub enum RunInput {
     Entry(Box<HandedEntry>),
     /// New entries, as one JSON document.
     News(Vec<HandedEntry>),
+    /// The end of the log.
+    Log,
 }
 
 /// An entry as commands are told of it.

@@ -7,6 +7,8 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
 use crate::feed::text::one_line;
 
+/// What the log is shown with.
+const LOG_PAGER: &str = "!less +G";
 /// Characters of a command's word in the bottom line.
 const TOLD_CHARS_MAX: usize = 300;
 
@@ -22,6 +24,13 @@ pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
 pub fn pipe(engine: &Engine, entry: LoadedEntry, command: ExternalCommand) -> Effect {
     let input = RunInput::Entry(Box::new(handed_entry(engine, entry)));
     Effect::Run(Box::new(ExternalRun { purpose: RunPurpose::Pipe, command, input }))
+}
+
+/// What shows the log: a pager that begins at its end.
+pub fn show_log() -> Option<Effect> {
+    let command = ExternalCommand::typed(LOG_PAGER).ok()?;
+    let (purpose, input) = (RunPurpose::Show, RunInput::Log);
+    Some(Effect::Run(Box::new(ExternalRun { purpose, command, input })))
 }
 
 /// What opens an address: the configured command, else the browser.

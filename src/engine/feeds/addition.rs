@@ -47,6 +47,8 @@ pub struct Addition {
     pub(super) asked: u32,
     /// Why the first address is no feed.
     pub(super) first_trouble: Option<String>,
+    /// Where it could be asked without encryption: it was typed without a scheme, and there is no secure connection.
+    pub plain: Option<String>,
     /// It led to an archive, whose feed is asked for.
     pub mistaken: Option<Box<Mistaken>>,
     /// How it ended; `None`: it goes on.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 
 use super::addition::{Added, Addition, Previews, Subscribe};
-use super::addresses::{address_of, subscribed_as};
+use super::addresses::{address_of, plain_address, subscribed_as};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, found};
 use super::feed_preview;
@@ -71,6 +71,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         previews: Previews::default(),
         asked: 0,
         first_trouble: None,
+        plain: None,
         mistaken: None,
         ended: None,
         wanted,
@@ -156,6 +157,9 @@ pub fn fetched(
             return start_fetches::start(engine, now);
         }
     };
+    if addition.asked == 1 {
+        addition.plain = plain_address(&addition.wanted.address, &asked, &fetched);
+    }
     let mut effects = match found(&fetched) {
         Found::Feed(_) => {
             let (added, effects) =
@@ -260,7 +264,12 @@ fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
 fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
     let why = addition.first_trouble.get_or_insert(why).clone();
     if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
-        let text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
+        let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
+        match &addition.plain {
+            Some(_) if addition.wanted.choose => engine.tell(Event::OfferPlain(addition.wanted.id)),
+            Some(plain) => text.push_str(&format!("; without encryption it is {plain}")),
+            None => {}
+        }
         engine.complain(text.clone());
         addition.ended = Some(Err(text));
     } else {

@@ -7,7 +7,7 @@ use super::element_purpose::{ElementPurpose, is_swallowed};
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
-use crate::feed::document::TOO_MANY_ENTRIES;
+use crate::feed::document::{TOO_DEEP, TOO_MANY_ENTRIES};
 use crate::feed::flaws::Flaws;
 
 /// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
@@ -258,7 +258,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             TOO_MANY_ENTRIES
         } else if self.stack.len() >= DEPTH_MAX {
             self.tree.too_deep.get_or_insert(raw);
-            "nested too deeply"
+            TOO_DEEP
         } else {
             return false;
         };

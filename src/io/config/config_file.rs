@@ -14,6 +14,7 @@ use crate::engine::durations::Span;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
+use crate::io::system::words::system_words;
 use crate::schedule::Pace;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
 
@@ -57,16 +58,21 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             return with_credentials(Configured::default(), path);
         }
-        Err(error) => return Err(cannot(error.to_string())),
+        Err(error) => return Err(cannot(system_words(&error))),
         Ok(found) if found.is_dir() => return Err(cannot("it is a folder".into())),
         Ok(found) if found.len() > CONFIG_BYTES_MAX => {
             return Err(cannot("it is larger than 1 MiB".into()));
         }
         Ok(_) => {}
     }
-    let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
-    let configured = parse(&text)
+    let text = std::fs::read_to_string(path).map_err(|error| cannot(system_words(&error)))?;
+    let mut configured = parse(&text)
         .map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))?;
+    // A path is meant from where the file is.
+    let folder = path.parent().unwrap_or(path);
+    for file in &mut configured.settings.network.extra_roots {
+        *file = folder.join(&*file);
+    }
     with_credentials(configured, path)
 }
 
@@ -119,6 +125,7 @@ struct NetworkTable {
     user_agent: Option<String>,
     credentials: Vec<CredentialsTable>,
     allow_link_local: Vec<String>,
+    extra_roots: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -147,6 +154,7 @@ impl File {
         network.credentials = one_an_origin(self.network.credentials)?;
         network.allow_link_local =
             self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
+        network.extra_roots = self.network.extra_roots;
         let poll = &mut settings.poll;
         for (name, target, span) in [
             ("min", &mut poll.min_minutes, self.poll.min),
@@ -234,6 +242,7 @@ mod tests {
             proxy = "http://proxy.example:3128"
             user_agent = "x/1"
             allow_link_local = ["[FE80::1]", "cam.lan"]
+            extra_roots = ["home.pem", "/etc/ssl/home.pem"]
             [[network.credentials]]
             origin = "https://a.example"
             user = "me"
@@ -277,6 +286,8 @@ mod tests {
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
         assert!(!settings.network.space_loopback);
         assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
+        let roots = settings.network.extra_roots.iter().map(|file| file.to_str().unwrap());
+        assert_eq!(roots.collect::<Vec<_>>(), ["home.pem", "/etc/ssl/home.pem"]);
         let origins: Vec<&str> =
             settings.network.credentials.iter().map(|one| one.origin.as_str()).collect();
         assert_eq!(origins, ["https://a.example", "https://b.example"]);

@@ -1,6 +1,7 @@
 //! Performs a fetch: a conditional GET with its redirects, within limits; the body is parsed on the blocking pool.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::{Response, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -22,12 +23,16 @@ use crate::engine::poll::fetch::{
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
+use crate::io::system::words::is_out_of_files_now;
 
 /// Documents that are parsed at the same time: each may take several times its size in memory.
 const PARSED_AT_ONCE: usize = 4;
 /// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
 /// together.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
+/// The pause before a request is tried again for which the system had no file descriptor, and how often it is.
+const FILE_WAIT: Duration = Duration::from_millis(250);
+const FILE_WAITS: u32 = 240;
 
 /// The HTTP client for feeds, archives, pages and pictures.
 #[derive(Debug)]
@@ -144,6 +149,12 @@ impl Http {
             })
         };
         let mut sent = attempt().await;
+        let mut waits = 0;
+        while waits < FILE_WAITS && sent.is_err() && is_out_of_files_now() {
+            waits += 1;
+            tokio::time::sleep(FILE_WAIT).await;
+            sent = attempt().await;
+        }
         // The connection that redirected is used again, and may have been hung up on meanwhile (RFC 9112 §9.3.1).
         let is_stale = matches!(&sent, Err(SendError::Broken { error, .. }) if is_hung_up(error));
         if is_stale && path.stays_with_its_server() {

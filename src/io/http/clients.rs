@@ -6,8 +6,8 @@
 //! the redirects on its host.
 //!
 //! TLS 1.2 and 1.3 by rustls. Certificates are verified by the platform, which knows the certificate authorities of
-//! the reader's company. Where the platform has none (a bare container), Mozilla's are used. HTTP/2 is negotiated in
-//! the handshake; plain connections use HTTP/1.1.
+//! the reader's company. Where the platform has none (a bare container), Mozilla's are used; `[network] extra_roots`
+//! names more. HTTP/2 is negotiated in the handshake; plain connections use HTTP/1.1.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, Response};
-use rustls_platform_verifier::BuilderVerifierExt;
 use url::Url;
 
 use super::address_class::AddressClass;
@@ -23,6 +22,7 @@ use super::address_guard::{
     AddressGuard, Allowed, GuardedResolver, NameResolver, RefusedAddress, SystemResolver,
     host_text, is_localhost, literal,
 };
+use super::certificates::{read_extra_roots, tls};
 use super::failures::find_error;
 use super::limits::Limits;
 use super::proxies::{ProxyChoice, proxies};
@@ -110,9 +110,9 @@ impl Clients {
         limits: &Limits,
         around: &ClientEnvironment,
     ) -> Result<Self, String> {
-        // Whoever installed a provider before us installed this one.
-        rustls::crypto::ring::default_provider().install_default().ok();
-        let tls = tls(around.roots.as_ref());
+        let own = read_extra_roots(&settings.extra_roots)?;
+        let tls = tls(around.roots.as_ref(), own)
+            .map_err(|error| format!("no secure connections can be made: {error}"))?;
         let link_local = settings.allow_link_local.iter().cloned().collect();
         let guard = Arc::new(AddressGuard { classify: around.classify, link_local });
         let (proxies, hosts) = proxies(settings, &around.proxies)?;
@@ -245,28 +245,4 @@ fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true)
         .http1_max_headers(HEADERS_MAX)
-}
-
-/// Returns the TLS configuration.
-fn tls(roots: Option<&Arc<rustls::RootCertStore>>) -> rustls::ClientConfig {
-    let mut tls = match roots {
-        Some(roots) => trusting(Arc::clone(roots)),
-        None => trusting_the_platform().unwrap_or_else(|_| trusting(Arc::new(mozilla()))),
-    };
-    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    tls
-}
-
-fn trusting(roots: Arc<rustls::RootCertStore>) -> rustls::ClientConfig {
-    rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
-}
-
-fn trusting_the_platform() -> Result<rustls::ClientConfig, rustls::Error> {
-    Ok(rustls::ClientConfig::builder().with_platform_verifier()?.with_no_client_auth())
-}
-
-fn mozilla() -> rustls::RootCertStore {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    roots
 }

@@ -8,6 +8,10 @@ use url::Url;
 
 use super::limits::Limits;
 use crate::engine::poll::fetch::{CONNECTING, FetchFailure};
+use crate::io::system::words::system_words;
+
+/// How a certificate that the system does not know is trusted.
+const TO_TRUST: &str = "to trust it, name its PEM file in [network] extra_roots";
 
 /// Classifies an error of the library; `through` is the host of the proxy that the request went through.
 pub(super) fn classify_error(
@@ -85,8 +89,11 @@ fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> FetchFailur
         Some(ErrorKind::UnexpectedEof) if url.scheme() == "https" => {
             FetchFailure::Tls("the server hung up while it was being agreed on".into())
         }
-        Some(kind) => FetchFailure::Connect(format!("{place} ({kind})")),
-        None => FetchFailure::Connect(place),
+        Some(ErrorKind::Other) | None => FetchFailure::Connect(place),
+        Some(kind) => match kind.to_string() {
+            unsaid if unsaid == "uncategorized error" => FetchFailure::Connect(place),
+            words => FetchFailure::Connect(format!("{place} ({words})")),
+        },
     }
 }
 
@@ -110,7 +117,12 @@ fn tls_words(error: &rustls::Error) -> String {
             AlertDescription::CertificateRequired | AlertDescription::BadCertificate,
         ) => "the server asks for a certificate of the reader".into(),
         rustls::Error::AlertReceived(alert) => format!("the server refused it ({alert:?})"),
-        _ => one_line(&error.to_string()),
+        _ => match one_line(&error.to_string()) {
+            unsaid if unsaid.contains("other error") => {
+                "the server and this program could not agree".into()
+            }
+            words => words,
+        },
     }
 }
 
@@ -127,10 +139,15 @@ fn certificate_words(why: &CertificateError) -> String {
             "the server's certificate is for another name".into()
         }
         CertificateError::UnknownIssuer => {
-            "the server's certificate comes from an issuer this computer does not know".into()
+            format!(
+                "the server's certificate comes from an issuer this computer does not know; {TO_TRUST}"
+            )
         }
         CertificateError::Revoked => "the server's certificate was revoked".into(),
-        _ => format!("the server's certificate is wrong ({})", one_line(&why.to_string())),
+        _ if format!("{why:?}").contains("CaUsedAsEndEntity") => {
+            format!("the server shows a self-made certificate; {TO_TRUST}")
+        }
+        _ => "the server's certificate is damaged, or of a kind that is not used any more".into(),
     }
 }
 
@@ -142,7 +159,10 @@ fn message_chain(error: &reqwest::Error) -> String {
     let mut parts = vec![own];
     let mut source = Error::source(error);
     while let Some(inner) = source {
-        parts.push(inner.to_string());
+        parts.push(match inner.downcast_ref::<std::io::Error>() {
+            Some(error) => system_words(error),
+            None => inner.to_string(),
+        });
         source = inner.source();
     }
     one_line(&parts.join(": "))

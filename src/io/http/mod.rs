@@ -6,6 +6,7 @@ pub mod address_class;
 mod address_guard;
 pub mod article;
 pub mod body;
+mod certificates;
 mod client;
 mod clients;
 mod failures;

@@ -19,6 +19,7 @@ use super::frames::{read_frame, write_frame};
 use super::guest::GuestOutput;
 use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
 use crate::io::performing::Ending;
+use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 
 /// Processes that are attended at the same time.
@@ -73,8 +74,9 @@ impl Listener {
     ) -> Result<Self, String> {
         let cannot = |error: io::Error| {
             format!(
-                "no other command can reach this one: {} cannot be used: {error}",
-                socket.display()
+                "no other command can reach this one: {} cannot be used: {}",
+                socket.display(),
+                system_words(&error)
             )
         };
         make_folder(socket)?;

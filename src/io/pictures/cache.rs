@@ -12,6 +12,7 @@ use siphasher::sip128::SipHasher13;
 
 use crate::io::clock;
 use crate::io::private_files::create_private_folder;
+use crate::io::system::words::system_words;
 use crate::ui::reader::pictures::BYTES_MAX;
 
 /// Size of the cache.
@@ -47,7 +48,8 @@ impl PictureCache {
         if bytes.len() > BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
             return Err("it is too large to be kept".to_owned());
         }
-        self.write(url, bytes).map_err(|error| format!("it cannot be kept: {error}"))?;
+        self.write(url, bytes)
+            .map_err(|error| format!("it cannot be kept: {}", system_words(&error)))?;
         self.make_room();
         Ok(())
     }

@@ -16,6 +16,8 @@ use crate::engine::entries::entry_json;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
 use crate::feed::text::one_line;
+use crate::io::log::log_tail;
+use crate::io::system::words::system_words;
 use crate::view::panes::entry_text;
 
 /// Longest time for a command that reads entries.
@@ -126,6 +128,7 @@ async fn input(external: ExternalRun) -> Vec<u8> {
         RunInput::Entry(told) if json => document(&entry_json::entry_json(&told)),
         RunInput::Entry(told) => text(&told).into_bytes(),
         RunInput::News(entries) => document(&entry_json::news(&entries)),
+        RunInput::Log => log_tail(),
     });
     made.await.unwrap_or_default()
 }
@@ -168,7 +171,8 @@ fn judged(
     ended: std::io::Result<ExitStatus>,
     complained: &str,
 ) -> Result<Option<String>, String> {
-    let status = ended.map_err(|error| format!("{program} cannot be waited for: {error}"))?;
+    let status = ended
+        .map_err(|error| format!("{program} cannot be waited for: {}", system_words(&error)))?;
     if status.success() {
         return Ok(None);
     }
@@ -185,7 +189,7 @@ fn not_started(program: &str, error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::NotFound {
         return format!("there is no program '{program}' to start");
     }
-    format!("{program} cannot be started: {error}")
+    format!("{program} cannot be started: {}", system_words(error))
 }
 
 fn end_group(group: Option<u32>) {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
+use super::super::system::words::{is_out_of_room, system_words};
 use crate::engine::store_work::StoreFailure;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
@@ -21,6 +22,25 @@ pub enum StoreError {
         .needed.div_ceil(1_000_000)
     )]
     Full {
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that are needed.
+        needed: u64,
+    },
+    /// The system refused to write more. What was being written is not kept.
+    #[error("the disk is full: nothing is kept until there is room, reading goes on")]
+    NoRoom,
+    /// A write was refused half-way, which sled does not get over.
+    #[error(
+        "the disk was full while something was written: what is changed from now on is kept only after backissue was started again, reading goes on"
+    )]
+    Stuck,
+    /// A compaction needs more room than there is.
+    #[error(
+        "the store was not compacted: that needs {} MB of room on the disk, and {} MB are free",
+        .needed.div_ceil(1_000_000), .free / 1_000_000
+    )]
+    NoRoomToCompact {
         /// Bytes that are free.
         free: u64,
         /// Bytes that are needed.
@@ -85,7 +105,10 @@ pub enum StoreError {
 
 impl From<&StoreError> for StoreFailure {
     fn from(error: &StoreError) -> Self {
-        let no_room = matches!(error, StoreError::Full { .. } | StoreError::ReadOnly);
+        let no_room = matches!(
+            error,
+            StoreError::Full { .. } | StoreError::NoRoom | StoreError::Stuck | StoreError::ReadOnly
+        );
         Self { text: error.to_string(), no_room }
     }
 }
@@ -99,11 +122,17 @@ impl From<sled::Error> for StoreError {
             sled::Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
                 Self::Corrupted("they are shorter than they were".into())
             }
-            sled::Error::Io(error) => Self::Failed(one_line(&error.to_string())),
+            sled::Error::Io(error) => Self::from(error),
             sled::Error::CollectionNotFound(_)
             | sled::Error::Unsupported(_)
             | sled::Error::ReportableBug(_) => Self::Failed(one_line(&error.to_string())),
         }
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> Self {
+        if is_out_of_room(&error) { Self::NoRoom } else { Self::Failed(system_words(&error)) }
     }
 }
 

@@ -5,8 +5,9 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::error::{StoreError, one_line};
+use super::error::StoreError;
 use crate::io::owner::address::socket_path;
+use crate::io::system::words::system_words;
 
 /// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
 /// shares our locks for a moment.
@@ -17,10 +18,8 @@ const TRY_PAUSE: Duration = Duration::from_millis(20);
 /// Locks the folder for this process; the error names the process that holds it.
 pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
-    let cannot = |why: std::io::Error| StoreError::Folder {
-        folder: folder.into(),
-        why: one_line(&why.to_string()),
-    };
+    let cannot =
+        |why: std::io::Error| StoreError::Folder { folder: folder.into(), why: system_words(&why) };
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)

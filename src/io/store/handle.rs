@@ -10,7 +10,10 @@ use tempfile::TempDir;
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
+use super::reading::texts::SharedTrees;
+use super::sleepy_threads::Stay;
 use super::upkeep::free_room::MeasureRoom;
+use super::upkeep::reading_copy::ReadingCopy;
 use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::entries::rows::{GapMark, RowKey};
@@ -60,12 +63,18 @@ pub struct Store {
     /// What polls changed and is written together.
     pub(super) group: Group,
     pub(super) data: PathBuf,
-    /// It is a copy of one that cannot be written, and stands here.
-    pub(super) copied_to: Option<TempDir>,
+    /// It is a copy of one that cannot be written.
+    pub(super) copy: Option<ReadingCopy>,
+    /// Where a copy of it stood, in which the search index still is.
+    pub(super) former_copy: Option<TempDir>,
     /// How the room on the disk is measured.
     pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
+    /// What other threads read of it.
+    pub(super) shared_trees: SharedTrees,
+    /// How long it will be open.
+    pub(super) stay: Stay,
     pub(super) syncer: Syncer,
     /// The lock on the data folder.
     pub(super) lock: File,

@@ -16,6 +16,7 @@ use super::error::{StoreError, catch_sled_panic, one_line};
 use super::folder_lock::lock_folder;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntryCache;
+use super::reading::texts::SharedTrees;
 use super::record_keys::{feed_bytes, feed_of};
 use super::salvage::{self, Finding};
 use super::schema;
@@ -27,6 +28,7 @@ use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::feeds::typed_logins::split_login;
 use crate::history::FeedKey;
+use crate::io::system::words::system_words;
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -54,7 +56,7 @@ impl Store {
     pub fn open_to(folder: &Path, stay: Stay) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
-            why: one_line(&why.to_string()),
+            why: system_words(&why),
         };
         if folder.exists() && !folder.is_dir() {
             return Err(StoreError::Folder {
@@ -120,7 +122,7 @@ impl Store {
             }
         };
         let log = File::open(files.join("db"))?;
-        Ok(Self {
+        let store = Self {
             facts: db.open_tree("about")?,
             feeds: db.open_tree("feeds")?,
             state: db.open_tree("state")?,
@@ -147,13 +149,18 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
-            copied_to: None,
+            copy: None,
+            former_copy: None,
             measure_room,
             group: Group::default(),
-            syncer: Syncer::new(db.clone(), log, files.join("blobs")),
+            shared_trees: SharedTrees::default(),
+            stay,
+            syncer: Syncer::new(db.clone(), config, log, files.join("blobs")),
             db,
             lock,
-        })
+        };
+        store.shared_trees.send_replace(Some(store.text_trees()));
+        Ok(store)
     }
 
     /// Makes everything written so far durable, also against a power cut.

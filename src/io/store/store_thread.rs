@@ -5,8 +5,6 @@
 //! reported only after it; meanwhile reads are answered.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
@@ -15,14 +13,14 @@ use tokio::sync::mpsc::{
     UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel,
 };
 
-use super::error::{StoreError, catch_sled_panic};
+use super::error::StoreError;
 use super::handle::Store;
-use super::upkeep::daily_backup;
+use super::upkeep::backing_up::BackingUp;
 use super::upkeep::recovery::on_damaged_files;
+use super::upkeep::sync::SyncThread;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
-use crate::history::FeedKey;
 use crate::io::search::Indexer;
 use crate::ui::input::ScreenInput;
 
@@ -37,7 +35,7 @@ const DEAD: &str = "the store stopped working; what was done since it was saved 
 pub struct StoreThread {
     work: UnboundedSender<Handed>,
     answers: UnboundedSender<ScreenInput>,
-    thread: Option<JoinHandle<Store>>,
+    thread: Option<JoinHandle<Option<Store>>>,
 }
 
 impl StoreThread {
@@ -49,16 +47,12 @@ impl StoreThread {
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
         // Weak, so that the thread ends when nobody is left who hands in work.
         let handed = hand.downgrade();
-        let (orders, syncing) = store.syncer.start(move |synced| {
-            if let Some(hand) = handed.upgrade() {
-                hand.send(Handed::Synced(synced)).ok();
-            }
-        })?;
+        let syncing = start_syncing(&store, handed.clone())?;
         let working = move || {
-            let store = run(Working::new(store, &told, &indexer), work, &orders);
-            drop(orders);
-            // The files are this thread's alone from here on.
-            syncing.join().ok();
+            let store = run(Working::new(store, syncing, handed, &told, &indexer), work);
+            if store.is_none() {
+                tell_dead(&told);
+            }
             indexer.stop();
             store
         };
@@ -79,17 +73,31 @@ impl StoreThread {
     fn send(&self, handed: Handed) {
         if self.work.send(handed).is_err() {
             // The thread ends only when told to; if it is gone nothing can be kept any more.
-            self.answers.send(Input::Trouble(DEAD.into()).into()).ok();
-            self.answers.send(Input::Request(Request::Stop).into()).ok();
+            tell_dead(&self.answers);
         }
     }
 
     /// Finishes all work and gives the store back; an error if the thread died.
     pub fn stop(mut self) -> Result<Store, String> {
         self.send(Handed::Stop);
-        let ended = self.thread.take().and_then(|thread| thread.join().ok());
+        let ended = self.thread.take().and_then(|thread| thread.join().ok().flatten());
         ended.ok_or_else(|| DEAD.into())
     }
+}
+
+/// Says that nothing can be kept any more, and has the program stop.
+fn tell_dead(answers: &UnboundedSender<ScreenInput>) {
+    answers.send(Input::Trouble(DEAD.into()).into()).ok();
+    answers.send(Input::Request(Request::Stop).into()).ok();
+}
+
+/// Starts the thread that makes durable what the store wrote; it says so in the way in which work is handed in.
+fn start_syncing(store: &Store, hand: WeakUnboundedSender<Handed>) -> std::io::Result<SyncThread> {
+    store.syncer.start(move |synced| {
+        if let Some(hand) = hand.upgrade() {
+            hand.send(Handed::Synced(synced)).ok();
+        }
+    })
 }
 
 /// What somebody beside the loop does with the store, on its thread, between two pieces of work.
@@ -145,6 +153,8 @@ enum Handed {
 /// The thread's work in progress.
 struct Working<'a> {
     store: Store,
+    syncing: SyncThread,
+    hand: WeakUnboundedSender<Handed>,
     answers: &'a UnboundedSender<ScreenInput>,
     indexer: &'a Indexer,
     writes: VecDeque<Write>,
@@ -154,6 +164,8 @@ struct Working<'a> {
     /// What was written and is being synced, with its answers.
     unsynced: Option<Vec<Unsynced>>,
     stopping: bool,
+    /// The system refused to write: sled does not go on after that.
+    is_refused: bool,
     backup: Option<BackingUp>,
 }
 
@@ -173,48 +185,42 @@ enum Unsynced {
     Waiting(DurableAnswer),
 }
 
-/// A backup being written on a thread of its own.
-struct BackingUp {
-    left: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-}
-
-impl BackingUp {
-    /// Leaves it, so that nobody else has the files open.
-    fn leave(self) {
-        self.left.store(true, Ordering::Relaxed);
-        self.thread.join().ok();
-    }
-}
-
-/// Works until told to stop. Reads are answered while a sync is under way; writes wait for it.
-fn run(
-    mut working: Working<'_>,
-    mut work: UnboundedReceiver<Handed>,
-    orders: &Sender<()>,
-) -> Store {
+/// Works until told to stop. Reads are answered while a sync is under way; writes wait for it. `None`: the files could
+/// not be opened any more.
+fn run(mut working: Working<'_>, mut work: UnboundedReceiver<Handed>) -> Option<Store> {
     loop {
         let idle = working.unsynced.is_none();
         if idle && working.writes.is_empty() && working.stopping {
-            return working.ended();
+            return Some(working.ended());
         }
         if !idle || working.writes.is_empty() {
             match work.blocking_recv() {
                 Some(handed) => working.take(handed),
-                None => return working.left(),
+                None => return Some(working.left()),
             }
         }
         working.take_waiting(&mut work);
-        if working.unsynced.is_none() {
-            working.write(&mut work, orders);
+        if working.unsynced.is_none() && !working.writes.is_empty() {
+            if working.store.is_worth_reopening(working.is_refused) {
+                working = working.reopened()?;
+            }
+            working.write(&mut work);
         }
     }
 }
 
 impl<'a> Working<'a> {
-    fn new(store: Store, answers: &'a UnboundedSender<ScreenInput>, indexer: &'a Indexer) -> Self {
+    fn new(
+        store: Store,
+        syncing: SyncThread,
+        hand: WeakUnboundedSender<Handed>,
+        answers: &'a UnboundedSender<ScreenInput>,
+        indexer: &'a Indexer,
+    ) -> Self {
         Self {
             store,
+            syncing,
+            hand,
             answers,
             indexer,
             writes: VecDeque::new(),
@@ -222,34 +228,37 @@ impl<'a> Working<'a> {
             grouped: Vec::new(),
             unsynced: None,
             stopping: false,
+            is_refused: false,
             backup: None,
         }
     }
 
+    /// Opens the store anew, now that there is room again. `None`: it cannot be opened.
+    fn reopened(self) -> Option<Self> {
+        // Whoever has the files open lets go of them.
+        self.syncing.end();
+        if let Some(backup) = self.backup {
+            backup.leave();
+        }
+        let (store, told) = self.store.reopen().ok()?;
+        if let Some(told) = told {
+            self.answers.send(Input::Trouble(told).into()).ok();
+        }
+        let syncing = start_syncing(&store, self.hand.clone()).ok()?;
+        Some(Self { store, syncing, is_refused: false, backup: None, ..self })
+    }
+
     /// Writes the backup of a day, if there is none. What cannot be written is told and tried again on the next day.
     fn back_up(&mut self, today: NaiveDate) {
-        let data = self.store.data.clone();
-        let under_way = self.backup.as_ref().is_some_and(|backup| !backup.thread.is_finished());
-        if under_way || !daily_backup::backup_is_due(&data, today) {
+        if self.backup.as_ref().is_some_and(BackingUp::is_under_way) {
             return;
         }
-        let left = Arc::new(AtomicBool::new(false));
-        let (source, answers, leaves) =
-            (self.store.backup_source(), self.answers.clone(), left.clone());
-        let writing = move || {
-            let goes_on = || !leaves.load(Ordering::Relaxed);
-            let written = catch_sled_panic(|| daily_backup::write(&source, &data, today, &goes_on));
-            if let (Err(error), true) = (written, goes_on()) {
-                answers.send(no_backup(&error)).ok();
-            }
+        let answers = self.answers.clone();
+        let tell = move |why: String| {
+            let told = format!("no backup was made today: {why}");
+            answers.send(Input::Trouble(told).into()).ok();
         };
-        let thread = std::thread::Builder::new().name("backup".into()).spawn(writing);
-        match thread {
-            Ok(thread) => self.backup = Some(BackingUp { left, thread }),
-            Err(error) => {
-                self.answers.send(no_backup(&error)).ok();
-            }
-        }
+        self.backup = BackingUp::start(&self.store, today, tell);
     }
 
     /// Answers a read at once and queues a write.
@@ -312,7 +321,7 @@ impl<'a> Working<'a> {
     }
 
     /// Does the writes that wait together and orders one sync for them.
-    fn write(&mut self, work: &mut UnboundedReceiver<Handed>, orders: &Sender<()>) {
+    fn write(&mut self, work: &mut UnboundedReceiver<Handed>) {
         for _ in 0..GROUP_WRITES_MAX {
             let Some(next) = self.writes.pop_front() else { break };
             let done = match next {
@@ -328,7 +337,7 @@ impl<'a> Working<'a> {
         self.write_group();
         let done = std::mem::take(&mut self.done);
         self.unsynced = Some(done);
-        if orders.send(()).is_err() {
+        if !self.syncing.order() {
             let synced = on_damaged_files(&mut self.store, Store::sync);
             self.report(&synced);
         }
@@ -346,6 +355,7 @@ impl<'a> Working<'a> {
 
     /// What was written is reported once it is durable.
     fn report(&mut self, synced: &Result<(), StoreError>) {
+        self.is_refused |= matches!(synced, Err(StoreError::Failed(_) | StoreError::NoRoom));
         for unsynced in self.unsynced.take().unwrap_or_default() {
             let answer = match (unsynced, synced) {
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
@@ -355,6 +365,7 @@ impl<'a> Working<'a> {
                 (Unsynced::Waiting(waiting), synced) => {
                     let synced = match synced {
                         Ok(()) => Ok(()),
+                        Err(StoreError::NoRoom) => Err(StoreError::NoRoom),
                         Err(error) => Err(StoreError::Failed(error.to_string())),
                     };
                     waiting(synced);
@@ -362,7 +373,7 @@ impl<'a> Working<'a> {
                 }
             };
             if let Some(answer) = answer {
-                if let Some(feed) = answer.result.as_ref().ok().and_then(changed_feed) {
+                if let Some(feed) = answer.result.as_ref().ok().and_then(Answer::changed_feed) {
                     self.indexer.changed(feed);
                 }
                 self.answer(answer);
@@ -382,30 +393,13 @@ impl<'a> Working<'a> {
     }
 
     fn ended(self) -> Store {
+        // The files are this thread's alone from here on.
+        self.syncing.end();
         if let Some(backup) = self.backup {
             backup.leave();
         }
         self.store
     }
-}
-
-fn no_backup(why: &impl std::fmt::Display) -> ScreenInput {
-    Input::Trouble(format!("no backup was made today: {why}")).into()
-}
-
-/// The feed of which entries came, changed or went.
-fn changed_feed(answer: &Answer) -> Option<FeedKey> {
-    if let Answer::Committed { feed, new, edited, withdrawn, .. } = answer {
-        let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
-        return changed.then_some(*feed);
-    }
-    let (Answer::HistoryKept { feed, .. }
-    | Answer::Restored(feed, _)
-    | Answer::Absorbed { into: feed, .. }) = answer
-    else {
-        return None;
-    };
-    Some(*feed)
 }
 
 /// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.

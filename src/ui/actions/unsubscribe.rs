@@ -8,11 +8,12 @@ use crate::history::{Counters, FeedKey};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
+use crate::ui::overlays::feed_choice;
 use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::panes::attention;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Overlay, Question};
+use crate::ui::state::overlay::{Asks, Overlay, Question};
 
 /// Unsubscribes from the marked feeds, else from the selected one. Asks first if there are several, if the feed is not what
 /// has the keys, or has entries that are unread or starred.
@@ -69,7 +70,7 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
         several => format!("{} feeds", several.len()),
     };
     let text = format!("Unsubscribe from {what} ({counts})? y/n");
-    app.ui.lay_over(Overlay::Question(Question { text, unsubscribes: feeds }));
+    app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::Unsubscribe(feeds) }));
     Vec::new()
 }
 
@@ -83,9 +84,12 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     match key {
         Key { code: Code::Char('c'), ctrl: true } => return KeyOutcome::Passed,
         Key { code: Code::Char('y' | 'Y'), ctrl: false } => {
-            let feeds: Vec<FeedKey> = question.unsubscribes.clone();
+            let asks = question.asks.clone();
             app.ui.uncover();
-            return KeyOutcome::Done(unsubscribe(app, now, feeds));
+            return KeyOutcome::Done(match asks {
+                Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
+                Asks::AskPlainly(address) => feed_choice::subscribe_to(app, now, address),
+            });
         }
         Key { code: Code::Char('n' | 'N' | 'q') | Code::Esc, ctrl: false } => {
             app.ui.uncover();

@@ -78,6 +78,7 @@ pub enum Command {
     Redraw,
     Palette,
     Help,
+    Log,
     Suspend,
     Quit,
 }
@@ -232,6 +233,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Palette, "command", ": Ctrl-p")
         .help("find a command by its name; arguments follow it: 'goto 2014-03'"),
     command(Command::Help, "help", "?").help("the keys that work here"),
+    command(Command::Log, "log", "")
+        .help("show what was done lately, with errors, in a pager; '--verbose' logs more"),
     command(Command::Suspend, "suspend", "Ctrl-z")
         .help("suspend backissue; fg in the shell comes back"),
     command(Command::Quit, "quit", "Ctrl-c").help("quit at once; everything is saved"),

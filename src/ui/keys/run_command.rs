@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
+use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -95,6 +96,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Redraw => redraw(app),
         Command::Palette => palette::open_palette(app),
         Command::Help => help_pane::toggle_help(app),
+        Command::Log => run_external::show_log().into_iter().map(ScreenEffect::Engine).collect(),
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }

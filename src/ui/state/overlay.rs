@@ -76,8 +76,17 @@ pub struct Choice {
 pub struct Question {
     /// What it says.
     pub text: String,
-    /// The feeds that are unsubscribed from by `y`.
-    pub unsubscribes: Vec<FeedKey>,
+    /// What `y` does.
+    pub asks: Asks,
+}
+
+/// What a question asks about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asks {
+    /// These feeds are given up.
+    Unsubscribe(Vec<FeedKey>),
+    /// This address is asked without encryption.
+    AskPlainly(String),
 }
 
 /// The open help.

@@ -17,6 +17,7 @@ pub mod alone;
 pub mod damage;
 pub mod hand_over;
 pub mod hand_overs;
+pub mod kills;
 pub mod lint;
 pub mod many_hands;
 pub mod owner;

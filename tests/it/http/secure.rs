@@ -1,9 +1,11 @@
 //! Secure connections: trusted or told why not, and never given up for an insecure one (SPEC D.2, D.3).
 
+use std::path::Path;
 use std::sync::Arc;
 
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
-use backissue::io::http::ClientEnvironment;
+use backissue::engine::settings::NetworkSettings;
+use backissue::io::http::{ClientEnvironment, Http, Limits};
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -102,8 +104,40 @@ async fn what_is_wrong_with_a_certificate_is_told_apart() {
     let fetched = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
     assert_eq!(
         fetched.result.unwrap_err().to_string(),
-        "no secure connection: the server's certificate comes from an issuer this computer does not know"
+        "no secure connection: the server's certificate comes from an issuer this computer does not know; to trust it, name its PEM file in [network] extra_roots"
     );
+}
+
+fn trusting_files(files: &[&str]) -> NetworkSettings {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/tls");
+    let extra_roots = files.iter().map(|file| folder.join(file)).collect();
+    NetworkSettings { extra_roots, ..settings() }
+}
+
+/// A certificate that the reader names is trusted, whoever signed it, for the names that it is for.
+#[tokio::test]
+async fn certificates_that_the_reader_names_are_trusted() {
+    let around = ClientEnvironment { roots: None, ..here() };
+    for (certificate, named, trusted) in [
+        (GOOD, &["authority.pem"][..], true),
+        (GOOD, &["good.pem"], true),
+        (GOOD, &["other_name.pem"], false),
+        (OTHER_NAME, &["other_name.pem", "good.pem"], false),
+    ] {
+        let server = SecureServer::start(certificate, feed()).await;
+        let asked = request(&server.at("/f"));
+        let fetched = fetch_in(&around, &trusting_files(named), roomy(), asked).await;
+        assert_eq!(fetched.result.is_ok(), trusted, "{named:?}: {:?}", fetched.result);
+    }
+}
+
+#[test]
+fn a_file_without_a_certificate_is_told_by_its_name() {
+    for (file, why) in [("server.key", "no certificate"), ("nothing.pem", "there is no such file")]
+    {
+        let told = Http::new(&trusting_files(&[file]), Limits::default()).unwrap_err();
+        assert!(told.contains(file) && told.contains(why), "{told}");
+    }
 }
 
 /// SPEC D.3: https to http is not followed, unless the reader allows it for the feed.

@@ -130,3 +130,35 @@ fn keys_typed_while_an_address_is_looked_at_reach_nothing_behind_it() {
     assert_eq!(world.notice(), "cancelled: nothing was added");
     world.tell(Request::Unsubscribe(FeedKey(3)));
 }
+
+#[test]
+fn an_address_without_a_scheme_that_does_not_answer_securely_is_asked_plainly_only_after_a_question()
+ {
+    let mut world = world();
+    world.serve("http://old.example/feed", &rss("Old Mill", &[("m1", "Flour", 1, "")]));
+    world.press("aold.example/feed<enter>");
+    world.pass(TimeDelta::seconds(5));
+    let question = "No secure connection. Ask http://old.example/feed without encryption? y/n";
+    assert_eq!(bottom(&mut world), question);
+    world.press("n");
+    assert_eq!(world.app.engine.feeds.len(), 2);
+    world.press("aold.example/feed<enter>");
+    world.pass(TimeDelta::seconds(5));
+    world.press("y");
+    world.pass(TimeDelta::seconds(5));
+    let added = world.app.engine.feeds.values().last().map(|feed| feed.record.url.clone());
+    assert_eq!(added.as_deref(), Some("http://old.example/feed"));
+    // What was typed with its scheme is not asked in another way.
+    world.press("ahttps://new.example/feed<enter>");
+    world.pass(TimeDelta::seconds(5));
+    assert!(!bottom(&mut world).ends_with("? y/n"), "{}", bottom(&mut world));
+}
+
+#[test]
+fn the_log_is_shown_in_a_pager() {
+    let mut world = world();
+    world.press(":log<enter>");
+    let [run] = world.ran.as_slice() else { panic!("{:?}", world.ran) };
+    assert_eq!((run.command.program(), run.command.on_terminal), ("less", true));
+    assert_eq!(run.input, backissue::engine::external::external_run::RunInput::Log);
+}

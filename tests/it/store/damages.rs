@@ -1,18 +1,22 @@
 //! Random damage in every file of a store: nothing panics, what stands outside the damage is there, and afterwards the
 //! store is sound.
 //!
-//! `BACKISSUE_DAMAGES=500 cargo test --test it store::damages -- --nocapture` does so many and prints a table.
+//! `BACKISSUE_DAMAGES=500 cargo test --test it store::damages -- --nocapture` does so many and prints a table;
+//! `BACKISSUE_DAMAGES=17..18` does one of them alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{Stay, Store};
 use chrono::NaiveDate;
+use tempfile::TempDir;
 
+use super::record_places::{RecordPlaces, Thing, records_of};
 use super::{at, entry, polled};
 
 /// Damages without the variable.
@@ -21,10 +25,10 @@ const FEEDS: u32 = 8;
 const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
 /// Numbers that look random and are the same in every run.
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % u64::try_from(bound.max(1)).unwrap()).unwrap()
@@ -33,7 +37,8 @@ impl Chance {
 
 fn text(seed: u32) -> String {
     let mut chance = Chance(u64::from(seed));
-    let words = if seed.is_multiple_of(97) { 150_000 } else { 60 + chance.below(200) };
+    // A text of more than half a megabyte has a record of its own.
+    let words = if seed.is_multiple_of(97) { 90_000 } else { 60 + chance.below(200) };
     (0..words).map(|_| format!("{:05} ", chance.below(100_000))).collect()
 }
 
@@ -43,12 +48,14 @@ fn build(folder: &Path) {
         let mut store = Store::open(folder).unwrap();
         for feed in 1..=FEEDS {
             let first = session * 12 + 1;
-            let entries =
-                (first..first + 12).map(|id| entry(id, &text(feed * 1000 + id))).collect();
+            let entries = (first..first + 12)
+                .map(|id| entry(feed * 1000 + id, &text(feed * 1000 + id)))
+                .collect();
             let second = i64::from(session) * 1000 + i64::from(feed);
             store.commit(&polled(FeedKey(feed), second, entries)).unwrap();
-            let keys: Vec<EntryKey> =
-                (first - 1..first + 7).map(|seq| EntryKey { feed: FeedKey(feed), seq }).collect();
+            let keys: Vec<EntryKey> = (first - 1..first + feed)
+                .map(|seq| EntryKey { feed: FeedKey(feed), seq })
+                .collect();
             store.mark(&keys, Flag::Read, true).unwrap();
             store.mark(&keys[..1], Flag::Starred, true).unwrap();
         }
@@ -59,25 +66,30 @@ fn build(folder: &Path) {
     }
 }
 
-/// What the reader has: subscriptions, entries, marks and texts, each by name.
-fn picture(store: &mut Store) -> BTreeMap<String, String> {
+/// What the reader has: subscriptions, entries, marks and texts.
+fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
     let mut found = BTreeMap::new();
     for saved in store.subscriptions().unwrap() {
-        found.insert(format!("feed {}", saved.key), format!("{:?}", saved.record));
+        found.insert(Thing::Feed(saved.key), format!("{:?}", saved.record));
         for seq in 0..saved.counters.next_seq {
             let key = EntryKey { feed: saved.key, seq };
             let Ok(Some((kept, flags))) = store.entry(key) else { continue };
-            found.insert(format!("entry {key}"), format!("{kept:?}"));
+            found.insert(Thing::Entry(key), format!("{kept:?}"));
             let marks = (flags.is_read(), flags.is_starred());
-            found.insert(format!("marks {key}"), format!("{marks:?}"));
+            found.insert(Thing::Marks(key), format!("{marks:?}"));
             let body = store.body(key).ok().flatten().and_then(|body| body.content);
-            found.insert(format!("text {key}"), body.unwrap_or_default());
+            found.insert(Thing::Text(key), body.unwrap_or_default());
         }
     }
     found
 }
 
-fn copy(from: &Path, to: &Path) {
+/// A folder that nothing waits for, where there is one.
+pub(super) fn folder() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(file.file_name());
@@ -89,7 +101,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn files_of(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files_of(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for file in fs::read_dir(folder).unwrap().flatten() {
         if file.file_type().unwrap().is_dir() {
@@ -102,77 +114,104 @@ fn files_of(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Damages one of the files; says how and which.
-fn damage(store: &Path, chance: &mut Chance) -> (String, &'static str) {
+/// What is done to a file.
+struct Damage {
+    /// The file, below the data folder.
+    file: PathBuf,
+    /// How its files are called in the table.
+    kind: String,
+    how: &'static str,
+    /// The bytes that are not what they were.
+    place: Range<usize>,
+}
+
+/// Damages one of the files of a data folder.
+fn damage(data: &Path, chance: &mut Chance) -> Damage {
     // Most of what is kept is in the log.
-    let files = files_of(store);
+    let files = files_of(data);
     let in_log = chance.below(2) == 0;
-    let path = if in_log { store.join("db") } else { files[chance.below(files.len())].clone() };
+    let path =
+        if in_log { data.join("store/db") } else { files[chance.below(files.len())].clone() };
     let mut bytes = fs::read(&path).unwrap();
-    let place = chance.below(bytes.len());
-    let how = match chance.below(3) {
+    let at = chance.below(bytes.len());
+    let (how, place) = match chance.below(3) {
         0 => {
-            if let Some(byte) = bytes.get_mut(place) {
+            if let Some(byte) = bytes.get_mut(at) {
                 *byte ^= 1 << chance.below(8);
             }
-            "a bit"
+            ("a bit", at..at + 1)
         }
         1 => {
-            let end = (place + 4096).min(bytes.len());
-            bytes[place..end].fill(0);
-            "4 kB of zeros"
+            let end = (at + 4096).min(bytes.len());
+            bytes[at..end].fill(0);
+            ("4 kB of zeros", at..end)
         }
         _ => {
-            bytes.truncate(place);
-            "cut off"
+            let end = bytes.len();
+            bytes.truncate(at);
+            ("cut off", at..end)
         }
     };
     fs::write(&path, bytes).unwrap();
-    let name = path.strip_prefix(store).unwrap().to_string_lossy().into_owned();
-    let kind = if name.starts_with("snap") {
-        "snap".to_owned()
-    } else {
-        name.split('/').next().unwrap().to_owned()
-    };
-    (kind, how)
+    let file = path.strip_prefix(data).unwrap().to_owned();
+    let mut parts = file.iter().map(|part| part.to_string_lossy().into_owned());
+    let first = parts.next().unwrap();
+    let kind = if first == "store" { parts.next().unwrap() } else { first };
+    let kind = if kind.starts_with("snap") { "snap".into() } else { kind };
+    Damage { file, kind, how, place }
 }
 
 /// What one damage did.
+#[derive(Default)]
 struct Outcome {
-    lost: usize,
-    lost_but_texts: usize,
+    /// What was lost of what stood in the damaged bytes and nowhere else.
+    inside: usize,
+    /// What else was lost.
+    outside: Vec<Thing>,
 }
 
-fn survive(data: &Path, before: &BTreeMap<String, String>, what: &str) -> Outcome {
+/// Opens a damaged store and does all that `doctor --repair` and `backup` do; returns what is there.
+fn survive(data: &Path, what: &str) -> BTreeMap<Thing, String> {
     let opened = catch_unwind(AssertUnwindSafe(|| {
         let (mut store, _) = Store::open_or_recover(data, at(100), Stay::Short).unwrap();
-        let first = store.check(true);
-        let mut store = match first {
-            Ok(_) => store,
-            Err(why) => {
-                // As `doctor --repair` does.
-                drop(store);
-                Store::mend(data, at(200), &why.to_string()).unwrap();
-                Store::open(data).unwrap()
-            }
+        let mut store = if let Err(why) = store.check(true) {
+            drop(store);
+            Store::mend(data, at(200), &why.to_string()).unwrap();
+            let mut store = Store::open(data).unwrap();
+            store.check(true).unwrap();
+            store
+        } else {
+            store
         };
-        store.check(true).unwrap();
-        drop(store);
-        let mut store = Store::open(data).unwrap();
         let health = store.check(false).unwrap();
         assert!(health.findings.is_empty(), "{what}: {:?}", health.findings);
+        drop(store);
+        let mut store = Store::open(data).unwrap();
         store.back_up(std::io::sink(), None).unwrap();
         picture(&mut store)
     }));
-    let after = opened.unwrap_or_else(|_| panic!("{what}: it panicked"));
-    let lost = before.iter().filter(|(name, value)| after.get(*name) != Some(*value));
-    let lost: Vec<&String> = lost.map(|(name, _)| name).collect();
-    let lost_but_texts = lost.iter().filter(|name| !name.starts_with("text")).count();
-    Outcome { lost: lost.len(), lost_but_texts }
+    opened.unwrap_or_else(|_| panic!("{what}: it panicked"))
+}
+
+/// What was lost of what was there before.
+fn compare(
+    before: &BTreeMap<Thing, String>,
+    after: &BTreeMap<Thing, String>,
+    inside: &BTreeSet<&(String, Vec<u8>)>,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    for thing in before.iter().filter(|(thing, value)| after.get(*thing) != Some(*value)) {
+        if records_of(thing.0).iter().any(|record| inside.contains(record)) {
+            outcome.inside += 1;
+        } else {
+            outcome.outside.push(thing.0.clone());
+        }
+    }
+    outcome
 }
 
 /// Writes a line of the table.
-fn say(line: std::fmt::Arguments<'_>) {
+pub(super) fn say(line: std::fmt::Arguments<'_>) {
     let mut out = std::io::stdout().lock();
     out.write_fmt(line).and_then(|()| out.write_all(b"\n")).unwrap();
 }
@@ -182,37 +221,75 @@ fn middle(mut numbers: Vec<usize>) -> usize {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
+/// The damages that are asked for.
+fn asked() -> Range<usize> {
+    let Ok(text) = std::env::var("BACKISSUE_DAMAGES") else { return 0..FEW };
+    let (first, last) = text.split_once("..").unwrap_or(("0", &text));
+    first.parse().unwrap()..last.parse().unwrap()
+}
+
 #[test]
 fn whatever_is_damaged_the_rest_is_there_and_the_store_is_sound_again() {
-    let asked = std::env::var("BACKISSUE_DAMAGES").ok().and_then(|text| text.parse().ok());
-    let sound = tempfile::tempdir().unwrap();
+    let sound = folder();
     build(sound.path());
     let before = picture(&mut Store::open(sound.path()).unwrap());
+    let other = folder();
+    copy(sound.path(), other.path());
+    let places = RecordPlaces::find(&files_of(sound.path()), &other.path().join("store"));
+    assert_eq!(places.unplaced(), Vec::<&(String, Vec<u8>)>::new());
     let mut chance = Chance(7);
     let mut table: BTreeMap<(String, &'static str), Vec<Outcome>> = BTreeMap::new();
-    for number in 0..asked.unwrap_or(FEW) {
-        let data = tempfile::tempdir().unwrap();
+    let asked = asked();
+    for number in 0..asked.end {
+        let data = folder();
         copy(sound.path(), data.path());
-        let (file, how) = damage(&data.path().join("store"), &mut chance);
-        let outcome = survive(data.path(), &before, &format!("damage {number}: {how} in {file}"));
-        if how == "a bit" {
-            assert!(outcome.lost <= 60, "damage {number} in {file}: {} are lost", outcome.lost);
+        let damage = damage(data.path(), &mut chance);
+        if !asked.contains(&number) {
+            continue;
         }
-        table.entry((file, how)).or_default().push(outcome);
+        let what =
+            format!("damage {number}: {} in {:?} at {:?}", damage.how, damage.file, damage.place);
+        let after = survive(data.path(), &what);
+        let inside = places.within(&sound.path().join(&damage.file), &damage.place);
+        let outcome = compare(&before, &after, &inside);
+        if !outcome.outside.is_empty() {
+            let lost: Vec<String> =
+                outcome.outside.iter().map(|thing| places.told(thing)).collect();
+            say(format_args!("{what}: lost outside: {lost:#?}"));
+        }
+        table.entry((damage.kind, damage.how)).or_default().push(outcome);
     }
-    say(format_args!("{} things before: subscriptions, entries, marks, texts", before.len()));
-    say(format_args!("file   damage         times  lost: median  worst  without texts: worst"));
-    let mut all = Vec::new();
-    for ((file, how), outcomes) in &table {
-        let lost: Vec<usize> = outcomes.iter().map(|outcome| outcome.lost).collect();
-        let others = outcomes.iter().map(|outcome| outcome.lost_but_texts).max().unwrap();
-        let worst = lost.iter().max().unwrap();
+    say(format_args!(
+        "{} things in {} records before: subscriptions, entries, marks, texts",
+        before.len(),
+        places.len()
+    ));
+    tell(&table);
+    let lost = table.values().flatten().map(|outcome| outcome.outside.len()).sum::<usize>();
+    assert_eq!(lost, 0, "things are lost that were not in the damaged bytes");
+}
+
+/// Prints the table.
+fn tell(table: &BTreeMap<(String, &'static str), Vec<Outcome>>) {
+    say(format_args!(
+        "file    damage         times  lost inside: median  worst  outside: median  worst"
+    ));
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    let row = |name: &str, how: &str, inside: &[usize], outside: &[usize]| {
+        let worst = |numbers: &[usize]| numbers.iter().max().copied().unwrap_or_default();
+        let (at_worst, worst_outside) = (worst(inside), worst(outside));
+        let (usual, outside) = (middle(inside.to_vec()), middle(outside.to_vec()));
+        let times = inside.len();
         say(format_args!(
-            "{file:6} {how:14} {:5} {:13} {worst:6} {others:21}",
-            lost.len(),
-            middle(lost.clone())
+            "{name:7} {how:14} {times:5} {usual:20} {at_worst:6} {outside:16} {worst_outside:6}"
         ));
-        all.extend(lost);
+    };
+    for ((file, how), outcomes) in table {
+        let within: Vec<usize> = outcomes.iter().map(|outcome| outcome.inside).collect();
+        let others: Vec<usize> = outcomes.iter().map(|outcome| outcome.outside.len()).collect();
+        row(file, how, &within, &others);
+        inside.extend(within);
+        outside.extend(others);
     }
-    say(format_args!("all: median {}, worst {}", middle(all.clone()), all.iter().max().unwrap()));
+    row("all", "", &inside, &outside);
 }

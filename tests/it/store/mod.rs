@@ -5,10 +5,13 @@ mod damages;
 mod full_disk;
 mod keeping;
 mod marking;
+mod power_cuts;
+mod record_places;
 mod recovering;
 mod rhythms;
 mod searching;
 mod shedding;
+mod small_disk;
 mod sums;
 mod unchanged;
 

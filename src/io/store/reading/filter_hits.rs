@@ -69,7 +69,8 @@ impl Texts {
         let entries = if judge.looks_at_texts() {
             self.read(feed, wanted)
         } else {
-            chunks::kept_in(self.entries_tree(), feed, wanted)
+            let trees = self.trees();
+            trees.map(|trees| chunks::kept_in(&trees.meta, feed, wanted)).unwrap_or_default()
         };
         for (seq, (kept, body)) in entries {
             if judge.hits(&FilterSubject::new(feed, &kept, body.as_ref())).next().is_none() {
@@ -89,7 +90,7 @@ impl Texts {
     }
 
     fn record(&self, feed: FeedKey) -> Option<SubscriptionRecord> {
-        let bytes = self.feeds_tree().get(feed_bytes(feed)).ok().flatten()?;
+        let bytes = self.trees()?.feeds.get(feed_bytes(feed)).ok().flatten()?;
         codec::decode(&bytes).ok()
     }
 }

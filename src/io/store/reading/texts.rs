@@ -1,11 +1,12 @@
 //! A second, read-only view of rows and texts, which other threads use beside the store's own.
 //!
 //! It may lag behind a batch that is being written; the store's thread says when a feed has changed, and it is read
-//! again.
+//! again. While the store is opened anew it waits.
 
 use std::collections::BTreeMap;
 
 use sled::Tree;
+use tokio::sync::watch;
 
 use crate::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
@@ -14,17 +15,28 @@ use crate::io::store::record_keys::{feed_bytes, feed_of};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]
-pub struct Texts {
-    feeds: Tree,
+pub struct Texts(watch::Receiver<Option<TextTrees>>);
+
+/// The trees in which rows and texts are; none: the store is closed.
+pub(in crate::io::store) type SharedTrees = watch::Sender<Option<TextTrees>>;
+
+/// The trees in which rows and texts are. Whoever holds them keeps the files open.
+#[derive(Debug, Clone)]
+pub(in crate::io::store) struct TextTrees {
+    pub(in crate::io::store) feeds: Tree,
     index: Tree,
-    meta: Tree,
+    pub(in crate::io::store) meta: Tree,
     bodies: Tree,
 }
 
 impl Store {
     /// Returns a read-only view of rows and texts for another thread.
     pub fn texts(&self) -> Texts {
-        Texts {
+        Texts(self.shared_trees.subscribe())
+    }
+
+    pub(in crate::io::store) fn text_trees(&self) -> TextTrees {
+        TextTrees {
             feeds: self.feeds.clone(),
             index: self.index.clone(),
             meta: self.meta.clone(),
@@ -34,26 +46,26 @@ impl Store {
 }
 
 impl Texts {
+    /// The trees, for one reading.
+    pub(in crate::io::store) fn trees(&self) -> Option<TextTrees> {
+        self.0.borrow().clone()
+    }
+
     /// Returns all feeds, including those that were given up and can be had back.
     pub fn feeds(&self) -> Vec<FeedKey> {
-        self.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
-    }
-
-    pub(in crate::io::store) const fn feeds_tree(&self) -> &Tree {
-        &self.feeds
-    }
-
-    pub(in crate::io::store) const fn entries_tree(&self) -> &Tree {
-        &self.meta
+        let Some(trees) = self.trees() else { return Vec::new() };
+        trees.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
     }
 
     pub fn has(&self, feed: FeedKey) -> bool {
-        self.feeds.contains_key(feed_bytes(feed)).unwrap_or(false)
+        let trees = self.trees();
+        trees.is_some_and(|trees| trees.feeds.contains_key(feed_bytes(feed)).unwrap_or(false))
     }
 
     /// Returns the rows of a feed; none if they are damaged.
     pub fn rows(&self, feed: FeedKey) -> Vec<IndexRow> {
-        chunks::rows_in(&self.index, feed).unwrap_or_default()
+        let rows = self.trees().map(|trees| chunks::rows_in(&trees.index, feed));
+        rows.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Returns entries of a feed with their texts, by number; what cannot be read is left out.
@@ -62,6 +74,7 @@ impl Texts {
         feed: FeedKey,
         seqs: impl Iterator<Item = u32>,
     ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
-        chunks::read_in(&self.meta, &self.bodies, feed, seqs)
+        let Some(trees) = self.trees() else { return BTreeMap::new() };
+        chunks::read_in(&trees.meta, &trees.bodies, feed, seqs)
     }
 }

@@ -134,6 +134,15 @@ impl LogFiles {
         }
     }
 
+    /// Whether what a message holds can be read.
+    pub(super) fn has_content(&self, message: &Message) -> bool {
+        match message.place {
+            // Its checksum was looked at when it was found.
+            Place::Inline { .. } => true,
+            Place::Blob(number) => self.blob(number).is_some(),
+        }
+    }
+
     /// Whether a message holds itself what it says, or the file of its own in which that stands is sound or gone.
     pub(super) fn has_whole_blob(&self, found: &FoundMessage) -> bool {
         let Some(number) = found.blob else { return true };

@@ -54,9 +54,8 @@ const fn key_lengths(tree: &[u8]) -> &'static [usize] {
 
 /// Tells every record of the files that passes its checksums, with its tree.
 pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvaged, StoreError> {
-    let failed = |error: std::io::Error| StoreError::Failed(error.to_string());
-    let files = LogFiles::open(files).map_err(failed)?;
-    let scan = files.scan().map_err(failed)?;
+    let files = LogFiles::open(files)?;
+    let scan = files.scan()?;
     let pages = Pages::new(&files, &scan);
     let trees = pages.find_trees();
     let mut of_tree: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
@@ -66,7 +65,8 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
     for (page, tree) in stray_pages::guess_trees(&pages.strays(&trees)) {
         of_tree.entry(tree.to_vec()).or_default().push(page);
     }
-    let mut salvaged = Salvaged { is_partial: scan.is_damaged, ..Salvaged::default() };
+    let mut salvaged =
+        Salvaged { is_partial: scan.is_damaged || pages.is_damaged, ..Salvaged::default() };
     for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
         let (mut records, mut unsound) = (0_u64, 0_u64);
         let told = pages.read_records(own, key_lengths(tree), &mut |key, value| {

@@ -27,8 +27,8 @@ pub(super) struct Page {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Records(BTreeMap<Vec<u8>, Vec<u8>>),
-    /// Other pages.
-    Children(Vec<u64>),
+    /// Other pages, each with the first key of it.
+    Children(Vec<(Vec<u8>, u64)>),
 }
 
 impl Default for Content {
@@ -72,10 +72,29 @@ impl Page {
                 let whole = records.map(|(end, value)| ([left_out, end].concat(), value.to_vec()));
                 Content::Records(whole.collect())
             }
-            1 => Content::Children(keys.iter().map(|_| read.number()).collect::<Option<_>>()?),
+            1 => {
+                let left_out = lo.get(..prefix)?;
+                let whole = keys.iter().map(|end| [left_out, end].concat());
+                let pages: Vec<u64> = keys.iter().map(|_| read.number()).collect::<Option<_>>()?;
+                Content::Children(whole.zip(pages).collect())
+            }
             _ => return None,
         };
         Some(Self { next, merging, prefix, lo, hi, content })
+    }
+
+    /// An empty page with this first key, and with this first key behind it: what changed it can be applied to it.
+    pub(super) fn between(lo: &[u8], hi: &[u8]) -> Self {
+        let prefix = lo.iter().zip(hi).take_while(|(one, other)| one == other).count();
+        Self { prefix, lo: lo.to_vec(), hi: hi.to_vec(), ..Self::default() }
+    }
+
+    /// The first key of each page below this one, and the first key behind it.
+    pub(super) fn bounds_below(&self) -> Vec<(u64, Vec<u8>, Vec<u8>)> {
+        let Content::Children(children) = &self.content else { return Vec::new() };
+        let ends = children.iter().skip(1).map(|(lo, _)| lo).chain([&self.hi]);
+        let all = children.iter().zip(ends);
+        all.map(|((lo, page), hi)| (*page, lo.clone(), hi.clone())).collect()
     }
 
     /// Changes the page. `lengths`: those that a key of its tree can have; none: any.

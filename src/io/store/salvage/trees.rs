@@ -13,10 +13,18 @@ const NAMES_PAGE: u64 = 0;
 /// A page as it was at some time: written whole, and changed since.
 #[derive(Debug, Clone)]
 struct Version {
-    whole: Message,
+    /// `None`: it is damaged, and only what changed it is known.
+    whole: Option<Message>,
     changes: Vec<Message>,
     /// It is what the log says last of the page.
     is_current: bool,
+}
+
+impl Version {
+    /// When the page was written whole; 0: that is not known.
+    fn since(&self) -> u64 {
+        self.whole.map_or(0, |whole| whole.lsn)
+    }
 }
 
 /// The pages of a log.
@@ -27,6 +35,10 @@ pub(super) struct Pages<'a> {
     versions: BTreeMap<u64, Vec<Version>>,
     /// The trees with the pages they begin with.
     names: BTreeMap<Vec<u8>, u64>,
+    /// The first key of pages of which only changes are known, and the first key behind them.
+    bounds: BTreeMap<u64, (Vec<u8>, Vec<u8>)>,
+    /// A state of a page is lost.
+    pub(super) is_damaged: bool,
 }
 
 /// Takes the key and the value of a record.
@@ -54,8 +66,40 @@ impl<'a> Pages<'a> {
                 by_page.entry(message.page).or_default().push(*message);
             }
         }
-        let versions = by_page.into_iter().map(|(page, all)| (page, versions_of(&all))).collect();
-        Self { files, versions, names }
+        let mut is_damaged = false;
+        for all in by_page.values_mut() {
+            // A page in a file of its own that is damaged: what changed since then changed the page before.
+            all.retain(|message| {
+                let is_whole = message.kind != Kind::Whole || files.has_content(message);
+                is_damaged |= !is_whole;
+                is_whole
+            });
+        }
+        let versions: BTreeMap<u64, Vec<Version>> =
+            by_page.into_iter().map(|(page, all)| (page, versions_of(&all))).collect();
+        let is_baseless =
+            |known: &Vec<Version>| known.iter().any(|version| version.whole.is_none());
+        let has_baseless = versions.values().any(is_baseless);
+        let mut pages = Self { files, versions, names, bounds: BTreeMap::new(), is_damaged };
+        if has_baseless {
+            pages.is_damaged = true;
+            pages.bounds = pages.find_bounds();
+        }
+        pages
+    }
+
+    /// What the inner pages say of those below them; what was said last counts.
+    fn find_bounds(&self) -> BTreeMap<u64, (Vec<u8>, Vec<u8>)> {
+        let mut inner: Vec<&Version> = self.versions.values().flatten().collect();
+        inner.sort_by_key(|version| version.since());
+        let mut bounds = BTreeMap::new();
+        for version in inner {
+            let below = self.load(version, &[]).map(|page| page.bounds_below());
+            bounds.extend(
+                below.unwrap_or_default().into_iter().map(|(page, lo, hi)| (page, (lo, hi))),
+            );
+        }
+        bounds
     }
 
     /// The names of the trees.
@@ -65,7 +109,7 @@ impl<'a> Pages<'a> {
 
     /// The page as it was in a version.
     fn load(&self, version: &Version, lengths: &[usize]) -> Option<Page> {
-        let mut page = Page::read(&self.files.content(&version.whole)?)?;
+        let mut page = Page::read(&self.files.content(&version.whole?)?)?;
         for message in &version.changes {
             let change = self.files.content(message).and_then(|bytes| Change::read(&bytes));
             if let Some(change) = change {
@@ -107,20 +151,23 @@ impl<'a> Pages<'a> {
         lengths: &[usize],
         put: &mut PutRecord<'_>,
     ) -> Result<TreeTold, StoreError> {
+        let (mut known, mut told, mut is_old) = (KeyRanges::default(), TreeTold::default(), false);
+        for page in pages {
+            self.read_changes(*page, lengths, &mut known, put)?;
+        }
         let mut leaves: Vec<(bool, bool, u64, &Version)> = Vec::new();
         for page in pages {
             for version in self.versions.get(page).map_or(&[][..], Vec::as_slice) {
                 if let Some(page) = self.load(version, lengths)
                     && matches!(page.content, Content::Records(_))
                 {
-                    leaves.push((!version.is_current, page.merging, version.whole.lsn, version));
+                    leaves.push((!version.is_current, page.merging, version.since(), version));
                 }
             }
         }
         // The newest states first; a page that is being merged has its records in the one before.
         leaves
             .sort_by_key(|(is_old, merging, lsn, _)| (*is_old, *merging, std::cmp::Reverse(*lsn)));
-        let (mut known, mut told, mut is_old) = (KeyRanges::default(), TreeTold::default(), false);
         for (old, _, _, version) in leaves {
             if old && !is_old {
                 is_old = true;
@@ -146,6 +193,35 @@ impl<'a> Pages<'a> {
         Ok(told)
     }
 
+    /// Tells what is known of a page by its changes alone: the page itself is damaged, but where it began stands in another.
+    fn read_changes(
+        &self,
+        page: u64,
+        lengths: &[usize],
+        known: &mut KeyRanges,
+        put: &mut PutRecord<'_>,
+    ) -> Result<(), StoreError> {
+        let Some(newest) = self.versions.get(&page).and_then(|versions| versions.first()) else {
+            return Ok(());
+        };
+        let Some((lo, hi)) = self.bounds.get(&page).filter(|_| newest.whole.is_none()) else {
+            return Ok(());
+        };
+        let mut page = Page::between(lo, hi);
+        for message in &newest.changes {
+            let change = self.files.content(message).and_then(|bytes| Change::read(&bytes));
+            if let Some(change) = change {
+                page.apply(change, lengths);
+            }
+        }
+        let Content::Records(records) = &page.content else { return Ok(()) };
+        for (key, value) in records {
+            put(key, value)?;
+            known.add(key, &[key.as_slice(), &[0]].concat());
+        }
+        Ok(())
+    }
+
     /// Pages that no tree is known of, and what stands in them now.
     pub(super) fn strays(&self, trees: &BTreeMap<u64, &[u8]>) -> Vec<(u64, Page)> {
         let strays = self.versions.iter().filter(|(page, _)| !trees.contains_key(page));
@@ -160,7 +236,7 @@ impl<'a> Pages<'a> {
 /// The pages that a page names.
 fn neighbours(page: Page) -> Vec<u64> {
     let mut named = match page.content {
-        Content::Children(children) => children,
+        Content::Children(children) => children.into_iter().map(|(_, page)| page).collect(),
         Content::Records(_) => Vec::new(),
     };
     named.extend(page.next);
@@ -175,18 +251,23 @@ fn versions_of(messages: &[Message]) -> Vec<Version> {
     for message in since {
         match message.kind {
             Kind::Whole => {
-                let (whole, changes) = (*message, Vec::new());
+                let (whole, changes) = (Some(*message), Vec::new());
                 versions.push(Version { whole, changes, is_current: false });
             }
-            Kind::Change => {
-                if let Some(version) = versions.last_mut() {
-                    version.changes.push(*message);
+            Kind::Change if versions.is_empty() && message.stale => {}
+            Kind::Change => match versions.last_mut() {
+                Some(version) => version.changes.push(*message),
+                None => {
+                    let (whole, changes) = (None, vec![*message]);
+                    versions.push(Version { whole, changes, is_current: false });
                 }
-            }
+            },
             Kind::Free | Kind::Names | Kind::Cap | Kind::Skip => {}
         }
     }
-    if let Some(newest) = versions.iter_mut().rfind(|version| !version.whole.stale) {
+    if let Some(newest) =
+        versions.iter_mut().rfind(|version| version.whole.is_none_or(|whole| !whole.stale))
+    {
         newest.is_current = true;
     }
     versions.reverse();

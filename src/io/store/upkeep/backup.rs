@@ -18,6 +18,7 @@ use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::tree_names;
 use crate::io::store::schema::SCHEMA;
+use crate::io::system::words::system_words;
 
 /// The first line of the unpacked file; the number is the version of the format.
 const MAGIC: &[u8] = b"backissue backup 1\n";
@@ -143,7 +144,7 @@ impl Store {
     /// backup has been read to its end.
     pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
         let folder =
-            |why: io::Error| StoreError::Folder { folder: data.into(), why: why.to_string() };
+            |why: io::Error| StoreError::Folder { folder: data.into(), why: system_words(&why) };
         create_private_folder(data).map_err(folder)?;
         let held = lock_folder(data)?;
         mend_swap(data)?;
@@ -251,7 +252,7 @@ fn cannot_read(error: io::Error) -> StoreError {
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn cannot_write(error: io::Error) -> StoreError {
-    StoreError::Backup(format!("it cannot be written: {error}"))
+    StoreError::Backup(format!("it cannot be written: {}", system_words(&error)))
 }
 
 #[cfg(test)]

@@ -88,6 +88,7 @@ impl Store {
         repair: bool,
         health: &mut Health,
     ) -> Result<(), StoreError> {
+        self.check_entries(feed, repair, health)?;
         let rows = self.read_rows(feed)?;
         if !self.ended.contains(&feed) {
             health.entries = health.entries.saturating_add(rows.len());
@@ -114,23 +115,38 @@ impl Store {
         }
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
-        let kept = self.read_entries(&keys)?;
-        // Of what is lost and was told the row stays, so that numbers stay what they are.
-        let was_told = |row: &IndexRow| row.flags.is_withdrawn() && row.content == TEXT_LOST;
-        let lost = keys.iter().zip(&rows);
-        let lost = lost.filter(|(key, row)| !kept.contains_key(key) && !was_told(row)).count();
-        if lost > 0 {
-            health.findings.push(StoreProblem {
-                text: format!("feed {feed}: {lost} entries have a row but no record"),
-                repaired: false,
-            });
-        }
         for key in keys {
             self.body(key)?;
         }
         self.poll_log(feed)?;
         self.publications(feed)?;
         self.check_history(feed, health)?;
+        Ok(())
+    }
+
+    /// Looks for entries of which there is nothing but a row: the end of the log may be missing.
+    fn check_entries(
+        &mut self,
+        feed: FeedKey,
+        repair: bool,
+        health: &mut Health,
+    ) -> Result<(), StoreError> {
+        let rows = self.read_rows(feed)?;
+        let keys: Vec<EntryKey> =
+            (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
+        let kept = self.read_entries(&keys)?;
+        // Of what is lost and was told the row stays, so that numbers stay what they are.
+        let was_told = |row: &IndexRow| row.flags.is_withdrawn() && row.content == TEXT_LOST;
+        let lost = keys.iter().zip(&rows);
+        let lost = lost.filter(|(key, row)| !kept.contains_key(key) && !was_told(row)).count();
+        if lost > 0 {
+            let mut text = format!("feed {feed}: {lost} entries have a row but no record");
+            if repair {
+                self.mend_feed(feed, false)?;
+                text.push_str("; they are in no list any more, and the feed is polled anew");
+            }
+            health.findings.push(StoreProblem { text, repaired: repair });
+        }
         Ok(())
     }
 

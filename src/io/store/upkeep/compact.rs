@@ -1,5 +1,6 @@
 //! Compaction: sled's log only grows; live records are copied into a fresh store.
 
+use super::disk_room::FREE_MIN;
 use super::fresh_store::FreshStore;
 use super::recovery::note_damage;
 use crate::io::store::error::{StoreError, catch_sled_panic};
@@ -30,9 +31,28 @@ impl Store {
         Ok(bytes > last.saturating_mul(2).max(WORTH_BYTES))
     }
 
+    /// An error if there is no room for a second store of what lives in this one.
+    pub fn check_room_to_compact(&self) -> Result<(), StoreError> {
+        let Some(free) = (self.measure_room)(&self.data) else { return Ok(()) };
+        if free >= self.db.size_on_disk()?.saturating_add(FREE_MIN) {
+            return Ok(());
+        }
+        let mut live = 0_u64;
+        for name in tree_names(&self.db) {
+            for pair in &self.db.open_tree(name)? {
+                let (key, value) = pair?;
+                let bytes = key.len().saturating_add(value.len());
+                live = live.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+            }
+        }
+        let needed = live.saturating_add(live / 2).saturating_add(FREE_MIN);
+        if free < needed { Err(StoreError::NoRoomToCompact { free, needed }) } else { Ok(()) }
+    }
+
     /// Copies every record into a fresh store that replaces this one. `progress` receives the number of finished trees
     /// and of all trees. An interruption leaves the old store untouched.
     pub fn compact(self, progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
+        self.check_room_to_compact()?;
         let data = self.data.clone();
         let done = catch_sled_panic(|| self.copy_and_replace(progress));
         if matches!(done, Err(StoreError::Corrupted(_))) {
@@ -75,6 +95,18 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use crate::io::store::upkeep::compact::*;
+
+    #[test]
+    fn where_there_is_no_room_for_a_second_store_nothing_is_begun_and_the_need_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let value: Vec<u8> = (0..4_000_000_u32).map(|at| at.to_be_bytes()[3]).collect();
+        store.bodies.insert(b"a key", value).unwrap();
+        store.measure_room_by(|_| Some(9_000_000));
+        let told = store.compact(|_, _| ()).unwrap_err().to_string();
+        assert!(told.contains("needs 15 MB of room on the disk, and 9 MB are free"), "{told}");
+        assert!(!folder.path().join("store.making").exists());
+    }
 
     #[test]
     fn a_compacted_store_holds_the_same_records_and_less_log() {

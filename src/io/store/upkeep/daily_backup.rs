@@ -10,6 +10,7 @@ use chrono::{Datelike, NaiveDate};
 use super::backup::{BackupSource, Extent};
 use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
+use crate::io::system::words::system_words;
 
 const FOLDER: &str = "backups";
 /// The ending of their file names, behind the day.
@@ -69,7 +70,11 @@ pub(in crate::io::store) fn write(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(), StoreError> {
     let cannot = |error: io::Error| {
-        StoreError::Backup(format!("it cannot be written to {}: {error}", folder(data).display()))
+        StoreError::Backup(format!(
+            "it cannot be written to {}: {}",
+            folder(data).display(),
+            system_words(&error)
+        ))
     };
     create_private_folder(&folder(data)).map_err(cannot)?;
     remove_unfinished(data);

@@ -7,7 +7,7 @@ use crate::io::store::upkeep::free_room::MeasureRoom;
 
 /// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
 /// meanwhile.
-const FREE_MIN: u64 = 8 * 1024 * 1024;
+pub(super) const FREE_MIN: u64 = 8 * 1024 * 1024;
 /// What is written of a document, for each of its bytes: texts, their records, and the pages that hold them.
 const GROWTH: u64 = 3;
 
@@ -41,8 +41,11 @@ impl Store {
         if job.only_reads() {
             return Ok(());
         }
-        if self.copied_to.is_some() {
+        if self.copy.is_some() {
             return Err(StoreError::ReadOnly);
+        }
+        if self.syncer.is_stuck() {
+            return Err(StoreError::Stuck);
         }
         let needed = size_of(job).saturating_add(FREE_MIN);
         self.check_room_for(needed)

@@ -91,7 +91,7 @@ impl FreshStore {
         let data = self.data.clone();
         drop(self);
         let (store, new, old) = (data.join(STORE), data.join(NEW), data.join(OLD));
-        sync_all(&data.join(MAKING)).map_err(failed)?;
+        sync_all(&data.join(MAKING))?;
         remove(&new)?;
         rename(&data.join(MAKING), &new)?;
         remove(&old)?;
@@ -116,14 +116,14 @@ pub(in crate::io::store) fn mend_swap(data: &Path) -> Result<(), StoreError> {
 
 /// Renames within the data folder, durably.
 fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
-    fs::rename(from, to).map_err(failed)?;
+    fs::rename(from, to)?;
     let folder = to.parent().unwrap_or(to);
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    Ok(File::open(folder).and_then(|folder| folder.sync_all())?)
 }
 
 fn remove(folder: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -139,11 +139,6 @@ fn sync_all(folder: &Path) -> std::io::Result<()> {
         }
     }
     File::open(folder)?.sync_all()
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
-fn failed(error: std::io::Error) -> StoreError {
-    StoreError::Failed(error.to_string())
 }
 
 #[cfg(test)]

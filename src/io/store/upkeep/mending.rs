@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use sled::Batch;
+
 use super::backup::TEXTS_LOST;
 use crate::engine::poll::fetch::Validators;
 use crate::feed::identity::identity_hash;
@@ -11,6 +13,7 @@ use crate::io::store::chunks::{ENTRIES, ROWS};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
+use crate::io::store::writing::transaction::apply_together;
 
 /// The value of [`TEXTS_LOST`] where only some texts are missing: what is there stays as it is.
 pub(in crate::io::store) const SOME_LOST: &[u8] = b"some";
@@ -53,7 +56,8 @@ impl Store {
         Ok(missing)
     }
 
-    fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
+    /// Puts the records of a feed in line; what is sound stays as it is.
+    pub(super) fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
         let mut missing = Missing { entries: self.add_missing_rows(feed)?, texts: 0 };
         // What is damaged is found and told by the check; the other feeds are here.
         let Ok(rows) = self.rows_of(feed) else { return Ok(missing) };
@@ -86,8 +90,26 @@ impl Store {
             let mut state = self.state_of(feed).unwrap_or_default();
             state.validators = Validators::default();
             self.save_state(feed, &state)?;
+            self.reread_archives(feed)?;
         }
         Ok(missing)
+    }
+
+    /// Has the archives of a feed asked for again, by themselves and within the usual bounds: some texts came from them.
+    fn reread_archives(&mut self, feed: FeedKey) -> Result<(), StoreError> {
+        // What cannot be read is as good as none.
+        let mut record = self.history_of(feed).unwrap_or_default();
+        if record.archives == 0 {
+            return Ok(());
+        }
+        record.reread(&mut self.nodes(feed)?);
+        let mut history = Batch::default();
+        history.insert(&feed_bytes(feed), codec::encode(&record)?);
+        let mut nodes = Batch::default();
+        for key in self.nodes.scan_prefix(feed_bytes(feed)).keys() {
+            nodes.remove(key?);
+        }
+        apply_together(&[(&self.history, &history), (&self.nodes, &nodes)])
     }
 
     /// Makes rows of entries whose record of rows is missing; returns how many.

@@ -1,5 +1,6 @@
 //! Maintains the store: backups, checks, compaction, recovery, size limits.
 
+pub(super) mod backing_up;
 pub(super) mod backup;
 pub(super) mod check;
 pub(super) mod compact;
@@ -8,8 +9,9 @@ pub(super) mod disk_room;
 pub(super) mod free_room;
 pub(super) mod fresh_store;
 pub(super) mod mending;
-mod reading_copy;
+pub(super) mod reading_copy;
 pub(super) mod recovery;
+mod reopening;
 pub(super) mod repair;
 pub(super) mod sync;
 pub(super) mod text_bounds;

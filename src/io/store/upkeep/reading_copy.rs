@@ -12,11 +12,20 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::salvage;
 
+/// A copy that is open in place of a store that cannot be written.
+#[derive(Debug)]
+pub(in crate::io::store) struct ReadingCopy {
+    /// The data folder of that store.
+    pub(in crate::io::store) from: PathBuf,
+    /// Where the copy stands.
+    pub(in crate::io::store) folder: TempDir,
+}
+
 /// Bytes that are written to see whether anything can be.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// Whether something can be written to a folder.
-fn is_writable(folder: &Path) -> bool {
+pub(super) fn is_writable(folder: &Path) -> bool {
     let probe = tempfile::tempfile_in(folder);
     probe.and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all())).is_ok()
 }
@@ -55,7 +64,7 @@ impl Store {
         })?;
         fresh.take_over(None)?;
         let mut store = Self::open(folder.path())?;
-        store.copied_to = Some(folder);
+        store.copy = Some(ReadingCopy { from: data.into(), folder });
         Ok(Some(store))
     }
 }

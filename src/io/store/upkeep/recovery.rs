@@ -15,6 +15,7 @@ use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::{Salvaged, salvage};
 use crate::io::store::sleepy_threads::Stay;
+use crate::io::system::words::system_words;
 use crate::schedule::counted_words;
 
 /// How the names of folders with damaged files begin.
@@ -111,6 +112,9 @@ pub(in crate::io::store) fn on_damaged_files<T>(
     work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let done = catch_sled_panic(|| work(store));
+    if let Err(StoreError::NoRoom) = done {
+        store.syncer.give_up();
+    }
     if let Err(StoreError::Corrupted(_)) = done {
         note_damage(&store.data);
         store.rows.clear();
@@ -167,7 +171,11 @@ pub fn discard_damaged(data: &Path) -> Result<Vec<DamagedFolder>, StoreError> {
     let found = damaged_folders(data);
     for folder in &found {
         fs::remove_dir_all(&folder.path).map_err(|error| {
-            StoreError::Failed(format!("{} cannot be removed: {error}", folder.path.display()))
+            StoreError::Failed(format!(
+                "{} cannot be removed: {}",
+                folder.path.display(),
+                system_words(&error)
+            ))
         })?;
     }
     Ok(found)
@@ -232,7 +240,7 @@ fn copy_sound(
 
 /// Adds the records of a backup that are missing.
 fn fill(fresh: &mut FreshStore, path: &Path, feeds: &mut u64) -> Result<u64, StoreError> {
-    let file = File::open(path).map_err(|error| StoreError::Backup(error.to_string()))?;
+    let file = File::open(path).map_err(|error| StoreError::Backup(system_words(&error)))?;
     let (mut filled, mut tree, mut is_left) = (0_u64, Vec::new(), false);
     read_backup(file, &mut |part| {
         match part {

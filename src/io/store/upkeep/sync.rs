@@ -4,36 +4,99 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use sled::Db;
+use sled::{Config, Db};
 
 use crate::io::store::error::{StoreError, catch_sled_panic};
+
+/// How often it is seen, while a flush takes its time, whether the system refused a write.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// What is written to sled's own tree, in which nothing is kept, to find the disk full: less than goes into a file of its own, and together more than what sled
+/// gathers before it writes.
+const SCRATCH_BYTES: usize = 100_000;
+const SCRATCH_WRITES: u8 = 40;
+/// The pause between two of these writes.
+const SCRATCH_PAUSE: Duration = Duration::from_millis(5);
 
 /// Syncs the files of a store.
 #[derive(Debug)]
 pub(in crate::io::store) struct Syncer {
     db: Db,
+    /// sled's settings; they say what went wrong in its threads.
+    config: Config,
     log: File,
+    /// sled waits for a write that will never be done.
+    is_stuck: Arc<AtomicBool>,
     /// The folder of sled's large pages, and the newest of them that has been synced.
     blobs: PathBuf,
     blobs_synced: i64,
 }
 
 impl Syncer {
-    pub(in crate::io::store) const fn new(db: Db, log: File, blobs: PathBuf) -> Self {
-        Self { db, log, blobs, blobs_synced: -1 }
+    pub(in crate::io::store) fn new(db: Db, config: Config, log: File, blobs: PathBuf) -> Self {
+        Self { db, config, log, is_stuck: Arc::default(), blobs, blobs_synced: -1 }
     }
 
     /// Makes everything written so far durable, also against a power cut.
     pub(in crate::io::store) fn sync(&mut self) -> Result<(), StoreError> {
         // What is written while this goes on may be half there: it is synced the next time as well.
         let before = self.newest_blob().unwrap_or(self.blobs_synced);
-        self.db.flush()?;
-        let failed = |error: io::Error| StoreError::Failed(error.to_string());
-        self.sync_blobs(before).map_err(failed)?;
-        self.log.sync_data().map_err(failed)
+        self.flush()?;
+        self.sync_blobs(before)?;
+        Ok(self.log.sync_data()?)
+    }
+
+    /// Flushes what is in memory. Where the system refuses a write in one of sled's threads, sled wakes nobody who waits
+    /// for it, until somebody else flushes.
+    fn flush(&self) -> Result<(), StoreError> {
+        if self.is_stuck() {
+            return Err(StoreError::Stuck);
+        }
+        let (done, waiting) = channel::<()>();
+        let look = move || {
+            while waiting.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if self.config.global_error().is_err() {
+                    self.db.flush().ok();
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            // Where there is no thread to be had, it is hoped that nothing is refused.
+            let looking =
+                std::thread::Builder::new().name("flush".into()).spawn_scoped(scope, look);
+            let flushed = self.db.flush();
+            drop((done, looking));
+            flushed?;
+            Ok(())
+        })
+    }
+
+    /// Has sled notice that the disk is full, after a write that it gave up half-way: until it does, it waits for ever for
+    /// the rest of that write, also when it is closed.
+    pub(in crate::io::store) fn give_up(&self) {
+        for number in 0..SCRATCH_WRITES {
+            if self.config.global_error().is_err() {
+                return;
+            }
+            // What is there already would not be written. sled writes in threads of its own.
+            self.db.insert(b"full", vec![number; SCRATCH_BYTES]).ok();
+            std::thread::sleep(SCRATCH_PAUSE);
+        }
+        // There is room again meanwhile. Never closed, it is not waited for at the end.
+        if !self.is_stuck.swap(true, Ordering::Relaxed) {
+            std::mem::forget(self.db.clone());
+        }
+    }
+
+    /// Whether nothing can be written until the program is started again.
+    pub(in crate::io::store) fn is_stuck(&self) -> bool {
+        self.is_stuck.load(Ordering::Relaxed)
     }
 
     /// Returns the highest number of sled's large pages.
@@ -66,16 +129,21 @@ impl Syncer {
 
     /// Returns a handle on the same files for another thread.
     fn second(&self) -> io::Result<Self> {
-        let (db, log) = (self.db.clone(), self.log.try_clone()?);
-        Ok(Self { db, log, blobs: self.blobs.clone(), blobs_synced: self.blobs_synced })
+        Ok(Self {
+            db: self.db.clone(),
+            config: self.config.clone(),
+            log: self.log.try_clone()?,
+            is_stuck: Arc::clone(&self.is_stuck),
+            blobs: self.blobs.clone(),
+            blobs_synced: self.blobs_synced,
+        })
     }
 
-    /// Starts a thread that syncs at each message and then calls `done`. It ends when the sender is dropped, and holds
-    /// the files until then.
+    /// Starts a thread that syncs at each order and then calls `done`. It holds the files until it ends.
     pub(in crate::io::store) fn start(
         &self,
         done: impl Fn(Result<(), StoreError>) + Send + 'static,
-    ) -> io::Result<(Sender<()>, JoinHandle<()>)> {
+    ) -> io::Result<SyncThread> {
         let mut syncer = self.second()?;
         let (orders, ordered) = channel();
         let work = move || {
@@ -84,7 +152,28 @@ impl Syncer {
                 done(catch_sled_panic(|| syncer.sync()));
             }
         };
-        Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
+        let thread = std::thread::Builder::new().name("syncer".into()).spawn(work)?;
+        Ok(SyncThread { orders, thread })
+    }
+}
+
+/// A thread that syncs the files of a store when it is told to.
+#[derive(Debug)]
+pub(in crate::io::store) struct SyncThread {
+    orders: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl SyncThread {
+    /// Orders a sync; says whether there is anybody to do it.
+    pub(in crate::io::store) fn order(&self) -> bool {
+        self.orders.send(()).is_ok()
+    }
+
+    /// Ends the thread, which lets go of the files.
+    pub(in crate::io::store) fn end(self) {
+        drop(self.orders);
+        self.thread.join().ok();
     }
 }
 

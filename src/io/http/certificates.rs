@@ -1,0 +1,128 @@
+//! Which certificates of servers are trusted: the system's authorities, and the reader's own.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls_platform_verifier::Verifier;
+
+use crate::io::system::words::system_words;
+
+/// Most bytes of a file of certificates.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Reads the certificates of files in PEM; the error is a sentence.
+pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut all = Vec::new();
+    for file in files {
+        let wrong = |why: String| {
+            format!("[network] extra_roots: {} cannot be used: {why}", file.display())
+        };
+        let found = std::fs::metadata(file).map_err(|error| wrong(system_words(&error)))?;
+        if found.len() > FILE_BYTES_MAX {
+            return Err(wrong("it is larger than 1 MiB".into()));
+        }
+        let bytes = std::fs::read(file).map_err(|error| wrong(system_words(&error)))?;
+        let here: Result<Vec<CertificateDer<'static>>, _> =
+            CertificateDer::pem_slice_iter(&bytes).collect();
+        let here = here.map_err(|_| wrong("it is damaged".into()))?;
+        if here.is_empty() {
+            return Err(wrong(
+                "there is no certificate in it ('-----BEGIN CERTIFICATE-----')".into(),
+            ));
+        }
+        all.extend(here);
+    }
+    Ok(all)
+}
+
+/// Trusts what another verifier trusts, and the very certificates that the reader named: a server may show one that it
+/// made for itself. They must be for its name all the same.
+#[derive(Debug)]
+struct WithOwn {
+    others: Arc<dyn ServerCertVerifier>,
+    own: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for WithOwn {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if self.own.iter().any(|own| own == shown) {
+            verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.others.verify_server_cert(shown, between, name, ocsp, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.others.verify_tls12_signature(message, shown, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.others.verify_tls13_signature(message, shown, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.others.supported_verify_schemes()
+    }
+}
+
+/// Returns the TLS configuration. `roots`: trusted instead of the platform's; `own`: trusted beside them.
+pub(super) fn tls(
+    roots: Option<&Arc<RootCertStore>>,
+    own: Vec<CertificateDer<'static>>,
+) -> Result<rustls::ClientConfig, Error> {
+    // Whoever installed a provider before us installed this one.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let others: Arc<dyn ServerCertVerifier> = match roots {
+        Some(roots) => trusting(RootCertStore::clone(roots), &own, provider)?,
+        None => match Verifier::new_with_extra_roots(own.iter().cloned(), Arc::clone(&provider)) {
+            Ok(platform) => Arc::new(platform),
+            Err(_) => trusting(mozilla(), &own, provider)?,
+        },
+    };
+    let verifier = Arc::new(WithOwn { others, own });
+    let builder = rustls::ClientConfig::builder().dangerous();
+    let mut tls = builder.with_custom_certificate_verifier(verifier).with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(tls)
+}
+
+fn trusting(
+    mut roots: RootCertStore,
+    own: &[CertificateDer<'static>],
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, Error> {
+    roots.add_parsable_certificates(own.iter().cloned());
+    let built = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    built.map_err(|error| Error::General(error.to_string()))
+}
+
+fn mozilla() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    roots
+}

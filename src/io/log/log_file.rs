@@ -1,0 +1,102 @@
+//! The file that lines are added to. When it is large it is put aside, and the one before it goes.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+
+use crate::io::private_files::create_private_folder;
+
+/// Bytes of the file before it is put aside: some weeks of a hundred feeds.
+const BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of its end that are shown.
+const SHOWN_BYTES: usize = 256 * 1024;
+
+/// Where the log stands: below the data folder that was named, else in the folder of the system for such files.
+pub fn log_folder(data: Option<&Path>) -> Option<PathBuf> {
+    if let Some(data) = data {
+        return Some(data.join("log"));
+    }
+    let base = choose_base_strategy().ok()?;
+    let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+    Some(state.join("backissue").join("log"))
+}
+
+/// The log file of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogFile {
+    folder: PathBuf,
+}
+
+impl LogFile {
+    pub const fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join("backissue.log")
+    }
+
+    fn former(&self) -> PathBuf {
+        self.folder.join("backissue.log.1")
+    }
+
+    /// Adds a line. Several processes may do so: each line is written at once.
+    pub(super) fn add(&self, line: &str) -> io::Result<()> {
+        let path = self.path();
+        if fs::metadata(&path).is_ok_and(|found| found.len() >= BYTES_MAX) {
+            fs::rename(&path, self.former())?;
+        }
+        let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let mut file = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_private_folder(&self.folder)?;
+                open()?
+            }
+            opened => opened?,
+        };
+        file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// The last lines, as bytes.
+    pub fn tail(&self) -> Vec<u8> {
+        let mut all = fs::read(self.former()).unwrap_or_default();
+        all.extend(fs::read(self.path()).unwrap_or_default());
+        let from = all.len().saturating_sub(SHOWN_BYTES);
+        let tail = all.get(from..).unwrap_or_default();
+        let whole = if from == 0 {
+            0
+        } else {
+            tail.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+        };
+        tail.get(whole..).unwrap_or_default().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_file_is_put_aside_once_and_the_end_of_both_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = LogFile::new(folder.path().join("log"));
+        let line = "x".repeat(9_999);
+        for number in 0..250 {
+            log.add(&format!("{number} {line}")).unwrap();
+        }
+        let names = fs::read_dir(log.folder()).unwrap().flatten().map(|file| file.file_name());
+        assert_eq!(names.count(), 2);
+        let tail = String::from_utf8(log.tail()).unwrap();
+        let numbers: Vec<u32> =
+            tail.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+        assert_eq!(numbers, (224..250).collect::<Vec<_>>());
+    }
+}

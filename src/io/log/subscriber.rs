@@ -1,0 +1,131 @@
+//! Takes the program's own events and adds them to the log; those of libraries are left.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Write};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use tokio::sync::watch;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use super::log_file::LogFile;
+use super::secrets::without_secrets;
+use crate::io::clock;
+
+/// Lines that are remembered for the report of a panic.
+const REMEMBERED: usize = 60;
+/// Characters of a line.
+const LINE_CHARS_MAX: usize = 1000;
+
+/// The log of this process, once it has begun.
+static LOG: OnceLock<Log> = OnceLock::new();
+
+/// Where the lines go.
+#[derive(Debug)]
+pub(super) struct Log {
+    pub(super) file: LogFile,
+    /// The last lines, oldest first.
+    pub(super) last: watch::Sender<VecDeque<String>>,
+}
+
+impl Log {
+    /// The log of this process.
+    pub(super) fn of_this_process() -> Option<&'static Self> {
+        LOG.get()
+    }
+
+    fn take(&self, level: Level, message: &str) {
+        let now = clock::precise_now().format("%Y-%m-%dT%H:%M:%S%.3fZ");
+        let message: String = without_secrets(message).chars().take(LINE_CHARS_MAX).collect();
+        let message = message.replace(|c: char| c.is_control(), " ");
+        let line = format!("{now} {} {level:5} {message}", std::process::id());
+        // Where it cannot be written nobody is told: the log is not what the program is for.
+        self.file.add(&line).ok();
+        self.last.send_modify(|last| {
+            last.push_back(line);
+            let beyond = last.len().saturating_sub(REMEMBERED);
+            last.drain(..beyond);
+        });
+    }
+}
+
+/// The end of the log, or a line that says that there is none.
+pub fn log_tail() -> Vec<u8> {
+    let tail = LOG.get().map(|log| log.file.tail()).unwrap_or_default();
+    if tail.is_empty() { b"nothing was logged yet\n".to_vec() } else { tail }
+}
+
+/// Begins the log of this process in a folder. `in_detail`: also what is of interest only when something is wrong.
+pub fn begin(folder: PathBuf, in_detail: bool) {
+    let log = Log { file: LogFile::new(folder), last: watch::Sender::default() };
+    if LOG.set(log).is_ok() {
+        let most = if in_detail { Level::DEBUG } else { Level::INFO };
+        // Nothing else in this program sets one.
+        tracing::subscriber::set_global_default(ToLog { most }).ok();
+    }
+}
+
+struct ToLog {
+    most: Level,
+}
+
+impl Subscriber for ToLog {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event()
+            && *metadata.level() <= self.most
+            && metadata.target().starts_with("backissue")
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        if let Some(log) = LOG.get() {
+            log.take(*event.metadata().level(), &message.0);
+        }
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The message of an event.
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            // Writing to a text does not fail.
+            write!(self.0, "{value:?}").ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_one_line_a_bound_and_no_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = LogFile::new(folder.path().to_owned());
+        let log = Log { file, last: watch::Sender::default() };
+        log.take(Level::WARN, &format!("https://me:pw@a.example/\u{1b}[2J\n{}", "x".repeat(5000)));
+        let text = String::from_utf8(log.file.tail()).unwrap();
+        assert_eq!(text.lines().count(), 1);
+        assert!(text.contains("WARN  https://a.example/") && !text.contains("pw@"), "{text}");
+        assert!(text.len() < 1100 && !text.contains('\u{1b}'), "{text}");
+        (0..100).for_each(|_| log.take(Level::INFO, "again"));
+        assert_eq!(log.last.borrow().len(), REMEMBERED);
+    }
+}

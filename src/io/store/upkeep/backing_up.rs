@@ -1,0 +1,59 @@
+//! The backup of the day, written on a thread of its own beside everything else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use chrono::NaiveDate;
+
+use super::daily_backup;
+use crate::io::store::error::catch_sled_panic;
+use crate::io::store::handle::Store;
+use crate::io::system::words::system_words;
+
+/// A backup being written.
+pub(in crate::io::store) struct BackingUp {
+    left: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl BackingUp {
+    /// Begins the backup of a day, if there is none. Why it cannot be written is told. `None`: nothing was begun.
+    pub(in crate::io::store) fn start(
+        store: &Store,
+        today: NaiveDate,
+        tell: impl Fn(String) + Clone + Send + 'static,
+    ) -> Option<Self> {
+        let (data, source) = (store.data.clone(), store.backup_source());
+        if !daily_backup::backup_is_due(&data, today) {
+            return None;
+        }
+        let left = Arc::new(AtomicBool::new(false));
+        let (leaves, told) = (left.clone(), tell.clone());
+        let writing = move || {
+            let goes_on = || !leaves.load(Ordering::Relaxed);
+            let written = catch_sled_panic(|| daily_backup::write(&source, &data, today, &goes_on));
+            if let (Err(error), true) = (written, goes_on()) {
+                told(error.to_string());
+            }
+        };
+        let thread = std::thread::Builder::new().name("backup".into()).spawn(writing);
+        match thread {
+            Ok(thread) => Some(Self { left, thread }),
+            Err(error) => {
+                tell(system_words(&error));
+                None
+            }
+        }
+    }
+
+    pub(in crate::io::store) fn is_under_way(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Leaves it, so that nobody else has the files open.
+    pub(in crate::io::store) fn leave(self) {
+        self.left.store(true, Ordering::Relaxed);
+        self.thread.join().ok();
+    }
+}

@@ -1,0 +1,103 @@
+//! Errors of the system in words: without its numbers, and with a reason also where it gives none.
+
+use std::io::{Error, ErrorKind};
+
+/// Too many files are open in this process, and in the system. They have no kind of their own.
+const TOO_MANY_FILES: [i32; 2] = [24, 23];
+/// The device does not answer.
+const DEVICE_FAILS: i32 = 5;
+
+/// Whether the system refuses one more file or connection.
+pub fn is_out_of_files(error: &Error) -> bool {
+    error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
+}
+
+/// Whether the system would refuse one more file or connection now: libraries do not always say why they failed.
+pub fn is_out_of_files_now() -> bool {
+    std::fs::File::open("/dev/null").is_err_and(|error| is_out_of_files(&error))
+}
+
+/// Whether the system has no room for what is written.
+pub fn is_out_of_room(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// Says what the system refuses, as the end of a sentence.
+pub fn system_words(error: &Error) -> String {
+    if is_out_of_files(error) {
+        return "too many files and connections are open ('ulimit -n' allows more)".into();
+    }
+    if error.raw_os_error() == Some(DEVICE_FAILS) {
+        return "the disk does not answer as it should".into();
+    }
+    if let Some(words) = words_of(error.kind()) {
+        return words.into();
+    }
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().trim();
+    if text.is_empty() || text == "other error" || text == "uncategorized error" {
+        return "the system gives no reason".into();
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kinds are the standard library's, and grow"
+)]
+const fn words_of(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::NotFound => "there is no such file or folder",
+        ErrorKind::PermissionDenied => "access is denied",
+        ErrorKind::AlreadyExists => "it exists already",
+        ErrorKind::NotADirectory => "a part of the path is not a folder",
+        ErrorKind::IsADirectory => "it is a folder",
+        ErrorKind::DirectoryNotEmpty => "the folder is not empty",
+        ErrorKind::ReadOnlyFilesystem => "nothing can be written to this disk",
+        ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::QuotaExceeded => "you may not store more on this disk",
+        ErrorKind::FileTooLarge => "the file would be too large",
+        ErrorKind::InvalidFilename => "the name is too long or not allowed",
+        ErrorKind::CrossesDevices => "it is on another disk",
+        ErrorKind::ConnectionRefused => "the connection was refused",
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "the connection was cut",
+        ErrorKind::HostUnreachable => "the host cannot be reached",
+        ErrorKind::NetworkUnreachable | ErrorKind::NetworkDown => "the network cannot be reached",
+        ErrorKind::AddrInUse => "the address is in use",
+        ErrorKind::AddrNotAvailable => "the address is not one of this machine",
+        ErrorKind::NotConnected => "there is no connection",
+        ErrorKind::BrokenPipe => "the other side has closed",
+        ErrorKind::TimedOut => "it took too long",
+        ErrorKind::OutOfMemory => "there is not enough memory",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_refuses_is_said_without_its_numbers() {
+        for (error, expected) in [
+            (Error::from_raw_os_error(2), "there is no such file or folder"),
+            (Error::from_raw_os_error(5), "the disk does not answer as it should"),
+            (
+                Error::from_raw_os_error(24),
+                "too many files and connections are open ('ulimit -n' allows more)",
+            ),
+            (Error::from_raw_os_error(28), "the disk is full"),
+            (Error::from(ErrorKind::Other), "the system gives no reason"),
+            (Error::other("what\nelse"), "what else"),
+        ] {
+            assert_eq!(system_words(&error), expected);
+        }
+        for code in 1..140 {
+            let words = system_words(&Error::from_raw_os_error(code));
+            assert!(!words.is_empty() && !words.contains("os error"), "{code}: {words}");
+        }
+    }
+}

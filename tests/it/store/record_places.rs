@@ -1,0 +1,172 @@
+//! Where each record of a store stands in its files, found by looking for its bytes: no part of the program says so.
+//!
+//! A record is within a damage if the messages of sled's log are in which it stands: each of them has one checksum.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use backissue::history::{EntryKey, FeedKey};
+
+/// A tree and a key.
+pub(super) type RecordName = (String, Vec<u8>);
+
+/// How many entries share a record of rows, of entries, of texts.
+const ROWS: u32 = 64;
+const ENTRIES: u32 = 32;
+const TEXTS: u32 = 4;
+
+/// Where records stand.
+pub(super) struct RecordPlaces {
+    /// Of each record every place, by file.
+    places: BTreeMap<RecordName, Vec<(PathBuf, Range<usize>)>>,
+}
+
+/// Bytes of a segment of the log.
+const SEGMENT: usize = 512 * 1024;
+/// Bytes of a value that are searched for first: its form and its checksum tell it apart.
+const BEGIN: usize = 9;
+
+impl RecordPlaces {
+    /// Looks for what sled reads in a folder of files in all of them. `copy`: a copy of the folder, which sled changes.
+    pub(super) fn find(files: &[PathBuf], copy: &Path) -> Self {
+        let mut begins: BTreeMap<Vec<u8>, Vec<(RecordName, Vec<u8>)>> = BTreeMap::new();
+        let mut places = BTreeMap::new();
+        let db = (0..500).find_map(|_| {
+            let opened = sled::open(copy);
+            if opened.is_err() {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            opened.ok()
+        });
+        let db = db.expect("sled lets go of its files a moment after it is closed");
+        for tree in db.tree_names() {
+            let name = String::from_utf8_lossy(&tree).into_owned();
+            for pair in &db.open_tree(&tree).unwrap() {
+                let (key, value) = pair.unwrap();
+                // Of a few bytes nobody can say which they are.
+                if value.len() < BEGIN {
+                    continue;
+                }
+                let record = (name.clone(), key.to_vec());
+                places.insert(record.clone(), Vec::new());
+                let begin = value[..BEGIN].to_vec();
+                begins.entry(begin).or_default().push((record, value.to_vec()));
+            }
+        }
+        let firsts: BTreeSet<u8> =
+            begins.keys().filter_map(|begin| begin.first()).copied().collect();
+        for file in files {
+            let bytes = fs::read(file).unwrap();
+            let messages =
+                if file.ends_with("db") { messages(&bytes) } else { vec![0..bytes.len()] };
+            for at in 0..bytes.len() {
+                if !firsts.contains(&bytes[at]) {
+                    continue;
+                }
+                let end = (at + BEGIN).min(bytes.len());
+                for (record, value) in begins.get(&bytes[at..end]).into_iter().flatten() {
+                    if bytes[at..].starts_with(value) {
+                        let value = at..at + value.len();
+                        let around = messages.iter().find(|message| message.contains(&at));
+                        let place = (file.clone(), around.cloned().unwrap_or(value));
+                        places.get_mut(record).unwrap().push(place);
+                    }
+                }
+            }
+        }
+        Self { places }
+    }
+
+    /// The records that stand nowhere but in messages that some damaged bytes of a file belong to.
+    pub(super) fn within(&self, file: &Path, damaged: &Range<usize>) -> BTreeSet<&RecordName> {
+        let hit = |(in_file, place): &(PathBuf, Range<usize>)| {
+            in_file == file && place.start < damaged.end && damaged.start < place.end
+        };
+        let all_hit = self.places.iter().filter(|(_, places)| places.iter().all(hit));
+        all_hit.filter(|(_, places)| !places.is_empty()).map(|(record, _)| record).collect()
+    }
+
+    /// Records that were not found anywhere.
+    pub(super) fn unplaced(&self) -> Vec<&RecordName> {
+        self.places.iter().filter(|(_, places)| places.is_empty()).map(|(name, _)| name).collect()
+    }
+
+    /// Where the records of something stand, for whoever looks for what went wrong.
+    pub(super) fn told(&self, thing: &Thing) -> String {
+        let places = records_of(thing).into_iter().filter_map(|record| self.places.get(&record));
+        format!("{thing:?}: {:?}", places.collect::<Vec<_>>())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+}
+
+/// The messages of a sound log: segments with a head of 20 bytes, messages with a checksum of four bytes, a kind, and
+/// three numbers: its length, its segment, its page.
+fn messages(log: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for begin in (0..log.len()).step_by(SEGMENT) {
+        let end = (begin + SEGMENT).min(log.len());
+        let mut at = begin + 20;
+        while at + 32 <= end && (1..=11).contains(&log[at + 4]) {
+            let (length, behind) = number(log, at + 5);
+            let behind = number(log, number(log, behind).1).1;
+            let next = behind.saturating_add(length);
+            if next > end {
+                break;
+            }
+            found.push(at..next);
+            at = next;
+        }
+    }
+    found
+}
+
+/// A number of the log and the place behind it. Longer ones stand for no length, segment or page here.
+fn number(log: &[u8], at: usize) -> (usize, usize) {
+    let byte = |place: usize| usize::from(log.get(place).copied().unwrap_or_default());
+    match byte(at) {
+        small @ 0..=240 => (small, at + 1),
+        middle @ 241..=248 => (240 + 256 * (middle - 241) + byte(at + 1), at + 2),
+        249 => (2288 + 256 * byte(at + 1) + byte(at + 2), at + 3),
+        large => {
+            let length = large - 247;
+            let bytes = (0..length).map(|place| byte(at + 1 + place));
+            let number = bytes.rev().fold(0_usize, |sum, byte| sum.wrapping_mul(256) + byte);
+            (number, at + 1 + length)
+        }
+    }
+}
+
+/// The records without which something that a reader has is not there.
+pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
+    let numbered = |tree: &str, key: &EntryKey, each: u32| {
+        let chunk = (key.seq / each).to_be_bytes();
+        (tree.to_owned(), [&key.feed.0.to_be_bytes()[..], &chunk].concat())
+    };
+    let (rows, entries) = (
+        |key: &EntryKey| numbered("index", key, ROWS),
+        |key: &EntryKey| numbered("meta", key, ENTRIES),
+    );
+    match thing {
+        Thing::Feed(feed) => vec![("feeds".into(), feed.0.to_be_bytes().to_vec())],
+        Thing::Entry(key) | Thing::Marks(key) => vec![rows(key), entries(key)],
+        Thing::Text(key) => {
+            let (tree, packed) = numbered("bodies", key, TEXTS);
+            let alone = [&packed[..], &key.seq.to_be_bytes()].concat();
+            vec![rows(key), entries(key), (tree.clone(), packed), (tree, alone)]
+        }
+    }
+}
+
+/// Something that a reader has.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Thing {
+    Feed(FeedKey),
+    Entry(EntryKey),
+    Marks(EntryKey),
+    Text(EntryKey),
+}

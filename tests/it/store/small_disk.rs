@@ -1,0 +1,198 @@
+//! A disk that is really full: a small one in memory, which only the superuser can make; others leave this out.
+//!
+//! `BACKISSUE_FULL_DISKS=300 cargo test --test it store::small_disk -- --nocapture` fills it before each of so many writes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use backissue::engine::input::Input;
+use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
+use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue::io::store::{Store, StoreThread};
+use backissue::ui::input::ScreenInput;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::{entry, polled};
+
+/// Fillings without the variable.
+const FEW: usize = 4;
+/// Entries of a document; their texts are larger than what is left on the disk.
+const ENTRIES: u32 = 3;
+
+/// Whether the store cannot say how much room there is.
+static IS_BLIND: AtomicBool = AtomicBool::new(false);
+
+/// A disk of 32 MB.
+struct SmallDisk(PathBuf, tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"])
+            .arg(&path)
+            .stderr(std::process::Stdio::null())
+            .status();
+        mounted.is_ok_and(|status| status.success()).then(|| Self(path, folder))
+    }
+
+    fn free(&self) -> u64 {
+        let found = rustix::fs::statvfs(&self.0).unwrap();
+        found.f_bavail * found.f_frsize
+    }
+
+    /// Leaves so many bytes free.
+    fn fill(&self, left: u64) {
+        let taken = usize::try_from(self.free().saturating_sub(left)).unwrap();
+        // What sled writes meanwhile is as good.
+        fs::write(self.0.join("filler"), vec![1; taken]).ok();
+    }
+
+    fn empty(&self) {
+        fs::remove_file(self.0.join("filler")).ok();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        Command::new("umount").arg("-l").arg(&self.0).status().ok();
+        let _ = &self.1;
+    }
+}
+
+/// The thread of a store, and what it answers.
+struct Working {
+    thread: StoreThread,
+    answers: UnboundedReceiver<ScreenInput>,
+    jobs: u64,
+    told: Vec<String>,
+}
+
+impl Working {
+    fn start(data: &Path) -> Self {
+        let mut store = Store::open(data).unwrap();
+        // It does not know that the disk is full: another program fills it between the look and the write.
+        store.measure_room_by(|folder| {
+            let found = rustix::fs::statvfs(folder).unwrap();
+            (!IS_BLIND.load(Ordering::Relaxed)).then(|| found.f_bavail * found.f_frsize)
+        });
+        let (sender, answers) = unbounded_channel();
+        Self {
+            thread: StoreThread::start(store, sender).unwrap(),
+            answers,
+            jobs: 0,
+            told: Vec::new(),
+        }
+    }
+
+    fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
+        self.jobs += 1;
+        let id = JobId(self.jobs);
+        self.thread.hand(StoreWork { id, job, rollback: None });
+        while let Some(input) = self.answers.blocking_recv() {
+            if let ScreenInput::Engine(Input::Trouble(told)) = &input {
+                self.told.push(told.clone());
+            }
+            if let ScreenInput::Engine(Input::Stored(stored)) = input
+                && stored.id == id
+            {
+                return stored.result;
+            }
+        }
+        panic!("the thread of the store ended");
+    }
+}
+
+fn text(number: u32) -> String {
+    let mut seed = u64::from(number) + 1;
+    let digits = (0..20_000).map(|_| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'a' + u8::try_from((seed >> 33) % 26).unwrap())
+    });
+    digits.collect()
+}
+
+fn poll(round: u32) -> Job {
+    let entries = (0..ENTRIES).map(|id| entry(round * ENTRIES + id, &text(round * ENTRIES + id)));
+    let feed = FeedKey(1 + round % 3);
+    Job::Commit(Box::new(polled(feed, i64::from(round), entries.collect())))
+}
+
+fn mark(feed: FeedKey, seq: u32) -> Job {
+    let entries = MarkedEntries::These(vec![EntryKey { feed, seq }]);
+    Job::Mark { entries, flag: Flag::Read, value: true }
+}
+
+#[test]
+fn a_disk_that_fills_up_under_a_write_needs_no_restart_and_loses_nothing_that_was_answered() {
+    let rounds = std::env::var("BACKISSUE_FULL_DISKS").ok().and_then(|text| text.parse().ok());
+    let Some(disk) = SmallDisk::mount() else { return };
+    let (mut refused, mut written) = (0, 0);
+    let data = disk.0.join("data");
+    let mut working = Working::start(&data);
+    let mut kept: BTreeMap<EntryKey, bool> = BTreeMap::new();
+    for round in 0..u32::try_from(rounds.unwrap_or(FEW)).unwrap() {
+        // More of what was allocated is used up each time: another write is the one that is refused.
+        disk.fill(u64::from(round % 16) * 4096);
+        for (work, is_blind) in [(poll(round), true), (poll(round + 10_000), false)] {
+            IS_BLIND.store(is_blind, Ordering::Relaxed);
+            match working.perform(work) {
+                Ok(Answer::Committed { feed, counters, .. }) => {
+                    written += 1;
+                    let seqs = counters.next_seq.saturating_sub(ENTRIES)..counters.next_seq;
+                    kept.extend(seqs.map(|seq| (EntryKey { feed, seq }, false)));
+                }
+                Ok(other) => panic!("{other:?}"),
+                Err(why) => {
+                    refused += 1;
+                    assert!(why.no_room, "{why:?}");
+                }
+            }
+        }
+        disk.empty();
+        // There is room again: everything is written, without anybody doing anything.
+        let Answer::Committed { feed, counters, .. } =
+            working.perform(poll(round + 20_000)).unwrap()
+        else {
+            panic!("a poll is answered otherwise");
+        };
+        let last = EntryKey { feed, seq: counters.next_seq - 1 };
+        working.perform(mark(last.feed, last.seq)).unwrap();
+        kept.insert(last, true);
+        if disk.free() < 12_000_000 {
+            working = check_and_begin_anew(working, &data, &mut kept);
+        }
+    }
+    check_and_begin_anew(working, &data, &mut kept);
+    if rounds.is_some() {
+        super::damages::say(format_args!(
+            "{refused} writes refused, {written} written all the same, none lost"
+        ));
+        assert!(refused > 0);
+    }
+}
+
+/// Looks whether everything is there that was answered; begins with an empty folder.
+fn check_and_begin_anew(
+    working: Working,
+    data: &Path,
+    kept: &mut BTreeMap<EntryKey, bool>,
+) -> Working {
+    let told = working.told;
+    drop(working.thread.stop().unwrap());
+    let mut store = Store::open(data).unwrap();
+    for (key, is_read) in std::mem::take(kept) {
+        let there = store.entry(key).unwrap();
+        let (_, flags) = there.unwrap_or_else(|| panic!("{key} was answered: {told:#?}"));
+        assert!(flags.is_read() || !is_read, "{key}");
+    }
+    let health = store.check(false).unwrap();
+    assert_eq!(health.findings, []);
+    drop(store);
+    fs::remove_dir_all(data).unwrap();
+    Working::start(data)
+}
