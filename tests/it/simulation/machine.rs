@@ -35,6 +35,7 @@ const IDLE: TimeDelta = TimeDelta::minutes(20);
 pub const SIZE: (u16, u16) = (100, 30);
 
 /// Everything at work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a state that the machine is in, or not")]
 pub struct Machine {
     pub scenario: Scenario,
     pub app: App,

@@ -17,14 +17,10 @@ const STEPS: usize = 200;
 
 /// The store answered: it refuses nothing but for want of room.
 pub fn answered(machine: &mut Machine, stored: &Stored) {
-    match &stored.result {
-        Err(failure) => {
-            let may_fail = failure.no_room || stored.subject == JobSubject::Display;
-            if !may_fail {
-                machine.fail(format!("the store refuses {:?}: {}", stored.subject, failure.text));
-            }
-        }
-        Ok(_) => {}
+    let Err(failure) = &stored.result else { return };
+    let may_fail = failure.no_room || stored.subject == JobSubject::Display;
+    if !may_fail {
+        machine.fail(format!("the store refuses {:?}: {}", stored.subject, failure.text));
     }
 }
 

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::poll::fetch::{
-    AnswerBody, AnswerHeaders, FailureClass, FetchRequest, Fetched, RequestKind,
+    Answer, AnswerBody, AnswerHeaders, FailureClass, FetchFailure, FetchRequest, Fetched,
+    RequestKind,
 };
 use backissue::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -303,7 +304,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     }
     observer.ended.insert(host.clone(), now);
     let Ok(answer) = &fetched.result else {
-        let unreached = fetched.result.as_ref().err().map(|failure| failure.class())
+        let unreached = fetched.result.as_ref().err().map(FetchFailure::class)
             == Some(FailureClass::Unreachable);
         // Without a network the attempt does not count, and is made again (SPEC B.4 rule 4).
         if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
@@ -342,6 +343,20 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         observer.tries.remove(&feed);
         return;
     }
+    learn(known, request, (fetched, answer), (waits, is_again), now);
+    if answer.status == 429 {
+        observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
+    }
+}
+
+/// What an answer says of its feed.
+fn learn(
+    known: &mut Known,
+    request: &FetchRequest,
+    (fetched, answer): (&Fetched, &Answer),
+    (waits, is_again): (Wait, bool),
+    now: Moment,
+) {
     match answer.status {
         200 | 226 if answer.body.feed().is_some() => {
             known.lifetime = lifetime_of(&answer.headers, now);
@@ -368,9 +383,6 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
             known.lifetime = known.lifetime.filter(|_| !is_again);
         }
     }
-    if answer.status == 429 {
-        observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
-    }
 }
 
 /// What a refusal asks for (SPEC B.4 rule 3).
@@ -387,13 +399,11 @@ fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
         return None;
     }
     let stated = cache.split(',').find_map(|part| part.trim().strip_prefix("max-age="));
-    let life = match stated.and_then(|age| age.parse::<i64>().ok()) {
-        Some(seconds) => seconds,
-        None => {
-            let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
-            let (expires, sent) = (date(headers.expires.as_ref())?, date(headers.date.as_ref())?);
-            (expires - sent).num_seconds()
-        }
+    let life = if let Some(seconds) = stated.and_then(|age| age.parse::<i64>().ok()) {
+        seconds
+    } else {
+        let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
+        (date(headers.expires.as_ref())? - date(headers.date.as_ref())?).num_seconds()
     };
     let (two_days, week) = (48 * 3600, 7 * 24 * 3600);
     let counted = match life {
