@@ -44,6 +44,8 @@ pub struct Machine {
     pub keeper: Keeper,
     /// True time.
     pub real: DateTime<Utc>,
+    /// When the program took an input last, true time.
+    told: DateTime<Utc>,
     /// How much the wall clock is ahead of it.
     ahead: TimeDelta,
     press: Vec<Publisher>,
@@ -85,6 +87,7 @@ impl Machine {
             has_screen: true,
             keeper,
             real,
+            told: real,
             ahead: TimeDelta::zero(),
             press,
             fetches: BTreeMap::new(),
@@ -176,7 +179,7 @@ impl Machine {
         let network = &engine.settings.network;
         let start = may_start.then(|| engine.host_queue.next_start(network)).flatten();
         let wake = [due, start].into_iter().flatten().min().map(|at| at - self.ahead);
-        let latest = self.real + IDLE;
+        let latest = self.told + IDLE;
         wake.map_or(latest, |at| at.min(latest)).max(self.real + TimeDelta::milliseconds(1))
     }
 
@@ -205,6 +208,7 @@ impl Machine {
 
     fn take(&mut self, input: ScreenInput) -> Vec<ScreenEffect> {
         self.steps += 1;
+        self.told = self.real;
         let now = self.now();
         if self.has_screen {
             return update(&mut self.app, now, input);

@@ -48,7 +48,8 @@ fn kept_state(state: &FeedState) -> FeedState {
 /// What of a history has to be kept: where no walk rests, the next one begins to count anew.
 fn kept_history(history: &HistoryRecord) -> HistoryRecord {
     let run = if history.frontiers.is_empty() { WalkRun::default() } else { history.run };
-    HistoryRecord { asking: None, run, ..history.clone() }
+    // A day on which nothing was fetched need not be told from the day before.
+    HistoryRecord { asking: None, run, day: Default::default(), ..history.clone() }
 }
 
 fn compare(machine: &mut Machine) -> Option<String> {
