@@ -45,11 +45,10 @@ fn kept_state(state: &FeedState) -> FeedState {
     state
 }
 
-/// What of a history has to be kept: where no walk rests, the next one begins to count anew.
+/// What of a history has to be kept: not how much of a budget is spent, which a walk writes with what it brings.
 fn kept_history(history: &HistoryRecord) -> HistoryRecord {
-    let run = if history.frontiers.is_empty() { WalkRun::default() } else { history.run };
-    // A day on which nothing was fetched need not be told from the day before.
-    HistoryRecord { asking: None, run, day: Default::default(), ..history.clone() }
+    let (run, day) = (WalkRun::default(), Default::default());
+    HistoryRecord { asking: None, run, day, ..history.clone() }
 }
 
 fn compare(machine: &mut Machine) -> Option<String> {

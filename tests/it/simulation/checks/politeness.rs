@@ -124,9 +124,13 @@ impl Observer {
         }
     }
 
-    /// Nothing could be written: not even that feeds were asked.
-    pub fn forget_tries(&mut self) {
+    /// Nothing could be written: not even that feeds were asked, nor what they asked for.
+    pub fn forget_all(&mut self) {
         self.tries.clear();
+        self.feeds.clear();
+        self.durable.clear();
+        self.hosts.clear();
+        self.durable_hosts.clear();
     }
 
     pub fn program_ended(&mut self) {
