@@ -109,8 +109,9 @@ impl Observer {
     /// What was not durable may be forgotten, or not.
     pub fn forget_unwritten(&mut self) {
         for (feed, known) in &mut self.durable {
-            let last = self.feeds.get(feed).and_then(|last| last.etag.as_ref());
-            known.etag = known.etag.take().filter(|etag| last == Some(etag));
+            let Some(last) = self.feeds.get(feed) else { continue };
+            known.etag = known.etag.take().filter(|etag| last.etag.as_ref() == Some(etag));
+            known.same_tags = known.same_tags.max(last.same_tags);
         }
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
@@ -127,8 +128,11 @@ impl Observer {
     /// Nothing could be written: not even that feeds were asked, nor what they asked for.
     pub fn forget_all(&mut self) {
         self.tries.clear();
-        self.feeds.clear();
-        self.durable.clear();
+        for known in self.feeds.values_mut() {
+            let Known { only_304_since, same_tags, .. } = *known;
+            *known = Known { only_304_since, same_tags, ..Known::default() };
+        }
+        self.durable.clone_from(&self.feeds);
         self.hosts.clear();
         self.durable_hosts.clear();
     }
@@ -331,11 +335,6 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         Purpose::Other => return,
     };
     let known = observer.feeds.entry(feed).or_default();
-    if full {
-        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
-        known.wait = waits.or(known.wait);
-        return;
-    }
     if request.validators.is_none() {
         // It was asked for whole: it may be again after as long a time.
         known.only_304_since = known.only_304_since.map(|_| now);
@@ -345,6 +344,11 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
         // Somebody stands between: it does not count.
         observer.tries.remove(&feed);
+        return;
+    }
+    if full {
+        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
+        known.wait = waits.or(known.wait);
         return;
     }
     learn(known, request, (fetched, answer), (waits, is_again), now);
