@@ -15,6 +15,7 @@ use super::typed_logins::{take_login, without_login};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::politeness::rate_limits;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::{plans, polling, start_fetches};
@@ -48,7 +49,9 @@ pub(in crate::engine) fn insert(
         feed_settings: wanted.feed_settings.clone(),
         ..SubscriptionRecord::default()
     };
-    engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
+    let mut subscription = Subscription::new(feed, record.clone());
+    subscription.state.facts.host_wait = rate_limits::wait_of_host(engine, now, &record.url);
+    engine.feeds.insert(feed, subscription);
     plans::replan(engine, feed, now);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     (feed, record)

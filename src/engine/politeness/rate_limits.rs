@@ -17,7 +17,7 @@ use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{FeedKey, address};
-use crate::schedule::Wait;
+use crate::schedule::{Wait, WaitHeader};
 
 /// After waking up, the network needs a moment (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
@@ -84,6 +84,13 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
         (now < until && host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
     });
     told.chain(engine.host_queue.held_until(now, &host)).max()
+}
+
+/// What a new feed has to wait for: a 429 to another feed of its host (SPEC B.4 rule 3).
+pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
+    let until = engine.host_queue.held_until(now, &host_of(url)?)?;
+    let seconds = u32::try_from((until - now).num_seconds()).ok()?;
+    Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
 /// The same as a sentence, if it does.

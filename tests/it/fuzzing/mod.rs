@@ -107,7 +107,8 @@ impl Target {
                     drop(bytes.splice(at..at, part));
                 }
                 _ => {
-                    bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = byte.wrapping_add(1))
+                    let changed = bytes.iter_mut().skip(at).take(1);
+                    changed.for_each(|byte| *byte = byte.wrapping_add(1));
                 }
             }
         }

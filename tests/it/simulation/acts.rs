@@ -44,8 +44,9 @@ pub fn acts(scenario: &Scenario) -> Vec<(DateTime<Utc>, Act)> {
                 FaultKind::Away => {
                     (Act::Away(at + TimeDelta::minutes(dice.between(1, 900))), (10, 300))
                 }
-                FaultKind::Sleep if !sleeps => break,
-                FaultKind::Sleep => (Act::Sleep(TimeDelta::minutes(dice.between(1, 700))), (5, 40)),
+                FaultKind::Sleep if sleeps => {
+                    (Act::Sleep(TimeDelta::minutes(dice.between(1, 700))), (5, 40))
+                }
                 FaultKind::Clock => {
                     let jump = [
                         TimeDelta::seconds(dice.between(-90, 90)),
@@ -66,11 +67,12 @@ pub fn acts(scenario: &Scenario) -> Vec<(DateTime<Utc>, Act)> {
                     ));
                     (Act::DiskFull(true), (100, 600))
                 }
-                FaultKind::FullDisk => break,
                 FaultKind::Keys => (Act::Keys, (4, 50)),
                 FaultKind::Requests => (Act::Request, (1, 20)),
                 FaultKind::Undo => (Act::Undo, (20, 120)),
-                FaultKind::Refusals
+                FaultKind::Sleep
+                | FaultKind::FullDisk
+                | FaultKind::Refusals
                 | FaultKind::Silences
                 | FaultKind::Deaths
                 | FaultKind::Moves

@@ -54,13 +54,10 @@ impl Crash {
 
     /// What is left of a data folder: a folder of the same content.
     pub fn leave(&mut self, folder: &Path, new: PathBuf) -> PathBuf {
-        match self.synced.take() {
-            Some(synced) => synced,
-            None => {
-                copy_folder(folder, &new);
-                new
-            }
-        }
+        self.synced.take().unwrap_or_else(|| {
+            copy_folder(folder, &new);
+            new
+        })
     }
 
     /// What is wrong with what was found.

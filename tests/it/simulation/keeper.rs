@@ -47,10 +47,9 @@ impl Keeper {
     /// A store in a folder that is gone when this is dropped; in memory where the machine has a file system for that.
     pub fn new() -> Self {
         let memory = Path::new("/dev/shm");
-        let below = match memory.is_dir() {
-            true => tempfile::tempdir_in(memory).unwrap(),
-            false => tempfile::tempdir().unwrap(),
-        };
+        let below =
+            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let below = below.unwrap();
         let folder = below.path().join("0");
         let mut keeper = Self {
             store: None,

@@ -35,6 +35,7 @@ const IDLE: TimeDelta = TimeDelta::minutes(20);
 pub const SIZE: (u16, u16) = (100, 30);
 
 /// Everything at work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a state that the machine is in, or not")]
 pub struct Machine {
     pub scenario: Scenario,
     pub app: App,
@@ -43,6 +44,8 @@ pub struct Machine {
     pub keeper: Keeper,
     /// True time.
     pub real: DateTime<Utc>,
+    /// When the program took an input last, true time.
+    told: DateTime<Utc>,
     /// How much the wall clock is ahead of it.
     ahead: TimeDelta,
     press: Vec<Publisher>,
@@ -84,6 +87,7 @@ impl Machine {
             has_screen: true,
             keeper,
             real,
+            told: real,
             ahead: TimeDelta::zero(),
             press,
             fetches: BTreeMap::new(),
@@ -175,7 +179,7 @@ impl Machine {
         let network = &engine.settings.network;
         let start = may_start.then(|| engine.host_queue.next_start(network)).flatten();
         let wake = [due, start].into_iter().flatten().min().map(|at| at - self.ahead);
-        let latest = self.real + IDLE;
+        let latest = self.told + IDLE;
         wake.map_or(latest, |at| at.min(latest)).max(self.real + TimeDelta::milliseconds(1))
     }
 
@@ -204,6 +208,7 @@ impl Machine {
 
     fn take(&mut self, input: ScreenInput) -> Vec<ScreenEffect> {
         self.steps += 1;
+        self.told = self.real;
         let now = self.now();
         if self.has_screen {
             return update(&mut self.app, now, input);

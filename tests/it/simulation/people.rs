@@ -1,6 +1,7 @@
 //! People: keys that somebody presses, and what other hands ask for.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::addition::Subscribe;
@@ -80,7 +81,7 @@ impl Machine {
         let mut pressed = String::new();
         for _ in 0..self.dice.between(1, KEYS) {
             let key = self.some_key();
-            pressed.push_str(&format!("{key:?} "));
+            write!(pressed, "{key:?} ").unwrap();
             self.by_hand(ScreenInput::Key(key));
             if self.stopped || self.keeper.dies {
                 break;
@@ -119,7 +120,7 @@ impl Machine {
         let dice = &mut dice;
         let feed = self.some_feed(dice);
         Some(match dice.roll(22) {
-            0 => self.poll(dice, feed),
+            0 => Self::poll(dice, feed),
             1 => Request::StopPolls(vec![feed?]),
             2 => self.subscribe(dice),
             3 => Request::Undo,
@@ -188,21 +189,19 @@ impl Machine {
             8 => self.filter(dice, feed),
             _ => {
                 let history = &self.engine().feeds.get(&feed?)?.history;
-                match history.gaps.keys().next() {
-                    Some(gap) => Request::DismissGap(feed?, *gap),
-                    None => {
-                        let id = u32::try_from(dice.between(1, 3)).unwrap();
-                        let text = dice.pick(&["entry", "is:unread press", "heard -day"]);
-                        let search =
-                            SavedSearch { id, name: format!("s{id}"), text: text.to_string() };
-                        Request::SaveSearches(vec![search])
-                    }
+                if let Some(gap) = history.gaps.keys().next() {
+                    Request::DismissGap(feed?, *gap)
+                } else {
+                    let id = u32::try_from(dice.between(1, 3)).unwrap();
+                    let text = dice.pick(&["entry", "is:unread press", "heard -day"]);
+                    let search = SavedSearch { id, name: format!("s{id}"), text: text.to_string() };
+                    Request::SaveSearches(vec![search])
                 }
             }
         })
     }
 
-    fn poll(&self, dice: &mut Dice, feed: Option<FeedKey>) -> Request {
+    fn poll(dice: &mut Dice, feed: Option<FeedKey>) -> Request {
         let kind = *dice.pick(&[PollKind::Allowed, PollKind::Forced, PollKind::Due]);
         let feeds = feed.filter(|_| !dice.one_in(3)).map(|feed| vec![feed]);
         Request::Poll(PollRequest { feeds, kind, archives: !dice.one_in(4) })

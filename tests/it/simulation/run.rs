@@ -14,7 +14,7 @@ use super::scenario::Scenario;
 const SEEDS: u64 = 6;
 const DAYS: i64 = 8;
 /// A failing scenario is made shorter for this time at most.
-const SHRINKING: Duration = Duration::from_secs(120);
+const SHRINKING: Duration = Duration::from_mins(2);
 
 /// How a scenario ended.
 struct Outcome {

@@ -143,17 +143,18 @@ impl fmt::Display for Scenario {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = Self::of(self.seed, self.days);
         write!(formatter, "{}/{}", self.seed, self.days)?;
-        let publishers = match self.publishers == whole.publishers {
-            true => "all".to_owned(),
-            false => self.publishers.iter().map(u64::to_string).collect::<Vec<_>>().join("+"),
+        let publishers = if self.publishers == whole.publishers {
+            "all".to_owned()
+        } else {
+            self.publishers.iter().map(u64::to_string).collect::<Vec<_>>().join("+")
         };
-        let kinds = match self.kinds == whole.kinds {
-            true => "all".to_owned(),
-            false if self.kinds.is_empty() => "none".to_owned(),
-            false => {
-                let names = self.kinds.iter().map(|kind| format!("{kind:?}"));
-                names.collect::<Vec<_>>().join("+")
-            }
+        let kinds = if self.kinds == whole.kinds {
+            "all".to_owned()
+        } else if self.kinds.is_empty() {
+            "none".to_owned()
+        } else {
+            let names = self.kinds.iter().map(|kind| format!("{kind:?}"));
+            names.collect::<Vec<_>>().join("+")
         };
         write!(formatter, "/{publishers}/{kinds}")
     }

@@ -1,6 +1,6 @@
 //! Numbers that look random and are the same in every run.
 
-/// A small generator (SplitMix64).
+/// A small generator (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 

@@ -17,14 +17,10 @@ const STEPS: usize = 200;
 
 /// The store answered: it refuses nothing but for want of room.
 pub fn answered(machine: &mut Machine, stored: &Stored) {
-    match &stored.result {
-        Err(failure) => {
-            let may_fail = failure.no_room || stored.subject == JobSubject::Display;
-            if !may_fail {
-                machine.fail(format!("the store refuses {:?}: {}", stored.subject, failure.text));
-            }
-        }
-        Ok(_) => {}
+    let Err(failure) = &stored.result else { return };
+    let may_fail = failure.no_room || stored.subject == JobSubject::Display;
+    if !may_fail {
+        machine.fail(format!("the store refuses {:?}: {}", stored.subject, failure.text));
     }
 }
 
@@ -49,10 +45,10 @@ fn kept_state(state: &FeedState) -> FeedState {
     state
 }
 
-/// What of a history has to be kept: where no walk rests, the next one begins to count anew.
+/// What of a history has to be kept: not how much of a budget is spent, which a walk writes with what it brings.
 fn kept_history(history: &HistoryRecord) -> HistoryRecord {
-    let run = if history.frontiers.is_empty() { WalkRun::default() } else { history.run };
-    HistoryRecord { asking: None, run, ..history.clone() }
+    let (run, day) = (WalkRun::default(), Default::default());
+    HistoryRecord { asking: None, run, day, ..history.clone() }
 }
 
 fn compare(machine: &mut Machine) -> Option<String> {

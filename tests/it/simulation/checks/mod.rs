@@ -100,7 +100,7 @@ impl Checks {
             machine.checks.observer.forget_unwritten();
         }
         if machine.disk_was_full {
-            machine.checks.observer.forget_tries();
+            machine.checks.observer.forget_all();
         }
         machine.checks.observer.program_ended();
     }

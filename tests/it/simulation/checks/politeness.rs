@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::poll::fetch::{
-    AnswerBody, AnswerHeaders, FailureClass, FetchRequest, Fetched, RequestKind,
+    Answer, AnswerBody, AnswerHeaders, FailureClass, FetchFailure, FetchRequest, Fetched,
+    RequestKind,
 };
 use backissue::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -108,8 +109,9 @@ impl Observer {
     /// What was not durable may be forgotten, or not.
     pub fn forget_unwritten(&mut self) {
         for (feed, known) in &mut self.durable {
-            let last = self.feeds.get(feed).and_then(|last| last.etag.as_ref());
-            known.etag = known.etag.take().filter(|etag| last == Some(etag));
+            let Some(last) = self.feeds.get(feed) else { continue };
+            known.etag = known.etag.take().filter(|etag| last.etag.as_ref() == Some(etag));
+            known.same_tags = known.same_tags.max(last.same_tags);
         }
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
@@ -123,9 +125,16 @@ impl Observer {
         }
     }
 
-    /// Nothing could be written: not even that feeds were asked.
-    pub fn forget_tries(&mut self) {
+    /// Nothing could be written: not even that feeds were asked, nor what they asked for.
+    pub fn forget_all(&mut self) {
         self.tries.clear();
+        for known in self.feeds.values_mut() {
+            let Known { only_304_since, same_tags, .. } = *known;
+            *known = Known { only_304_since, same_tags, ..Known::default() };
+        }
+        self.durable.clone_from(&self.feeds);
+        self.hosts.clear();
+        self.durable_hosts.clear();
     }
 
     pub fn program_ended(&mut self) {
@@ -303,7 +312,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     }
     observer.ended.insert(host.clone(), now);
     let Ok(answer) = &fetched.result else {
-        let unreached = fetched.result.as_ref().err().map(|failure| failure.class())
+        let unreached = fetched.result.as_ref().err().map(FetchFailure::class)
             == Some(FailureClass::Unreachable);
         // Without a network the attempt does not count, and is made again (SPEC B.4 rule 4).
         if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
@@ -326,11 +335,6 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         Purpose::Other => return,
     };
     let known = observer.feeds.entry(feed).or_default();
-    if full {
-        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
-        known.wait = waits.or(known.wait);
-        return;
-    }
     if request.validators.is_none() {
         // It was asked for whole: it may be again after as long a time.
         known.only_304_since = known.only_304_since.map(|_| now);
@@ -342,6 +346,25 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         observer.tries.remove(&feed);
         return;
     }
+    if full {
+        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
+        known.wait = waits.or(known.wait);
+        return;
+    }
+    learn(known, request, (fetched, answer), (waits, is_again), now);
+    if answer.status == 429 {
+        observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
+    }
+}
+
+/// What an answer says of its feed.
+fn learn(
+    known: &mut Known,
+    request: &FetchRequest,
+    (fetched, answer): (&Fetched, &Answer),
+    (waits, is_again): (Wait, bool),
+    now: Moment,
+) {
     match answer.status {
         200 | 226 if answer.body.feed().is_some() => {
             known.lifetime = lifetime_of(&answer.headers, now);
@@ -368,9 +391,6 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
             known.lifetime = known.lifetime.filter(|_| !is_again);
         }
     }
-    if answer.status == 429 {
-        observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
-    }
 }
 
 /// What a refusal asks for (SPEC B.4 rule 3).
@@ -387,13 +407,11 @@ fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
         return None;
     }
     let stated = cache.split(',').find_map(|part| part.trim().strip_prefix("max-age="));
-    let life = match stated.and_then(|age| age.parse::<i64>().ok()) {
-        Some(seconds) => seconds,
-        None => {
-            let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
-            let (expires, sent) = (date(headers.expires.as_ref())?, date(headers.date.as_ref())?);
-            (expires - sent).num_seconds()
-        }
+    let life = if let Some(seconds) = stated.and_then(|age| age.parse::<i64>().ok()) {
+        seconds
+    } else {
+        let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
+        (date(headers.expires.as_ref())? - date(headers.date.as_ref())?).num_seconds()
     };
     let (two_days, week) = (48 * 3600, 7 * 24 * 3600);
     let counted = match life {

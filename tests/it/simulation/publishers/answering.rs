@@ -10,6 +10,9 @@ use super::documents::Page;
 use super::{Caching, Fault, Offer, Publisher, Tags};
 use crate::support::dice::Dice;
 
+/// `If-None-Match` and `If-Modified-Since`.
+type SentTags = (Option<Vec<u8>>, Option<Vec<u8>>);
+
 /// An answer on its way.
 #[derive(Debug, Clone)]
 pub struct Response {
@@ -132,7 +135,7 @@ impl Publisher {
         request: &FetchRequest,
         url: &str,
         at: DateTime<Utc>,
-        sent: Option<(Option<Vec<u8>>, Option<Vec<u8>>)>,
+        sent: Option<SentTags>,
         fault: Option<Fault>,
         dice: &mut Dice,
     ) -> Answer {
@@ -144,8 +147,9 @@ impl Publisher {
             headers,
             body,
         };
-        if let Some(page) = self.older(url, at) {
-            let body = page.map_or(AnswerBody::Unread, |page| self.body(url, at, &page));
+        if let Some(pages) = self.older(url, at) {
+            let page = pages.first();
+            let body = page.map_or(AnswerBody::Unread, |page| self.body(url, at, page));
             let status = if body == AnswerBody::Unread { 404 } else { 200 };
             return head(status, body, AnswerHeaders::default());
         }
@@ -176,13 +180,13 @@ impl Publisher {
         head(status, body, headers)
     }
 
-    /// An archive or an older page, if the address is that of one; `Some(None)`: there is none.
-    fn older(&self, url: &str, at: DateTime<Utc>) -> Option<Option<Page>> {
+    /// An archive or an older page, if the address is that of one; an archive that is not there has no document.
+    fn older(&self, url: &str, at: DateTime<Utc>) -> Option<Vec<Page>> {
         if let Some(archive) = archive_of(url) {
-            return Some(self.archive(at, archive));
+            return Some(self.archive(at, archive).into_iter().collect());
         }
         let page: usize = url.split("/page/").nth(1)?.parse().ok()?;
-        Some(Some(self.older_page(at, page)))
+        Some(vec![self.older_page(at, page)])
     }
 
     fn body(&mut self, url: &str, at: DateTime<Utc>, page: &Page) -> AnswerBody {
@@ -215,12 +219,7 @@ impl Publisher {
     }
 
     /// Whether a 304 is answered.
-    fn is_same(
-        &self,
-        sent: Option<&(Option<Vec<u8>>, Option<Vec<u8>>)>,
-        tag: &AnswerHeaders,
-        dice: &mut Dice,
-    ) -> bool {
+    fn is_same(&self, sent: Option<&SentTags>, tag: &AnswerHeaders, dice: &mut Dice) -> bool {
         let Some((etag, date)) = sent else {
             return self.tags == Tags::Unasked && dice.one_in(9);
         };
