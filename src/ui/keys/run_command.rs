@@ -96,10 +96,14 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Redraw => redraw(app),
         Command::Palette => palette::open_palette(app),
         Command::Help => help_pane::toggle_help(app),
-        Command::Log => run_external::show_log().into_iter().map(ScreenEffect::Engine).collect(),
+        Command::Log => show_log(),
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
+}
+
+fn show_log() -> Vec<ScreenEffect> {
+    run_external::show_log().into_iter().map(ScreenEffect::Engine).collect()
 }
 
 fn mark_rows(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
