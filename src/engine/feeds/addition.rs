@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::addresses::plain_address;
 use super::chosen_settings::FeedSettings;
 use crate::engine::poll::fetch::Fetched;
 use crate::feed::discover::page_feeds::Candidate;
@@ -53,6 +54,15 @@ pub struct Addition {
     pub mistaken: Option<Box<Mistaken>>,
     /// How it ended; `None`: it goes on.
     pub ended: Option<Result<Added, String>>,
+}
+
+impl Addition {
+    /// Notes where the first address could be asked without encryption, after it could not be asked with it.
+    pub(super) fn note_plain(&mut self, asked: &str, fetched: &Fetched) {
+        if self.asked == 1 {
+            self.plain = plain_address(&self.wanted.address, asked, fetched);
+        }
+    }
 }
 
 /// A subscription that was made.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 
 use super::addition::{Added, Addition, Previews, Subscribe};
-use super::addresses::{address_of, plain_address, subscribed_as};
+use super::addresses::{address_of, subscribed_as};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, found};
 use super::feed_preview;
@@ -160,9 +160,6 @@ pub fn fetched(
             return start_fetches::start(engine, now);
         }
     };
-    if addition.asked == 1 {
-        addition.plain = plain_address(&addition.wanted.address, &asked, &fetched);
-    }
     let mut effects = match found(&fetched) {
         Found::Feed(_) => {
             let (added, effects) =
@@ -193,12 +190,11 @@ pub fn fetched(
             let more =
                 if named.is_empty() && addition.asked == 1 { well_known(&asked) } else { named };
             addition.to_try.extend(more);
-            go_on(engine, &mut addition, why);
-            Vec::new()
+            go_on(engine, &mut addition, why)
         }
         Found::Nothing(why) => {
-            go_on(engine, &mut addition, why);
-            Vec::new()
+            addition.note_plain(&asked, &fetched);
+            go_on(engine, &mut addition, why)
         }
     };
     engine.additions.insert(id, addition);
@@ -264,13 +260,13 @@ fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
 }
 
 /// Tries the next address, or ends with the reason the first one gave.
-fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
+fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) -> Vec<Effect> {
     let why = addition.first_trouble.get_or_insert(why).clone();
     if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         match &addition.plain {
             Some(_) if addition.wanted.choose => engine.tell(Event::OfferPlain(addition.wanted.id)),
-            Some(plain) => text.push_str(&format!("; without encryption it is {plain}")),
+            Some(plain) => text = format!("{text}; without encryption it is {plain}"),
             None => {}
         }
         engine.complain(text.clone());
@@ -278,6 +274,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
     } else {
         try_next(engine, addition);
     }
+    Vec::new()
 }
 
 /// Subscribes to an address without asking it.

@@ -12,7 +12,7 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
     let ScreenInput::Engine(input) = input else { return };
     if let Input::Fetched(id, fetched) = input {
         match &fetched.result {
-            Ok(answer) => info!(
+            Ok(answer) => debug!(
                 "fetch {}: {} from {}, {} bytes",
                 id.0, answer.status, answer.url, fetched.wire_bytes
             ),
@@ -38,7 +38,7 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
 pub(in crate::io) fn log_effect(effect: &ScreenEffect) {
     let ScreenEffect::Engine(effect) = effect else { return };
     if let Effect::Fetch(request) = effect {
-        info!("fetch {}: {}", request.id.0, request.url);
+        debug!("fetch {}: {}", request.id.0, request.url);
     } else if let Effect::Run(run) = effect {
         info!("the command {} is started", run.command.program());
     } else if let Effect::Store(work) = effect {

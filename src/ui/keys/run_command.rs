@@ -30,8 +30,7 @@ use crate::ui::theme::{choose_layout, choose_theme};
 /// Does what a command says.
 pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     match command {
-        Command::Down => move_by(app, now, true, Distance::One),
-        Command::Up => move_by(app, now, false, Distance::One),
+        Command::Down | Command::Up => move_by(app, now, command == Command::Down, Distance::One),
         Command::Right => go_right(app, now),
         Command::Left => go_left(app, now),
         Command::First => move_by(app, now, false, Distance::All),
@@ -96,7 +95,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Redraw => redraw(app),
         Command::Palette => palette::open_palette(app),
         Command::Help => help_pane::toggle_help(app),
-        Command::Log => run_external::show_log().into_iter().map(ScreenEffect::Engine).collect(),
+        Command::Log => show_log(),
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
@@ -104,6 +103,10 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
 
 fn scroll_sideways(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     sideways::move_blocks(app, now, command == Command::ScrollRight)
+}
+
+fn show_log() -> Vec<ScreenEffect> {
+    run_external::show_log().into_iter().map(ScreenEffect::Engine).collect()
 }
 
 fn mark_rows(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {

@@ -61,8 +61,8 @@ fn texts_that_came_from_archives_are_asked_for_again_by_themselves_after_a_store
         _ => answer(200, &[], document("<fh:archive/>", "old")),
     });
     let program = Program::new();
-    program.run(&["add", &site.at("/feed")]).with(0);
-    program.run(&["feeds"]).with(0);
+    program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
+    program.run(&["poll", "--all"]).with(0);
     assert_eq!(site.asked("/old").len(), 1);
     let log = program.data().join("store/db");
     let length = std::fs::metadata(&log).unwrap().len();

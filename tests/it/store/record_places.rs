@@ -59,8 +59,11 @@ impl RecordPlaces {
             begins.keys().filter_map(|begin| begin.first()).copied().collect();
         for file in files {
             let bytes = fs::read(file).unwrap();
-            let messages =
-                if file.ends_with("db") { messages(&bytes) } else { vec![0..bytes.len()] };
+            let messages = if file.ends_with("db") {
+                messages(&bytes)
+            } else {
+                std::iter::once(0..bytes.len()).collect()
+            };
             for at in 0..bytes.len() {
                 if !firsts.contains(&bytes[at]) {
                     continue;

@@ -25,7 +25,7 @@ const ENTRIES: u32 = 3;
 /// Whether the store cannot say how much room there is.
 static IS_BLIND: AtomicBool = AtomicBool::new(false);
 
-/// A disk of 32 MB.
+/// A disk of 64 MB.
 struct SmallDisk(PathBuf, tempfile::TempDir);
 
 impl SmallDisk {
@@ -33,7 +33,7 @@ impl SmallDisk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"])
+            .args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"])
             .arg(&path)
             .stderr(std::process::Stdio::null())
             .status();
@@ -163,7 +163,7 @@ fn a_disk_that_fills_up_under_a_write_needs_no_restart_and_loses_nothing_that_wa
         let last = EntryKey { feed, seq: counters.next_seq - 1 };
         working.perform(mark(last.feed, last.seq)).unwrap();
         kept.insert(last, true);
-        if disk.free() < 12_000_000 {
+        if disk.free() < 28_000_000 {
             working = check_and_begin_anew(working, &data, &mut kept);
         }
     }

@@ -255,13 +255,14 @@ fn versions_of(messages: &[Message]) -> Vec<Version> {
                 versions.push(Version { whole, changes, is_current: false });
             }
             Kind::Change if versions.is_empty() && message.stale => {}
-            Kind::Change => match versions.last_mut() {
-                Some(version) => version.changes.push(*message),
-                None => {
+            Kind::Change => {
+                if let Some(version) = versions.last_mut() {
+                    version.changes.push(*message);
+                } else {
                     let (whole, changes) = (None, vec![*message]);
                     versions.push(Version { whole, changes, is_current: false });
                 }
-            },
+            }
             Kind::Free | Kind::Names | Kind::Cap | Kind::Skip => {}
         }
     }

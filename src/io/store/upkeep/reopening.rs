@@ -13,16 +13,11 @@ const TRIES: u32 = 10;
 impl Store {
     /// Whether the next write should find the store opened anew. `is_refused`: the system refused the last one.
     pub(in crate::io::store) fn is_worth_reopening(&self, is_refused: bool) -> bool {
-        match &self.copy {
-            Some(copy) => {
-                let free = (self.measure_room)(&copy.from);
-                free.is_none_or(|free| free >= FREE_MIN) && is_writable(&copy.from)
-            }
-            None => {
-                let has_room = || self.check_room_for(FREE_MIN).is_ok();
-                is_refused && !self.syncer.is_stuck() && has_room()
-            }
+        if let Some(copy) = &self.copy {
+            let free = (self.measure_room)(&copy.from);
+            return free.is_none_or(|free| free >= FREE_MIN) && is_writable(&copy.from);
         }
+        is_refused && !self.syncer.is_stuck() && self.check_room_for(FREE_MIN).is_ok()
     }
 
     /// Closes the files and opens them again. The open list stays; records are read anew. Whoever reads beside the
