@@ -47,38 +47,6 @@ fn a_store_that_was_destroyed_is_made_anew_from_the_backup_of_the_day() {
 }
 
 #[test]
-fn texts_that_came_from_archives_are_asked_for_again_by_themselves_after_a_store_was_lost() {
-    let document = |links: &str, id: &str| {
-        format!(
-            "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
-             <title>Mill</title><id>urn:mill</id><updated>2026-01-01T00:00:00Z</updated>{links}<entry>\
-             <id>urn:{id}</id><title>{id}</title><updated>2026-01-01T00:00:00Z</updated>\
-             <content>the text of {id}</content></entry></feed>"
-        )
-    };
-    let site = Site::start(move |request| match request.path() {
-        "/feed" => answer(200, &[], document("<link rel='prev-archive' href='/old'/>", "new")),
-        _ => answer(200, &[], document("<fh:archive/>", "old")),
-    });
-    let program = Program::new();
-    program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
-    program.run(&["poll", "--all"]).with(0);
-    assert_eq!(site.asked("/old").len(), 1);
-    let log = program.data().join("store/db");
-    let length = std::fs::metadata(&log).unwrap().len();
-    std::fs::write(&log, vec![0; usize::try_from(length).unwrap()]).unwrap();
-    let listed = program.run(&["entries", "--json"]).with(0);
-    assert_eq!(listed.json().as_array().unwrap().len(), 2, "{listed:#?}");
-    program.run(&["poll", "1", "--force"]).with(0);
-    assert_eq!(site.asked("/old").len(), 2, "{:#?}", program.run(&["history", "1"]));
-    let shown = program.run(&["show", "1:0"]);
-    let other = program.run(&["show", "1:1"]);
-    for text in ["the text of old", "the text of new"] {
-        assert!(shown.out.contains(text) || other.out.contains(text), "{shown:#?} {other:#?}");
-    }
-}
-
-#[test]
 fn a_damaged_index_is_told_and_repaired() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);

@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// What is written to sled's own tree, in which nothing is kept, to find the disk full: less than goes into a file of its own, and together more than what sled
 /// gathers before it writes.
 const SCRATCH_BYTES: usize = 100_000;
-const SCRATCH_WRITES: u8 = 40;
+const SCRATCH_WRITES: u8 = 250;
 /// The pause between two of these writes.
 const SCRATCH_PAUSE: Duration = Duration::from_millis(5);
 
