@@ -30,6 +30,7 @@ mod upkeep;
 use args::{Args, Command};
 use session::Failure;
 
+use crate::io::system::limits;
 use crate::io::{console, terminal};
 
 /// How a command ends well.
@@ -68,7 +69,11 @@ pub fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
-    session::begin_log(&options);
+    limits::allow_many_files();
+    // The demo leaves nothing behind.
+    if !matches!(args.command, Some(Command::Demo)) {
+        session::begin_log(&options);
+    }
     if args.command.is_some()
         && let Some(told) = session::take_panic_report(&options)
     {

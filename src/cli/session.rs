@@ -16,7 +16,6 @@ use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::signals::Stops;
 use crate::io::store::{Stay, Store, StoreError};
-use crate::io::system::limits;
 use crate::io::system::words::system_words;
 use crate::io::{clock, console, log};
 use crate::ui::app::App;
@@ -90,9 +89,8 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
     options.config.clone().or_else(usual)
 }
 
-/// Begins the log, and lets this process have as many files and connections open as the system allows.
+/// Begins the log.
 pub(super) fn begin_log(options: &Options) {
-    limits::allow_many_files();
     if let Some(folder) = log::log_folder(options.data_dir.as_deref()) {
         log::begin(folder, options.verbose);
         tracing::debug!("backissue {} begins", env!("CARGO_PKG_VERSION"));

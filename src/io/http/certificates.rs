@@ -96,6 +96,22 @@ pub(super) fn tls(
 ) -> Result<rustls::ClientConfig, Error> {
     // Whoever installed a provider before us installed this one.
     rustls::crypto::ring::default_provider().install_default().ok();
+    let builder = rustls::ClientConfig::builder();
+    let mut tls = if let Some(roots) = roots.filter(|_| own.is_empty()) {
+        builder.with_root_certificates(Arc::clone(roots)).with_no_client_auth()
+    } else {
+        let verifier = verifier(roots, own)?;
+        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+    };
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(tls)
+}
+
+/// Who judges certificates where not only given roots are trusted.
+fn verifier(
+    roots: Option<&Arc<RootCertStore>>,
+    own: Vec<CertificateDer<'static>>,
+) -> Result<Arc<WithOwn>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let others: Arc<dyn ServerCertVerifier> = match roots {
         Some(roots) => trusting(RootCertStore::clone(roots), &own, provider)?,
@@ -104,11 +120,7 @@ pub(super) fn tls(
             Err(_) => trusting(mozilla(), &own, provider)?,
         },
     };
-    let verifier = Arc::new(WithOwn { others, own });
-    let builder = rustls::ClientConfig::builder().dangerous();
-    let mut tls = builder.with_custom_certificate_verifier(verifier).with_no_client_auth();
-    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(tls)
+    Ok(Arc::new(WithOwn { others, own }))
 }
 
 fn trusting(

@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Lets this process have as many files and connections open as the system allows it to ask for: the usual limit is that of
-/// programs of the last century.
+/// Lets this process have as many files and connections open as the system allows it to ask for, which is far above the usual
+/// limit.
 pub fn allow_many_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -67,7 +67,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ),
     ("When and why", &["plan", "timetable", "time-zone", "steps", "own-rule", "history"]),
     ("Screen", &["zoom", "layout", "theme", "redraw"]),
-    ("backissue", &["command", "help", "suspend", "quit"]),
+    ("backissue", &["command", "help", "log", "suspend", "quit"]),
 ];
 
 /// The headings, and the places of the commands below each in [`COMMANDS`].

@@ -77,13 +77,17 @@ impl<'a> Pages<'a> {
         }
         let versions: BTreeMap<u64, Vec<Version>> =
             by_page.into_iter().map(|(page, all)| (page, versions_of(&all))).collect();
+        // Older states lose their base when segments are used again; that is no damage.
         let is_baseless =
-            |known: &Vec<Version>| known.iter().any(|version| version.whole.is_none());
-        let has_baseless = versions.values().any(is_baseless);
+            |known: &[Version]| known.first().is_some_and(|newest| newest.whole.is_none());
         let mut pages = Self { files, versions, names, bounds: BTreeMap::new(), is_damaged };
-        if has_baseless {
-            pages.is_damaged = true;
-            pages.bounds = pages.find_bounds();
+        if pages.versions.values().any(|known| is_baseless(known)) {
+            let bounds = pages.find_bounds();
+            let lost = |(page, known): (&u64, &Vec<Version>)| {
+                is_baseless(known) && bounds.contains_key(page)
+            };
+            pages.is_damaged |= pages.versions.iter().any(lost);
+            pages.bounds = bounds;
         }
         pages
     }

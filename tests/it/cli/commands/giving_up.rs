@@ -42,7 +42,7 @@ fn what_was_removed_is_listed_and_comes_back_whatever_was_done_since() {
     assert_eq!(each(removed.as_array().unwrap(), "title"), ["Orchard"]);
     assert_eq!((&removed[0]["unread"], &removed[0]["total"]), (&3.into(), &4.into()));
     let listed = program.run(&["feeds", "--removed"]).with(0).out;
-    assert!(listed.contains("Orchard") && listed.contains("forgotten in 6d"), "{listed}");
+    assert!(listed.contains("Orchard") && listed.contains("forgotten in "), "{listed}");
     let told = program.run(&["subscribe-again", "orchard"]).with(0).out;
     assert_eq!(told, "subscribed again to 'Orchard'\n");
     assert_eq!(feeds(&program)[0]["unread"], 3, "with its marks");
