@@ -1,7 +1,7 @@
 //! The border of a pane.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::symbols::merge::MergeStrategy;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Clear};
@@ -43,6 +43,14 @@ pub(super) fn put(frame: &mut Frame<'_>, lines: &[Line<'_>], area: Rect) {
             }
         }
     }
+}
+
+/// The place of a dialog in the middle of an area, of so many columns and rows at most; what is below it is cleared.
+pub(super) fn centred(frame: &mut Frame<'_>, area: Rect, columns: u16, height: u16) -> Rect {
+    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
+    let [place] = Layout::horizontal([Constraint::Max(columns)]).flex(Flex::Center).areas(place);
+    frame.render_widget(Clear, place);
+    place
 }
 
 /// A pane's border with its title; the inside is given back.

@@ -160,22 +160,17 @@ pub fn fetched(
             return start_fetches::start(engine, now);
         }
     };
-    let mut effects = match found(&fetched) {
+    let subscribed = match found(&fetched) {
         Found::Feed(_) => {
             let (added, effects) =
                 subscribe_to(engine, now, &addition.wanted, &asked, fetched, None);
             addition.ended = Some(Ok(added));
-            effects
+            Ok(effects)
         }
         Found::Page(candidates, title) => {
             let named: Vec<String> =
                 candidates.iter().map(|candidate| candidate.url.clone()).collect();
-            let why = title.map_or_else(
-                || "the page names no feed; try the address of the feed itself".into(),
-                |title| {
-                    format!("the page '{title}' names no feed; try the address of the feed itself")
-                },
-            );
+            let why = names_no_feed(title.as_deref());
             if addition.wanted.choose && candidates.len() > 1 && addition.found.is_empty() {
                 let first = candidates.first().map(|candidate| candidate.url.clone());
                 addition.found = candidates;
@@ -190,13 +185,17 @@ pub fn fetched(
             let more =
                 if named.is_empty() && addition.asked == 1 { well_known(&asked) } else { named };
             addition.to_try.extend(more);
-            go_on(engine, &mut addition, why)
+            Err(why)
         }
         Found::Nothing(why) => {
             addition.note_plain(&asked, &fetched);
-            go_on(engine, &mut addition, why)
+            Err(why)
         }
     };
+    let mut effects = subscribed.unwrap_or_else(|why| {
+        go_on(engine, &mut addition, why);
+        Vec::new()
+    });
     engine.additions.insert(id, addition);
     effects.extend(start_fetches::start(engine, now));
     effects
@@ -259,8 +258,14 @@ fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     try_next(engine, addition);
 }
 
+/// What is said of a page that names no feed.
+fn names_no_feed(title: Option<&str>) -> String {
+    let page = title.map(|title| format!(" '{title}'")).unwrap_or_default();
+    format!("the page{page} names no feed; try the address of the feed itself")
+}
+
 /// Tries the next address, or ends with the reason the first one gave.
-fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) -> Vec<Effect> {
+fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
     let why = addition.first_trouble.get_or_insert(why).clone();
     if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
@@ -274,7 +279,6 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) -> Vec<Effec
     } else {
         try_next(engine, addition);
     }
-    Vec::new()
 }
 
 /// Subscribes to an address without asking it.

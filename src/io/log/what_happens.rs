@@ -28,7 +28,7 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
     } else if let Input::Ran(_, Err(why)) = input {
         warn!("a command: {why}");
     } else if let Input::Woke = input {
-        info!("the machine was asleep");
+        info!("the machine was asleep, or its clock was set");
     } else if let Input::Reconfigured(_) = input {
         info!("the configuration was read again");
     }

@@ -1,9 +1,9 @@
 //! The feeds a page names, to choose from, and what the selected one offers.
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use crate::engine::feeds::addition::FeedPreview;
 use crate::engine::feeds::feed_preview::TITLES;
@@ -30,10 +30,7 @@ pub(in crate::view) fn draw(
     let wanted = u16::try_from(addition.found.len()).unwrap_or(u16::MAX);
     let rows = wanted.min(area.height.saturating_sub(2) / 2);
     let height = rows.saturating_add(below).saturating_add(3);
-    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
-    let [place] =
-        Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
-    frame.render_widget(Clear, place);
+    let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let inside = pane::bordered(frame, place, "Which feed? Enter subscribes, q cancels", true);
     let [list, offer] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);

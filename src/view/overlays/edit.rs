@@ -1,9 +1,9 @@
 //! The edit dialog: one line for each thing the reader can choose for a feed.
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use super::form::{self, FormLook};
 use crate::ui::overlays::edit_form::EditForm;
@@ -20,10 +20,7 @@ const BOTTOM_LINES: u16 = 2;
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> (Rect, u16) {
     let rows = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
-    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
-    let [place] =
-        Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
-    frame.render_widget(Clear, place);
+    let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let inside = pane::bordered(frame, place, "Edit ─ Enter saves, Esc cancels", true);
     let [fields, bottom] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(BOTTOM_LINES)]).areas(inside);

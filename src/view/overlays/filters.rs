@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use super::form::{self, FormLook};
 use crate::engine::entries::entry_filters;
@@ -32,7 +32,7 @@ pub(in crate::view) fn draw(
     let fields = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX);
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
     let height = fields.saturating_add(titles).saturating_add(4);
-    let place = centred(frame, area, height);
+    let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let inside =
         pane::bordered(frame, place, "Filter ─ Enter saves and applies, Esc cancels", true);
     let [above, below] =
@@ -51,14 +51,6 @@ pub(in crate::view) fn draw(
     };
     frame.render_widget(Paragraph::new(lines), below);
     (above, u16::try_from(top).unwrap_or(u16::MAX))
-}
-
-fn centred(frame: &mut Frame<'_>, area: Rect, height: u16) -> Rect {
-    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
-    let [place] =
-        Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
-    frame.render_widget(Clear, place);
-    place
 }
 
 /// How many entries a filter would hit, and the newest of them.
@@ -93,7 +85,7 @@ pub(in crate::view) fn draw_list(
 ) -> (Rect, u16) {
     let count = app.engine.filters.list.len();
     let lines = count.saturating_mul(FILTER_LINES).max(1).saturating_add(2);
-    let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
+    let place = pane::centred(frame, area, COLUMNS_MAX, u16::try_from(lines).unwrap_or(u16::MAX));
     let selected = list.list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
     let title = "Filters ─ Enter edits, D removes, a makes one";

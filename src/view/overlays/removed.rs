@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::unsubscribe::recently_removed;
@@ -26,10 +26,7 @@ pub(in crate::view) fn draw(
 ) -> (Rect, u16) {
     let removed = recently_removed(&app.engine, now);
     let height = u16::try_from(removed.len().max(1).saturating_add(2)).unwrap_or(u16::MAX);
-    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
-    let [place] =
-        Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
-    frame.render_widget(Clear, place);
+    let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let title = "Recently removed ─ Enter subscribes again, q closes";
     let inside = pane::bordered(frame, place, title, true);
     let width = usize::from(inside.width);

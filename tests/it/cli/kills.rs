@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::support::binary::Program;
+use crate::support::dice::Dice;
 use crate::support::site::{Site, answer};
 
 /// Kills without the variable: one in each kind of work.
@@ -19,18 +20,7 @@ const FEW: usize = 6;
 const FIRST: u32 = 8;
 const ARCHIVES: u32 = 3;
 /// The longest time before a kill, milliseconds: most commands are at their end by then.
-const KILLED_WITHIN_MS: usize = 240;
-
-/// Numbers that look random and are the same in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-}
+const KILLED_WITHIN_MS: u64 = 240;
 
 fn entry(id: &str) -> String {
     format!(
@@ -104,7 +94,7 @@ fn a_program_that_is_killed_at_its_work_keeps_what_it_acknowledged() {
     let (site, program) = (site(Arc::clone(&grown)), Program::new());
     program.run(&["add", &site.at("/feed")]).with(0);
     let backup = program.path("all.backup").to_str().unwrap().to_owned();
-    let mut chance = Chance(11);
+    let mut dice = Dice::of(11, "kills", 0);
     let mut table: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for number in 0..stated.unwrap_or(FEW) {
         let work = WORK[number % WORK.len()];
@@ -124,7 +114,7 @@ fn a_program_that_is_killed_at_its_work_keeps_what_it_acknowledged() {
                 vec!["restore", &backup]
             }
         };
-        let while_ = u64::try_from(chance.below(KILLED_WITHIN_MS)).unwrap();
+        let while_ = dice.roll(KILLED_WITHIN_MS);
         program.killed_after(&args, Duration::from_millis(while_));
         let doctor = program.run(&["doctor"]);
         assert_eq!(doctor.status, Some(0), "kill {number} in {work}: {doctor:#?}");
