@@ -90,15 +90,15 @@ impl Checks {
         machine.checks.attendance = Attendance::since(real);
     }
 
-    /// The program ended; in an orderly way, everything was written.
+    /// The program ended; in an orderly way, everything was written but what polls under way were told.
     pub fn ended(machine: &mut Machine, orderly: bool) {
         if orderly {
             machine.checks.counts.restarts += 1;
             machine.checks.observer.all_is_durable();
         } else {
             machine.checks.counts.crashes += 1;
-            machine.checks.observer.forget_unwritten();
         }
+        machine.checks.observer.forget_unwritten();
         if machine.disk_was_full {
             machine.checks.observer.forget_all();
         }

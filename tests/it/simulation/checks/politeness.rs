@@ -98,11 +98,16 @@ impl Observer {
         self.wanted.insert(feed);
     }
 
+    /// Whatever was handed to the store is durable. What a poll has been told is handed to it when the poll ends.
     pub fn all_is_durable(&mut self) {
         if !self.new_archives.is_empty() {
             self.archives.append(&mut self.new_archives);
         }
-        self.durable.clone_from(&self.feeds);
+        for (feed, known) in &self.feeds {
+            if !self.polls.contains_key(feed) {
+                self.durable.insert(*feed, known.clone());
+            }
+        }
         self.durable_hosts.clone_from(&self.hosts);
     }
 
@@ -381,6 +386,7 @@ fn learn(
         304 if fetched.conditional => {
             known.lifetime = lifetime_of(&answer.headers, now).or(known.lifetime);
             known.wait = None;
+            known.gone = false;
             known.only_304_since.get_or_insert(now);
         }
         410 if fetched.hops.is_empty() => known.gone = true,
