@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::entry::Entry;
+use super::flaws::{Flaw, TOO_MANY_ENTRIES, TRUNCATED};
 use super::hints::Hints;
 
 /// Everything that was read in one document.
@@ -62,14 +63,6 @@ impl FeedDocument {
 
 /// How many dates are needed to say how often entries come.
 const DATED_MIN: usize = 3;
-
-/// The reason of the flaw of a document that breaks off.
-pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
-
-/// The reason of the flaw of a document with more entries than the limit.
-pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
-/// Elements were left out, for a document has a limit of nesting.
-pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: what is below is left out";
 
 /// The format family of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -215,15 +208,4 @@ pub struct Tombstone {
     pub id: String,
     /// When it was deleted.
     pub when: DateTime<Utc>,
-}
-
-/// One thing that was dropped or repaired so that the rest of the document could be used (SPEC A).
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Flaw {
-    /// The element, attribute or layer concerned, e.g. `ttl`, `encoding`, `item`.
-    pub element: String,
-    /// The offending text, cut so that it fits on a line.
-    pub text: String,
-    /// One sentence fragment that says what was done and why.
-    pub reason: String,
 }

@@ -1,6 +1,7 @@
 //! Collects what was dropped or repaired in one document, up to a limit.
 
-use super::document::{Flaw, TRUNCATED};
+use serde::{Deserialize, Serialize};
+
 use super::text;
 
 /// How many flaws of a document are kept. The others are only counted.
@@ -10,6 +11,25 @@ const HINT_FLAWS_MAX: usize = 24;
 const HINT_FLAWS_OF_ONE_MAX: usize = 4;
 /// Longest text of a flaw, in characters.
 const FLAW_TEXT_MAX: usize = 120;
+
+/// The reason of the flaw of a document that breaks off.
+pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
+
+/// The reason of the flaw of a document with more entries than the limit.
+pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
+/// Elements were left out, for a document has a limit of nesting.
+pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: what is below is left out";
+
+/// One thing that was dropped or repaired so that the rest of the document could be used (SPEC A).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flaw {
+    /// The element, attribute or layer concerned, e.g. `ttl`, `encoding`, `item`.
+    pub element: String,
+    /// The offending text, cut so that it fits on a line.
+    pub text: String,
+    /// One sentence fragment that says what was done and why.
+    pub reason: String,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Flaws {

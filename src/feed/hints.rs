@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::document::Flaw;
+use super::flaws::Flaw;
 use super::sparse::is_default;
 
 /// From this ttl on, minutes, seconds may have been meant (SPEC G.3).

@@ -188,7 +188,7 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     }
     for item in list_values(value, "items") {
         if entries.len() >= ENTRIES_MAX {
-            flaws.add("items", "", super::document::TOO_MANY_ENTRIES);
+            flaws.add("items", "", super::flaws::TOO_MANY_ENTRIES);
             break;
         }
         match read_line(item, "id") {

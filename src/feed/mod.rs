@@ -35,9 +35,10 @@ pub mod text;
 pub use crate::feed::discover::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
 pub use document::{
-    DocumentRole, FeedDocument, FeedHead, Flaw, HistoryLinks, Kind, Link, NewLocation, Tombstone,
+    DocumentRole, FeedDocument, FeedHead, HistoryLinks, Kind, Link, NewLocation, Tombstone,
 };
 pub use entry::{Enclosure, Entry};
+pub use flaws::Flaw;
 pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 pub use oddities::{Oddity, OddityKind, find_oddities};
 pub use parse::{Origin, parse};

@@ -2,9 +2,9 @@
 
 use url::Url;
 
-use super::document::{FeedDocument, Flaw, TOO_DEEP, TOO_MANY_ENTRIES};
+use super::document::FeedDocument;
 use super::encoding::decode;
-use super::flaws::Flaws;
+use super::flaws::{Flaw, Flaws, TOO_DEEP, TOO_MANY_ENTRIES};
 use super::json_feed;
 use super::xml::xml_feed;
 

@@ -3,8 +3,9 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::document::{FeedDocument, Flaw, HistoryLinks, Link, NewLocation};
+use super::document::{FeedDocument, HistoryLinks, Link, NewLocation};
 use super::entry::{Enclosure, Entry};
+use super::flaws::Flaw;
 use super::hints::{Hints, IntervalRule, Zone};
 
 /// Returns the object of UX 5. Absent values are null; times are RFC 3339 in UTC.

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::addresses::plain_address;
 use super::chosen_settings::FeedSettings;
-use crate::engine::poll::fetch::Fetched;
+use crate::engine::poll::fetch::{FailureClass, FetchFailure, Fetched};
 use crate::feed::discover::page_feeds::Candidate;
 use crate::history::FeedKey;
 use crate::schedule::counted_words;
@@ -138,4 +137,43 @@ pub struct Imported {
     pub known: Vec<FeedKey>,
     /// Addresses that cannot be subscribed to, and why.
     pub bad: Vec<(String, String)>,
+}
+
+/// Where an address that was typed without a scheme can be asked without encryption, after it could not be asked with it.
+fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> {
+    let is_reachable = matches!(&fetched.result, Err(failure)
+        if failure.class() == FailureClass::Unanswered
+            || matches!(failure, FetchFailure::Timeout { .. }));
+    let rest = asked.strip_prefix("https://")?;
+    (is_reachable && !typed.contains("://")).then(|| format!("http://{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::addition::*;
+
+    #[test]
+    fn only_what_was_typed_without_a_scheme_and_is_there_is_offered_without_encryption() {
+        use chrono::{DateTime, Utc};
+        let failed = |failure| Fetched {
+            started: DateTime::<Utc>::UNIX_EPOCH,
+            wire_bytes: 0,
+            hops: Vec::new(),
+            conditional: false,
+            result: Err(failure),
+        };
+        let refused = failed(FetchFailure::Connect("a.example".into()));
+        let unknown = failed(FetchFailure::Name("a.example".into()));
+        let untrusted = failed(FetchFailure::Tls("it shows a self-made certificate".into()));
+        let (asked, plain) = ("https://a.example/x", Some("http://a.example/x".to_owned()));
+        for (typed, fetched, expected) in [
+            ("a.example/x", &refused, plain.clone()),
+            ("feed:a.example/x", &untrusted, plain),
+            ("a.example/x", &unknown, None),
+            ("https://a.example/x", &refused, None),
+            ("feed://a.example/x", &refused, None),
+        ] {
+            assert_eq!(plain_address(typed, asked, fetched), expected, "{typed}");
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! Addresses as they are typed, and as they are compared.
 
 use super::typed_logins::without_login;
-use crate::engine::poll::fetch::{FailureClass, FetchFailure, Fetched};
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
@@ -28,19 +27,6 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(_) => Ok(url.into()),
         None => Err(wrong("there is no host name")),
     }
-}
-
-/// Where an address that was typed without a scheme can be asked without encryption, after it could not be asked with it.
-pub(in crate::engine) fn plain_address(
-    typed: &str,
-    asked: &str,
-    fetched: &Fetched,
-) -> Option<String> {
-    let is_reachable = matches!(&fetched.result, Err(failure)
-        if failure.class() == FailureClass::Unanswered
-            || matches!(failure, FetchFailure::Timeout { .. }));
-    let rest = asked.strip_prefix("https://")?;
-    (is_reachable && !typed.contains("://")).then(|| format!("http://{rest}"))
 }
 
 /// The feed with this address, in whatever spelling.
@@ -74,31 +60,6 @@ mod tests {
         );
         assert_eq!(address_of("http://localhost:8080/x"), Ok("http://localhost:8080/x".into()));
         assert_eq!(address_of("127.0.0.1:8080"), Ok("https://127.0.0.1:8080/".into()));
-    }
-
-    #[test]
-    fn only_what_was_typed_without_a_scheme_and_is_there_is_offered_without_encryption() {
-        use chrono::{DateTime, Utc};
-        let failed = |failure| Fetched {
-            started: DateTime::<Utc>::UNIX_EPOCH,
-            wire_bytes: 0,
-            hops: Vec::new(),
-            conditional: false,
-            result: Err(failure),
-        };
-        let refused = failed(FetchFailure::Connect("a.example".into()));
-        let unknown = failed(FetchFailure::Name("a.example".into()));
-        let untrusted = failed(FetchFailure::Tls("it shows a self-made certificate".into()));
-        let (asked, plain) = ("https://a.example/x", Some("http://a.example/x".to_owned()));
-        for (typed, fetched, expected) in [
-            ("a.example/x", &refused, plain.clone()),
-            ("feed:a.example/x", &untrusted, plain),
-            ("a.example/x", &unknown, None),
-            ("https://a.example/x", &refused, None),
-            ("feed://a.example/x", &refused, None),
-        ] {
-            assert_eq!(plain_address(typed, asked, fetched), expected, "{typed}");
-        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::element_purpose::{ElementPurpose, is_swallowed};
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
-use crate::feed::document::{TOO_DEEP, TOO_MANY_ENTRIES};
 use crate::feed::flaws::Flaws;
+use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
 
 /// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;

@@ -6,18 +6,38 @@ use std::path::PathBuf;
 
 use sled::{Db, Tree};
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
-use super::reading::texts::SharedTrees;
 use super::sleepy_threads::Stay;
 use super::upkeep::free_room::MeasureRoom;
-use super::upkeep::reading_copy::ReadingCopy;
 use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
+
+/// A copy that is open in place of a store that cannot be written.
+#[derive(Debug)]
+pub(super) struct ReadingCopy {
+    /// The data folder of that store.
+    pub(super) from: PathBuf,
+    /// Where the copy stands.
+    pub(super) folder: TempDir,
+}
+
+/// The trees in which rows and texts are; none: the store is closed.
+pub(super) type SharedTrees = watch::Sender<Option<TextTrees>>;
+
+/// The trees in which rows and texts are. Whoever holds them keeps the files open.
+#[derive(Debug, Clone)]
+pub(super) struct TextTrees {
+    pub(super) feeds: Tree,
+    pub(super) index: Tree,
+    pub(super) meta: Tree,
+    pub(super) bodies: Tree,
+}
 
 /// The open store. One thread owns it; see [`super::store_thread::StoreThread`].
 #[derive(Debug)]

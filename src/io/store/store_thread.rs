@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{
 use super::error::StoreError;
 use super::handle::Store;
 use super::upkeep::backing_up::BackingUp;
-use super::upkeep::recovery::on_damaged_files;
+use super::upkeep::damage_note::on_damaged_files;
 use super::upkeep::sync::SyncThread;
 use crate::engine::input::Input;
 use crate::engine::request::Request;

@@ -5,29 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use sled::Tree;
 use tokio::sync::watch;
 
 use crate::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
-use crate::io::store::handle::Store;
+use crate::io::store::handle::{Store, TextTrees};
 use crate::io::store::record_keys::{feed_bytes, feed_of};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]
 pub struct Texts(watch::Receiver<Option<TextTrees>>);
-
-/// The trees in which rows and texts are; none: the store is closed.
-pub(in crate::io::store) type SharedTrees = watch::Sender<Option<TextTrees>>;
-
-/// The trees in which rows and texts are. Whoever holds them keeps the files open.
-#[derive(Debug, Clone)]
-pub(in crate::io::store) struct TextTrees {
-    pub(in crate::io::store) feeds: Tree,
-    index: Tree,
-    pub(in crate::io::store) meta: Tree,
-    bodies: Tree,
-}
 
 impl Store {
     /// Returns a read-only view of rows and texts for another thread.

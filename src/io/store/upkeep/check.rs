@@ -2,7 +2,7 @@
 
 use sled::{Batch, Tree};
 
-use super::recovery::on_damaged_files;
+use super::damage_note::on_damaged_files;
 use crate::history::{Counters, EntryKey, FeedKey, IndexRow, TEXT_LOST};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::error::StoreError;

@@ -1,8 +1,8 @@
 //! Compaction: sled's log only grows; live records are copied into a fresh store.
 
+use super::damage_note::note_damage;
 use super::disk_room::FREE_MIN;
 use super::fresh_store::FreshStore;
-use super::recovery::note_damage;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::tree_names;

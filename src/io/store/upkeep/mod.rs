@@ -5,6 +5,7 @@ pub(super) mod backup;
 pub(super) mod check;
 pub(super) mod compact;
 pub(super) mod daily_backup;
+pub(super) mod damage_note;
 pub(super) mod disk_room;
 pub(super) mod free_room;
 pub(super) mod fresh_store;

@@ -9,17 +9,8 @@ use tempfile::TempDir;
 use super::free_room::measure_room;
 use super::fresh_store::FreshStore;
 use crate::io::store::error::StoreError;
-use crate::io::store::handle::Store;
+use crate::io::store::handle::{ReadingCopy, Store};
 use crate::io::store::salvage::salvage;
-
-/// A copy that is open in place of a store that cannot be written.
-#[derive(Debug)]
-pub(in crate::io::store) struct ReadingCopy {
-    /// The data folder of that store.
-    pub(in crate::io::store) from: PathBuf,
-    /// Where the copy stands.
-    pub(in crate::io::store) folder: TempDir,
-}
 
 /// Bytes that are written to see whether anything can be.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];

@@ -8,9 +8,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::backup::{BackupPart, TEXTS_LOST, read_backup};
 use super::daily_backup;
+use super::damage_note::{forget, is_noted};
 use super::fresh_store::{FreshStore, mend_swap};
 use super::mending::SOME_LOST;
-use crate::io::store::error::{StoreError, catch_sled_panic};
+use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::{Salvaged, salvage};
@@ -30,9 +31,6 @@ const FEEDS: &[u8] = b"feeds";
 const ABOUT: &[u8] = b"about";
 /// What is not filled from a backup: a change that was taken back meanwhile would be there again.
 const NOT_FILLED: &[u8] = b"undo";
-/// A file in the data folder that says that sled found its files damaged when it was at work.
-const FOUND_DAMAGED: &str = "store-is-damaged";
-
 /// A folder with files that were damaged, kept until the reader throws it away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFolder {
@@ -106,35 +104,6 @@ impl Store {
     }
 }
 
-/// Does work that may find the files damaged: what is remembered of them may be wrong then, and is forgotten.
-pub(in crate::io::store) fn on_damaged_files<T>(
-    store: &mut Store,
-    work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let done = catch_sled_panic(|| work(store));
-    if let Err(StoreError::NoRoom) = done {
-        store.syncer.give_up();
-    }
-    if let Err(StoreError::Corrupted(_)) = done {
-        note_damage(&store.data);
-        store.rows.clear();
-        store.shown.clear();
-    }
-    done
-}
-
-/// Notes that sled found its files damaged: the next opening copies what is sound.
-pub(in crate::io::store) fn note_damage(data: &Path) {
-    if !data.as_os_str().is_empty() {
-        File::create(data.join(FOUND_DAMAGED)).ok();
-    }
-}
-
-/// Whether sled found its files damaged when it had them open.
-pub(in crate::io::store) fn is_noted(data: &Path) -> bool {
-    data.join(FOUND_DAMAGED).exists()
-}
-
 /// Returns the folders with damaged files, the oldest first.
 pub fn damaged_folders(data: &Path) -> Vec<DamagedFolder> {
     let mut found: Vec<DamagedFolder> = fs::read_dir(data)
@@ -188,7 +157,7 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
     let Some(came_back) = copy_sound(data, now)? else { return Ok(None) };
     let (fresh, came_back) = came_back;
     fresh.take_over(Some(&aside))?;
-    fs::remove_file(data.join(FOUND_DAMAGED)).ok();
+    forget(data);
     // What was indexed before says nothing about these entries; it can be made anew at any time.
     crate::io::search::SearchIndex::make_anew(data).ok();
     drop(held);

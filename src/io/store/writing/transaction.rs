@@ -8,7 +8,7 @@ use crate::engine::store_work::{Job, StoreWork, Stored};
 use crate::history::FeedKey;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::upkeep::recovery::on_damaged_files;
+use crate::io::store::upkeep::damage_note::on_damaged_files;
 
 /// Applies batches to their trees, all or none of them. Later ones win over earlier ones of the same tree.
 pub(in crate::io::store) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreError> {
