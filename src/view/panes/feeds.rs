@@ -46,8 +46,9 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
         usize::from(own).min(width / 2)
     } else {
         let names = app.ui.feeds.name_cells.saturating_add(2);
-        let least = names.saturating_add(fixed_cells(app, false));
-        let roomy = names.saturating_add(fixed_cells(app, true));
+        let counts = count_cells(app);
+        let least = names.saturating_add(fixed_cells(counts, false));
+        let roomy = names.saturating_add(fixed_cells(counts, true));
         let (most, with_time) = match app.ui.usual_arrangement() {
             // Names are whole as long as the text has its full width, and beyond that up to a share.
             Arrangement::Wide => {
@@ -67,13 +68,22 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
     u16::try_from(columns.max(COLUMNS_MIN)).unwrap_or(u16::MAX)
 }
 
-/// Cells of what stands to the right of a feed's name.
-fn fixed_cells(app: &App, with_time: bool) -> usize {
+/// Cells of what stands to the right of a feed's name, where counts take so many.
+fn fixed_cells(counts: usize, with_time: bool) -> usize {
     let time = if with_time { WHEN_CELLS.saturating_add(1) } else { 0 };
-    MARK_CELLS.saturating_add(count_cells(app)).saturating_add(time).saturating_add(3)
+    MARK_CELLS.saturating_add(counts).saturating_add(time).saturating_add(3)
 }
 
-/// Cells of the largest count.
+/// The room that a row has.
+#[derive(Debug, Clone, Copy)]
+struct RowRoom {
+    /// Cells of the row.
+    width: usize,
+    /// Cells of its count.
+    counts: usize,
+}
+
+/// Cells of the largest count. All feeds are added up for it: once a frame, not once a row.
 fn count_cells(app: &App) -> usize {
     app.engine.unread().max(app.engine.starred()).to_string().len().max(COUNT_CELLS_MIN)
 }
@@ -93,15 +103,16 @@ pub(in crate::view) fn draw(
     };
     let inside = pane::bordered(frame, area, title, focused);
     let list = &app.ui.feeds;
+    let width = usize::from(inside.width);
+    let room = RowRoom { width, counts: count_cells(app) };
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
-            let width = usize::from(inside.width);
             let line = if app.ui.appearance.plain {
                 let words = feeds_in_words::row_words(app, row, now);
                 Line::styled(cells::fit(&words, width), theme::TEXT)
             } else {
-                row_line(app, row, width, now)
+                row_line(app, row, room, now)
             };
             match (place == list.selected, focused) {
                 (true, true) => line.patch_style(theme::SELECTED),
@@ -114,7 +125,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line<'static> {
+fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Line<'static> {
     let unread = feeds_pane::count_unread(app, row);
     let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
     let (sign, name, count, style) = match row {
@@ -135,15 +146,15 @@ fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line
             let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");
-            return counted_line(&left, unread, width, theme::HEADING);
+            return counted_line(&left, unread, room.width, theme::HEADING);
         }
         FeedsRow::Feed(key, below) => {
             let Some(feed) = app.engine.feeds.get(key) else { return Line::default() };
             let indent = " ".repeat(feeds_pane::name_column(*below));
-            return feed_line(app, feed, &indent, width, now);
+            return feed_line(app, feed, &indent, room, now);
         }
     };
-    counted_line(&format!(" {sign} {name}"), count, width, style)
+    counted_line(&format!(" {sign} {name}"), count, room.width, style)
 }
 
 /// A name, and a count at the right edge; none if it is 0.
@@ -158,7 +169,7 @@ fn feed_line(
     app: &App,
     feed: &Subscription,
     indent: &str,
-    width: usize,
+    RowRoom { width, counts }: RowRoom,
     now: DateTime<Utc>,
 ) -> Line<'static> {
     let unread = feed.counters.unread;
@@ -172,8 +183,8 @@ fn feed_line(
     let left = format!("{indent}{}", feed.record.shown_title());
     let mark = trouble::mark(&app.engine, feed, now);
     let mark_style = if matches!(mark, "┄" | "…") { theme::GAP } else { theme::TROUBLE };
-    let fixed = fixed_cells(app, false);
-    let has_time = cells::width(&left).saturating_add(fixed_cells(app, true)) <= width;
+    let fixed = fixed_cells(counts, false);
+    let has_time = cells::width(&left).saturating_add(fixed_cells(counts, true)) <= width;
     let time = if has_time {
         let next = next_poll(app, feed, now);
         let pad = " ".repeat(WHEN_CELLS.saturating_sub(cells::width(&next)));
@@ -183,7 +194,7 @@ fn feed_line(
     };
     let room = width.saturating_sub(fixed).saturating_sub(cells::width(&time));
     let count = if unread == 0 { String::new() } else { unread.to_string() };
-    let pad = " ".repeat(count_cells(app).saturating_sub(count.len()));
+    let pad = " ".repeat(counts.saturating_sub(count.len()));
     Line::from(vec![
         Span::styled(format!("{} ", cells::fit(&left, room)), style),
         Span::styled(cells::fit(mark, 1), mark_style),
