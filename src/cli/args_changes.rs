@@ -8,6 +8,9 @@ use clap::{Subcommand, ValueEnum};
     .args(["entries", "feeds", "tags", "search", "all", "before"])
     .multiple(true)
     .required(true))]
+// Made by clap it names what is required by the group before the word that comes first.
+#[command(override_usage = "backissue mark [OPTIONS] <AS> <ENTRY>...\n       \
+    backissue mark [OPTIONS] <AS> <--feed <FEED>|--tag <T>|--search <WORDS>|--before <DATE>|--all>")]
 pub(super) struct MarkArgs {
     /// What the entries become
     #[arg(value_name = "AS")]

@@ -18,7 +18,7 @@ use super::log::{log_effect, log_input};
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
-use super::store::{LoadedSubscriptions, Store, StoreError, catch_sled_panic, mended_unseen};
+use super::store::{LoadedSubscriptions, Store, StoreError, mended_unseen};
 use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -125,24 +125,6 @@ pub fn load_engine(
     Ok((engine, unreadable))
 }
 
-/// The engine and, read beside it, the rows that the first list shows: its frame waits for both.
-fn load_with_rows(
-    store: &mut Store,
-    settings: Settings,
-) -> Result<(Engine, Vec<String>), StoreError> {
-    let reads: &Store = store;
-    let (rows, loaded) = std::thread::scope(|scope| {
-        let rows = scope.spawn(|| catch_sled_panic(|| reads.read_rows_ahead()));
-        let loaded = load_engine(reads, settings, clock::precise_now());
-        (rows.join(), loaded)
-    });
-    // Without them the list reads its rows itself, and says what is wrong with them.
-    if let Ok(Ok(rows)) = rows {
-        store.keep_rows(rows);
-    }
-    loaded
-}
-
 impl Runtime<Headless> {
     /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
     pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
@@ -160,7 +142,7 @@ impl Runtime<App> {
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
         move_logins(&mut store, &mut settings)?;
-        let (engine, unreadable) = load_with_rows(&mut store, settings)?;
+        let (engine, unreadable) = load_engine(&store, settings, clock::precise_now())?;
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;
         app.engine.mended = mended_unseen(store.folder());

@@ -338,6 +338,7 @@ pub(super) fn rows_in(index: &Tree, feed: FeedKey) -> Result<Vec<IndexRow>, Stor
         let damaged = |why| StoreError::Damaged { what: format!("the index of feed {feed}"), why };
         rows.extend(codec::decode_rows(&bytes).map_err(damaged)?);
     }
+    rows.shrink_to_fit();
     Ok(rows)
 }
 

@@ -214,6 +214,31 @@ fn the_help_of_every_command_has_examples_of_that_command_that_can_be_typed() {
     }
 }
 
+/// Commands below one, and below those.
+fn all_below(command: &clap::Command) -> Vec<&clap::Command> {
+    let inner = command.get_subcommands();
+    inner.flat_map(|inner| std::iter::once(inner).chain(all_below(inner))).collect()
+}
+
+#[test]
+fn the_usage_of_every_command_names_its_words_in_the_order_in_which_they_are_typed() {
+    let program = backissue::cli::command();
+    for command in all_below(&program) {
+        let usage = command.clone().render_usage().to_string();
+        let line = usage.lines().next().unwrap();
+        let places: Vec<usize> = command
+            .get_positionals()
+            .map(|word| {
+                let name = word.get_value_names().unwrap()[0].to_string();
+                line.find(&format!("<{name}>"))
+                    .or_else(|| line.find(&format!("[{name}]")))
+                    .unwrap_or_else(|| panic!("{name}: {line}"))
+            })
+            .collect();
+        assert!(places.is_sorted(), "{line}");
+    }
+}
+
 #[test]
 fn what_every_command_takes_stands_under_one_heading() {
     let program = Program::new();

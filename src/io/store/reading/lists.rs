@@ -141,7 +141,10 @@ impl Store {
         if query.order == RowOrder::OldestFirst {
             order.reverse();
         }
-        Ok(order.into_iter().map(|(_, key)| key).collect())
+        // It stays as long as the list is shown.
+        let mut keys: Vec<RowKey> = order.into_iter().map(|(_, key)| key).collect();
+        keys.shrink_to_fit();
+        Ok(keys)
     }
 
     /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading

@@ -7,10 +7,9 @@ use std::thread;
 use serde::de::DeserializeOwned;
 use sled::Tree;
 
-use crate::engine::entries::rows::{Scope, Show};
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
-use crate::history::{Counters, FeedKey, HistoryRecord, IndexRow};
+use crate::history::{Counters, FeedKey, HistoryRecord};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::catch_sled_panic;
 use crate::io::store::error::StoreError;
@@ -104,19 +103,6 @@ impl Store {
             }
             Ok(loaded)
         })
-    }
-
-    /// Reads the index rows of all feeds with something unread: the first list needs them. It may be done beside
-    /// [`Store::load_subscriptions`]; [`Store::keep_rows`] keeps them.
-    pub fn read_rows_ahead(&self) -> Result<BTreeMap<FeedKey, Vec<IndexRow>>, StoreError> {
-        let feeds = self.feeds_in(&Scope::Everything, Show::Unread, true)?;
-        // One that is damaged is told by whoever needs it.
-        Ok(feeds.into_iter().filter_map(|feed| Some((feed, self.read_rows(feed).ok()?))).collect())
-    }
-
-    /// Keeps rows that were read since the store was opened, before anything was written.
-    pub fn keep_rows(&mut self, rows: BTreeMap<FeedKey, Vec<IndexRow>>) {
-        self.rows = rows;
     }
 }
 

@@ -110,8 +110,9 @@ impl Snapshot {
     }
 }
 
-/// Looks for damage behind which there is something, in the part of the log that sled reads when it opens it.
-pub(in crate::io::store) fn inspect(files: &Path) -> io::Result<Finding> {
+/// Looks for damage behind which there is something, in the part of the log that sled reads when it opens it. The buffer
+/// is what the log is read into.
+pub(in crate::io::store) fn inspect(files: &Path, buffer: &mut Vec<u8>) -> io::Result<Finding> {
     if !files.join("db").is_file() {
         return Ok(Finding::Sound);
     }
@@ -123,12 +124,12 @@ pub(in crate::io::store) fn inspect(files: &Path) -> io::Result<Finding> {
     let told = if snapshot.highest > log.length {
         Some("its log is shorter than it was")
     } else {
-        inspect_log(&log, snapshot)?
+        inspect_log(&log, snapshot, buffer)
     };
     Ok(told.map_or(Finding::Sound, |why| Finding::Damaged(why.into())))
 }
 
-fn inspect_log(log: &LogFiles, snapshot: Snapshot) -> io::Result<Option<&'static str>> {
+fn inspect_log(log: &LogFiles, snapshot: Snapshot, buffer: &mut Vec<u8>) -> Option<&'static str> {
     let size = SEGMENT as u64;
     let mut heads = BTreeMap::new();
     for number in 0..log.segments() {
@@ -137,36 +138,36 @@ fn inspect_log(log: &LogFiles, snapshot: Snapshot) -> io::Result<Option<&'static
                 heads.insert(head.lsn, number);
             }
             // A segment that was never used, or was given up, is empty.
-            None if has_messages(&log.segment(number)?) => {
-                return Ok(Some("the head of a part of its log is damaged"));
+            None if has_messages(log.read_segment(number, buffer)) => {
+                return Some("the head of a part of its log is damaged");
             }
             None => {}
         }
     }
     let Some((&newest, _)) = heads.last_key_value() else {
-        return Ok((snapshot.stable > 0).then_some("nothing of its log can be read"));
+        return (snapshot.stable > 0).then_some("nothing of its log can be read");
     };
     if newest.saturating_add(size) < snapshot.stable {
-        return Ok(Some("the end of its log is missing"));
+        return Some("the end of its log is missing");
     }
     let begin = snapshot.stable / size * size;
     for (&lsn, &number) in heads.range(begin..) {
-        let bytes = log.segment(number)?;
+        let bytes = log.read_segment(number, buffer);
         let mut is_whole = true;
-        let end = follow_messages(&bytes, lsn / size, FIRST, |_, found| {
+        let end = follow_messages(bytes, lsn / size, FIRST, |_, found| {
             is_whole &= log.has_whole_blob(&found);
         });
         if !is_whole {
-            return Ok(Some("a large record is damaged"));
+            return Some("a large record is damaged");
         }
         let SegmentEnd::Broken(at) = end else { continue };
-        let behind = next_message(&bytes, lsn / size, at.saturating_add(1)).is_some();
+        let behind = next_message(bytes, lsn / size, at.saturating_add(1)).is_some();
         let known_to_go_on = lsn.saturating_add(at as u64) < snapshot.stable;
         if behind || lsn != newest || known_to_go_on {
-            return Ok(Some("a part of its log is damaged"));
+            return Some("a part of its log is damaged");
         }
     }
-    Ok(None)
+    None
 }
 
 /// Whether there is a message in a segment whose head cannot be read.

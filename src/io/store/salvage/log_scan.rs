@@ -113,13 +113,14 @@ impl LogFiles {
         read_head(&bytes)
     }
 
-    /// The bytes of a segment; fewer at the end of the file.
-    pub(super) fn segment(&self, segment: u64) -> io::Result<Vec<u8>> {
+    /// Reads the bytes of a segment into a buffer, from which they are given back; fewer at the end of the file.
+    pub(super) fn read_segment<'a>(&self, segment: u64, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let at = segment.saturating_mul(SEGMENT as u64);
         let length = self.length.saturating_sub(at).min(SEGMENT as u64);
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(SEGMENT)];
-        read_patiently(&self.log, &mut bytes, at);
-        Ok(bytes)
+        buffer.clear();
+        buffer.resize(usize::try_from(length).unwrap_or(SEGMENT), 0);
+        read_patiently(&self.log, buffer, at);
+        buffer
     }
 
     /// What a message holds; `None`: a file of its own is damaged.
@@ -163,9 +164,10 @@ impl LogFiles {
         let heads: Vec<Option<SegmentHead>> =
             (0..self.segments()).map(|number| self.head(number)).collect();
         let newest = heads.iter().flatten().map(|head| head.lsn).max().unwrap_or(0);
+        let mut buffer = Vec::new();
         for (number, head) in (0_u64..).zip(heads) {
-            let bytes = self.segment(number)?;
-            scan.add_segment(number, head, &bytes, newest);
+            let bytes = self.read_segment(number, &mut buffer);
+            scan.add_segment(number, head, bytes, newest);
         }
         scan.messages.sort_by_key(|message| message.lsn);
         Ok(scan)
