@@ -22,9 +22,9 @@ impl Engine {
         now: DateTime<Utc>,
     ) -> Self {
         let mut engine = Self::empty(settings, zone, salt);
-        for saved in saved {
-            engine.feeds.insert(saved.key, Subscription::saved(saved));
-        }
+        // Made at once the map has no room that it does not use.
+        engine.feeds =
+            saved.into_iter().map(|saved| (saved.key, Subscription::saved(saved))).collect();
         engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
         let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
         for key in keys {

@@ -70,10 +70,7 @@ impl Store {
         let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         // What cannot be looked at is left to sled, which says why.
         salvage::prepare(&files).ok();
-        // It is kept until sled is open: given back before, it would be used again for what sled fills with zeros and hardly
-        // ever touches, 20 MB of figures about itself, which then take memory.
-        let mut buffer = Vec::new();
-        if let Ok(Finding::Damaged(why)) = salvage::inspect(&files, &mut buffer) {
+        if let Ok(Finding::Damaged(why)) = salvage::inspect(&files) {
             return Err(damaged(&why));
         }
         // sled begins anew where it finds nothing that it can read.
@@ -89,7 +86,6 @@ impl Store {
             }
             tries += 1;
         };
-        drop(buffer);
         store.data = folder.into();
         make_data_private(folder);
         if had_records && store.facts.is_empty() {
