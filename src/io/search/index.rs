@@ -171,10 +171,10 @@ impl SearchIndex {
     }
 
     /// Returns what is wrong with the index in a data folder: it cannot be opened, or a checksum does not match. An
-    /// index that does not exist is not damaged.
+    /// index that does not exist is not damaged, nor is one whose making was interrupted.
     pub fn damage(data: &Path) -> Option<String> {
         let folder = Self::folder_in(data);
-        if !folder.exists() {
+        if !folder.exists() || is_begun(&folder) {
             return None;
         }
         let opened = match Self::open_there(&folder) {
@@ -204,6 +204,15 @@ impl SearchIndex {
         let inner = self.index.writer_with_options(options)?;
         Ok(Writer { inner, fields: self.fields })
     }
+}
+
+/// Whether a folder holds an index that was never whole: tantivy writes its own list and its locks before anything else.
+fn is_begun(folder: &Path) -> bool {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.map(|file| file.file_name()).all(|name| {
+        let name = name.to_string_lossy();
+        name == ".managed.json" || name.ends_with(".lock") || name.starts_with(".tmp")
+    })
 }
 
 impl Writer {

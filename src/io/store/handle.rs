@@ -83,6 +83,8 @@ pub struct Store {
     /// What polls changed and is written together.
     pub(super) group: Group,
     pub(super) data: PathBuf,
+    /// Bytes on disk when it was opened.
+    pub(super) opened_bytes: u64,
     /// It is a copy of one that cannot be written.
     pub(super) copy: Option<ReadingCopy>,
     /// Where a copy of it stood, in which the search index still is.

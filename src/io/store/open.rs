@@ -148,6 +148,7 @@ impl Store {
             list_number: 0,
             search_index: SharedIndex::default(),
             data: PathBuf::new(),
+            opened_bytes: db.size_on_disk()?,
             copy: None,
             former_copy: None,
             measure_room,

@@ -53,6 +53,10 @@ pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
 
 /// What a command does while the help is open; `None`: it works as elsewhere.
 pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
+    if command == Command::Space && matches!(app.ui.overlay, Some(Overlay::Help(_))) {
+        scroll_help(app, true, Distance::Page);
+        return Some(Vec::new());
+    }
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if command == Command::Search {
         help.typing = true;
@@ -69,8 +73,10 @@ pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>
 /// Scrolls the help.
 pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     let lines = usize::from(app.ui.viewport.help_lines);
+    // The lines of a page, but for the borders and what stands above and below.
+    let page = app.ui.size.1.saturating_sub(8).max(5);
     if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
-        help.top = moved(help.top, lines, down, distance.steps(10));
+        help.top = moved(help.top, lines, down, distance.steps(page));
     }
     true
 }

@@ -125,6 +125,34 @@ fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
 }
 
 #[test]
+fn the_trouble_of_all_marked_feeds_is_noted_by_one_key_and_nothing_stays_marked() {
+    let mut world = world();
+    for feed in [2, 4] {
+        let url = format!("https://f{feed}.example/feed");
+        world.refuse(&url, 410, AnswerHeaders::default());
+        world.poll(FeedKey(feed));
+        world.poll(FeedKey(feed));
+    }
+    world.press("ggjjjjlxx");
+    assert_eq!(world.app.ui.marked.feeds.len(), 2);
+    world.press("N");
+    assert!(world.notice().starts_with("noted: 2 feeds"), "{}", world.notice());
+    assert!(world.app.ui.marked.is_empty());
+    assert!(world.draw().contains("Nothing needs attention"), "{}", world.draw());
+}
+
+#[test]
+fn space_turns_the_page_in_the_help_and_leaves_it_open() {
+    let mut world = world();
+    world.press("?");
+    let first = world.draw();
+    world.press(" ");
+    assert!(world.draw() != first && world.app.ui.overlay.is_some());
+    world.press("<esc>");
+    assert!(world.app.ui.overlay.is_none());
+}
+
+#[test]
 fn many_feeds_are_one_step_however_many_steps_are_kept() {
     let mut world = world();
     let wanted = (0..300).map(|number| backissue::engine::feeds::addition::Subscribe {

@@ -186,8 +186,14 @@ fn an_index_that_is_gone_or_damaged_is_made_anew() {
     catch_up(&mut store);
     assert_eq!(SearchIndex::damage(folder.path()), None);
     let files = SearchIndex::folder_in(folder.path());
-    for damage in 0..3 {
+    for damage in 0..4 {
         match damage {
+            3 => {
+                // Killed while it was made for the first time.
+                std::fs::remove_dir_all(&files).unwrap();
+                std::fs::create_dir(&files).unwrap();
+                std::fs::write(files.join(".managed.json"), "[]").unwrap();
+            }
             0 => std::fs::remove_dir_all(&files).unwrap(),
             1 => std::fs::write(files.join("meta.json"), "nonsense").unwrap(),
             _ => {
@@ -201,7 +207,11 @@ fn an_index_that_is_gone_or_damaged_is_made_anew() {
                 }
             }
         }
-        assert_eq!(SearchIndex::damage(folder.path()).is_some(), damage > 0, "{damage}");
+        assert_eq!(
+            SearchIndex::damage(folder.path()).is_some(),
+            [1, 2].contains(&damage),
+            "{damage}"
+        );
         if damage == 2 {
             SearchIndex::make_anew(folder.path()).unwrap();
         }

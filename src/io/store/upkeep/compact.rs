@@ -10,7 +10,9 @@ use crate::io::store::record_keys::tree_names;
 /// The key of the size on disk after the last compaction.
 const COMPACT_KEY: &[u8] = b"compact_bytes";
 /// A smaller store is not worth compacting.
-const WORTH_BYTES: u64 = 64 * 1024 * 1024;
+const WORTH_BYTES: u64 = 8 * 1024 * 1024;
+/// One that was never compacted is at the end of the session that filled it only if it is so large.
+const WORTH_AT_ONCE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +24,12 @@ pub struct Compacted {
 }
 
 impl Store {
-    /// Whether the log has more than twice the size it had after the last compaction (STORE 3).
+    /// Whether the log has 1.4 times the size it had after the last compaction.
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
         let bytes = self.db.size_on_disk()?;
         let last = self.facts.get(COMPACT_KEY)?;
-        let last =
-            last.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
-        Ok(bytes > last.saturating_mul(2).max(WORTH_BYTES))
+        let last = last.and_then(|bytes| bytes.as_ref().try_into().ok()).map(u64::from_be_bytes);
+        Ok(is_worth(bytes, last, self.opened_bytes))
     }
 
     /// An error if there is no room for a second store of what lives in this one.
@@ -92,9 +93,36 @@ impl Store {
     }
 }
 
+/// Whether a log of so many bytes is worth compacting, which had `last` after the last compaction and `opened` when it was
+/// opened.
+const fn is_worth(bytes: u64, last: Option<u64>, opened: u64) -> bool {
+    match last {
+        Some(last) => bytes > WORTH_BYTES && bytes > last.saturating_add(last / 5 * 2),
+        // What was just written for the first time is packed almost as well as it can be.
+        None => bytes > if bytes / 2 > opened { WORTH_AT_ONCE_BYTES } else { WORTH_BYTES },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::io::store::upkeep::compact::*;
+
+    #[test]
+    fn a_store_is_compacted_before_it_is_half_as_large_again_and_not_when_it_was_just_filled() {
+        const MB: u64 = 1 << 20;
+        for (bytes, last, opened, expected) in [
+            (7 * MB, None, 7 * MB, false),
+            (7 * MB, Some(MB), 7 * MB, false),
+            (20 * MB, None, 0, false),
+            (20 * MB, None, 18 * MB, true),
+            (65 * MB, None, 0, true),
+            (139 * MB, Some(100 * MB), 100 * MB, false),
+            (141 * MB, Some(100 * MB), 100 * MB, true),
+            (141 * MB, Some(100 * MB), 20 * MB, true),
+        ] {
+            assert_eq!(is_worth(bytes, last, opened), expected, "{bytes} {last:?} {opened}");
+        }
+    }
 
     #[test]
     fn where_there_is_no_room_for_a_second_store_nothing_is_begun_and_the_need_is_told() {
@@ -124,7 +152,7 @@ mod tests {
         assert!(steps > 10);
         let store = Store::open(folder.path()).unwrap();
         assert_eq!(store.bodies.iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
-        // However small: what is left is not twice the size it is measured by, so it is not copied again and again.
+        // However small: what is left is about the size it is measured by, so it is not copied again and again.
         let last = store.facts.get(COMPACT_KEY).unwrap().unwrap();
         let last = u64::from_be_bytes(last.as_ref().try_into().unwrap());
         assert!(store.db.size_on_disk().unwrap() < 2 * last, "{last}");

@@ -77,10 +77,12 @@ impl FreshStore {
     fn write(&mut self) -> Result<(), StoreError> {
         let batch = std::mem::take(&mut self.batch);
         self.waiting = 0;
-        match &self.tree {
-            Some(tree) => Ok(tree.apply_batch(batch)?),
-            None => Ok(()),
-        }
+        let Some(tree) = &self.tree else { return Ok(()) };
+        tree.apply_batch(batch)?;
+        // sled writes what it holds several times while it grows, and uses the room of what it has written again only after a
+        // flush.
+        self.db.flush()?;
+        Ok(())
     }
 
     /// Replaces the store, which is renamed to `aside` in the data folder, or removed. Everything is durable before
