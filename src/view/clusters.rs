@@ -10,8 +10,9 @@ use ratatui::buffer::Buffer;
 pub(super) fn simplify(buffer: &mut Buffer) {
     let mut letter = None;
     for cell in &mut buffer.content {
-        if let Some(second) = letter.take() {
-            cell.set_char(second);
+        if let Some((second, style)) = letter.take() {
+            // The cell behind a wide sign has no look of its own.
+            cell.set_char(second).set_style(style);
             continue;
         }
         let symbol = cell.symbol();
@@ -22,7 +23,7 @@ pub(super) fn simplify(buffer: &mut Buffer) {
         match (chars.next(), chars.next()) {
             (Some(first), Some(second)) if is_flag_letter(first) && is_flag_letter(second) => {
                 cell.set_char(as_letter(first));
-                letter = Some(as_letter(second));
+                letter = Some((as_letter(second), cell.style()));
             }
             (Some(first), Some(_)) if symbol.chars().any(is_joining) => {
                 cell.set_char(first);
@@ -80,5 +81,15 @@ mod tests {
             let written: String = buffer.content.iter().map(Cell::symbol).collect();
             assert_eq!(written.trim_end(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn both_letters_of_a_flag_look_as_the_flag_did() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        buffer.set_string(0, 0, "🇵🇹", Style::new().reversed().bold());
+        simplify(&mut buffer);
+        let [first, second, ..] = buffer.content.as_slice() else { panic!("{buffer:?}") };
+        assert_eq!((first.symbol(), second.symbol()), ("P", "T"));
+        assert_eq!(first.style(), second.style());
     }
 }

@@ -216,7 +216,10 @@ fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     match facts.standing {
         FeedStatus::Gone | FeedStatus::Stopped => {
             let at = last_try(feed);
-            let text = format!("The publisher ended this feed on {}; its entries stay.", day(at));
+            let counters = &feed.counters;
+            let has_entries = counters.next_seq.max(counters.total).max(counters.unread) > 0;
+            let stay = if has_entries { "; its entries stay" } else { "" };
+            let text = format!("The publisher ended this feed on {}{stay}.", day(at));
             return Some(describe(feed, "gone", Remedy::Resume, at, text));
         }
         FeedStatus::Dead => {

@@ -35,7 +35,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
         return lines;
     };
     if rhythm.publications == 0 {
-        let text = "it is not known yet when it publishes: its entries have no usable dates";
+        let text = "it is not known yet when it publishes: no entry with a usable date was seen";
         lines.extend(sentence(text, ink.width, theme::DIM));
         return lines;
     }

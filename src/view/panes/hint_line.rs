@@ -49,6 +49,7 @@ const PLAN: [Hint; 5] = [
     ("steps", "why"),
     ("back", "close"),
 ];
+const TIMETABLE: [Hint; 3] = [("poll", "check now"), ("plan", "why then"), ("back", "close")];
 const HELP: [Hint; 3] = [("search", "find"), ("down", "down"), ("close", "close")];
 
 /// Draws the line, if there is room for one.
@@ -96,8 +97,10 @@ fn hints(app: &App) -> &'static [Hint] {
         (None, Pane::Entries) if attention::is_open(app) => &ATTENTION,
         (None, Pane::Entries) => &ENTRIES,
         (None, Pane::Reader) => &READER,
-        (Some(Overlay::Plan(_) | Overlay::Timetable(_)), _) => &PLAN,
-        (Some(Overlay::Help(_)), _) => &HELP,
+        (Some(Overlay::Plan(_)), _) => &PLAN,
+        (Some(Overlay::Timetable(_)), _) => &TIMETABLE,
+        // While words are typed the keys are letters.
+        (Some(Overlay::Help(help)), _) if !help.typing => &HELP,
         (Some(_), _) => &[],
     }
 }
