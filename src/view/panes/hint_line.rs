@@ -49,7 +49,13 @@ const PLAN: [Hint; 5] = [
     ("steps", "why"),
     ("back", "close"),
 ];
-const TIMETABLE: [Hint; 3] = [("poll", "check now"), ("plan", "why then"), ("back", "close")];
+const TIMETABLE: [Hint; 5] = [
+    ("poll", "check now"),
+    ("more-often", "more often"),
+    ("less-often", "less often"),
+    ("plan", "why"),
+    ("back", "close"),
+];
 const HELP: [Hint; 3] = [("search", "find"), ("down", "down"), ("close", "close")];
 
 /// Draws the line, if there is room for one.
