@@ -38,7 +38,9 @@ fn write(store: &mut Store, round: u32) -> EntryKey {
 
 fn read(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let name = |path: &Path| path.strip_prefix(folder).unwrap().to_owned();
-    files_of(folder).iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
+    // sled removes files that it needs no more while this looks.
+    let found = files_of(folder);
+    found.iter().filter_map(|path| Some((name(path), fs::read(path).ok()?))).collect()
 }
 
 /// What a disk may hold between two states: of each block and each file that differs the one or the other.
