@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::marking::marked_feeds;
-use crate::engine::request::Request;
+use crate::engine::request::{Request, TroubleAnswer};
 use crate::feed::opml::subscription_list::normal_tags;
 use crate::history::{EntryKey, Flag};
-use crate::schedule::Pace;
+use crate::schedule::{Pace, counted_words};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::layout::Pane;
@@ -28,6 +28,21 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
         Pace::Less => "less often",
     };
     app.ui.say(now, format!("{count} feeds are checked {words} · u undo"));
+    Some(effects)
+}
+
+/// The reader has seen what is the matter with the marked feeds; `None`: none is marked.
+pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
+    let feeds = marked_feeds(app);
+    let noted = counted_words(feeds.len(), "feed", "feeds");
+    let note = |feed| Request::Trouble(feed, TroubleAnswer::Note);
+    let requests: Vec<Request> = feeds.into_iter().map(note).collect();
+    if requests.is_empty() {
+        return None;
+    }
+    let effects = app.ask(now, Request::Together(requests));
+    app.ui.marked = Marked::default();
+    app.ui.say(now, format!("noted: {noted}; they are listed again if something changes"));
     Some(effects)
 }
 

@@ -173,7 +173,9 @@ fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Marks the selected entry read, or unread again; in the list of feeds that need attention it notes the trouble.
 fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if attention::is_open(app) {
-        return attention::note_trouble(app, now);
+        let noted =
+            if app.ui.focus == Pane::Feeds { None } else { change_marked::note_trouble(app, now) };
+        return noted.unwrap_or_else(|| attention::note_trouble(app, now));
     }
     toggle_flag(app, now, Flag::Read)
 }

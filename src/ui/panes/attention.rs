@@ -4,13 +4,10 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::trouble::{self, Concern, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
-use crate::history::FeedKey;
-use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::marked::Marked;
 
 /// Lines of one row: title, reason in three, remedy.
 pub const ROW_LINES: usize = 5;
@@ -36,19 +33,8 @@ pub fn apply_remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ask(now, Request::Trouble(concern.feed, trouble::answer(concern.remedy)))
 }
 
-/// The reader has seen the selected concern, or those of the marked feeds.
+/// The reader has seen the selected concern.
 pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let is_here = |feed: &FeedKey| app.engine.feeds.contains_key(feed);
-    let marked: Vec<FeedKey> = app.ui.marked.feeds.iter().copied().filter(is_here).collect();
-    if !marked.is_empty() && app.ui.focus != Pane::Feeds {
-        let count = u32::try_from(marked.len()).unwrap_or(u32::MAX);
-        let note = |feed| Request::Trouble(feed, TroubleAnswer::Note);
-        let effects = app.ask(now, Request::Together(marked.into_iter().map(note).collect()));
-        app.ui.marked = Marked::default();
-        let noted = counted_words(count, "feed", "feeds");
-        app.ui.say(now, format!("noted: {noted}; they are listed again if something changes"));
-        return effects;
-    }
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     app.ask(now, Request::Trouble(concern.feed, TroubleAnswer::Note))
 }

@@ -103,8 +103,8 @@ fn escape_takes_marks_away_and_changes_nothing() {
     assert!(!world.app.ui.marked.is_empty() || world.notice().starts_with("only feeds"));
 }
 
-#[test]
-fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
+/// Two of the feeds are gone.
+fn world_with_gone_feeds() -> World {
     let mut world = world();
     for feed in [2, 4] {
         let url = format!("https://f{feed}.example/feed");
@@ -112,6 +112,12 @@ fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
         world.poll(FeedKey(feed));
         world.poll(FeedKey(feed));
     }
+    world
+}
+
+#[test]
+fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
+    let mut world = world_with_gone_feeds();
     world.press("ggjjjjl");
     assert!(world.draw().contains("Z all that ended"), "{}", world.draw());
     world.press("Z");
@@ -126,13 +132,7 @@ fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
 
 #[test]
 fn the_trouble_of_all_marked_feeds_is_noted_by_one_key_and_nothing_stays_marked() {
-    let mut world = world();
-    for feed in [2, 4] {
-        let url = format!("https://f{feed}.example/feed");
-        world.refuse(&url, 410, AnswerHeaders::default());
-        world.poll(FeedKey(feed));
-        world.poll(FeedKey(feed));
-    }
+    let mut world = world_with_gone_feeds();
     world.press("ggjjjjlxx");
     assert_eq!(world.app.ui.marked.feeds.len(), 2);
     world.press("N");

@@ -31,6 +31,7 @@ const FEEDS: &[u8] = b"feeds";
 const ABOUT: &[u8] = b"about";
 /// What is not filled from a backup: a change that was taken back meanwhile would be there again.
 const NOT_FILLED: &[u8] = b"undo";
+
 /// A folder with files that were damaged, kept until the reader throws it away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFolder {
