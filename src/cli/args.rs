@@ -62,7 +62,7 @@ pub(super) enum Command {
     Export(ExportArgs),
     /// List the subscriptions
     Feeds(FeedsArgs),
-    /// Unsubscribe from feeds; 'undo' brings them back for a week
+    /// Unsubscribe from feeds; within a week 'undo' brings back the last, 'subscribe-again' any of them
     Unsubscribe(FeedsNamed),
     /// Subscribe again to feeds that you unsubscribed from within a week, as they were
     SubscribeAgain(FeedsNamed),

@@ -33,9 +33,9 @@ const EXAMPLES: [(&str, &str); 6] = [
     ("backissue demo", "Looks around without a network."),
     ("backissue add https://site.example", "Finds the feed of a site and subscribes to it."),
     ("backissue import ~/.newsboat/urls", "Takes the feeds of newsboat along."),
-    ("backissue poll --quiet", "Checks all feeds that are due; for cron."),
+    ("backissue poll --quiet", "Polls all feeds that are due; for cron."),
     ("backissue entries --unread --json", "Lists unread entries for a program."),
-    ("backissue plan orchard", "Says when a feed is checked next, and why then."),
+    ("backissue plan orchard", "Says when a feed is polled next, and why then."),
 ];
 
 /// The sections, in the language of manual pages.

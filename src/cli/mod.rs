@@ -52,9 +52,7 @@ pub fn main() -> ExitCode {
     };
     let done = run(args);
     if console::has_failed() {
-        console::tell(
-            "backissue: standard output could not be written: what was to stand there is not whole",
-        );
+        console::tell("backissue: standard output could not be written: the output is incomplete");
         return ExitCode::from(2);
     }
     match done {

@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the commands of others may go on when the one for which this process was started is done.
 const GUESTS_TIME: Duration = Duration::from_mins(1);
 /// Said of a command that panicked.
-const FAULT: &str = "the command ended by a fault; the store is whole";
+const FAULT: &str = "the command ended by a fault of the program; the store is intact";
 /// How often a command is handed in again whose owner ended before it began, and the pause before that.
 const TRIES_MAX: u32 = 100;
 const AGAIN_PAUSE: Duration = Duration::from_millis(20);
@@ -304,7 +304,7 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
         | Command::Config(_)
         | Command::Restore(_)
         | Command::Completions(_)
-        | Command::Man(_) => Err(Failure::new("that command is not done by another process")),
+        | Command::Man(_) => Err(Failure::new("another process cannot do that command")),
     }
 }
 

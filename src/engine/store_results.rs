@@ -98,7 +98,8 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
             unsubscribe::put_back(engine, now, feed, given_up);
             Vec::new()
         }
-        Some(Rollback::Subscribed(feeds)) => {
+        Some(Rollback::Subscribed { feeds, change }) => {
+            engine.undo.forget(change);
             for feed in feeds {
                 unsubscribe::leave(engine, feed);
             }

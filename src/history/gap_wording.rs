@@ -171,15 +171,15 @@ fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) 
         }
         (GapKind::Paged, _) if gap.edge.url.is_empty() => ("none is known", "looks again"),
         (GapKind::Paged, _) => ("one at a time", "loads one"),
-        (GapKind::Interrupted, _) => ("after the next check", "goes on now"),
+        (GapKind::Interrupted, _) => ("after the next poll", "goes on now"),
     };
     (next.to_owned(), enter)
 }
 
-/// A time to come: `today 18:00`, `tomorrow 18:00`, `on 4 March 18:00`; one that has come: `after the next check`.
+/// A time to come: `today 18:00`, `tomorrow 18:00`, `on 4 March 18:00`; one that has come: `after the next poll`.
 fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     if at <= now {
-        return "after the next check".to_owned();
+        return "after the next poll".to_owned();
     }
     let (then, today) = (at.with_timezone(&zone), now.with_timezone(&zone).date_naive());
     let time = then.format("%H:%M");

@@ -318,8 +318,11 @@ fn learn(wanted: &LearnWanted) -> ScreenInput {
 
 fn import(path: &str) -> ScreenInput {
     if path == "-" {
-        return Input::Trouble("type the path of a file: OPML, or addresses one a line".into())
-            .into();
+        return Input::Trouble(
+            "type the path of a file: OPML, newsboat's or newsraft's urls, or addresses one a line"
+                .into(),
+        )
+        .into();
     }
     match read_opml(path) {
         Ok(read) => ScreenInput::ListRead(Box::new(ImportedList {
@@ -369,7 +372,7 @@ pub fn left_out(read: &subscription_list::Opml) -> Vec<String> {
     let bad =
         read.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     let broken = read.broken.iter().map(|broken| {
-        format!("line {}: the list breaks off; what stands before was imported", broken.line)
+        format!("line {}: the list breaks off; what comes before that was imported", broken.line)
     });
     bad.chain(broken).collect()
 }

@@ -2,7 +2,9 @@
 
 use super::facts::Facts;
 use super::interval::pace::Pace;
-use super::limits::{HARD_MIN_SECONDS, INTERVAL_MAX_SECONDS};
+use super::limits::{
+    DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS, INTERVAL_MAX_SECONDS,
+};
 use super::plan::SettledBy;
 
 /// One of the reader's two bounds.
@@ -49,6 +51,21 @@ impl Bounds {
         let min = i64::from(settings.min_seconds).clamp(lowest, INTERVAL_MAX_SECONDS);
         let max = i64::from(settings.max_seconds).clamp(min, INTERVAL_MAX_SECONDS);
         Self { pace: settings.pace, min, max, hard_min, fixed }
+    }
+
+    /// Whether the least interval is the least that can be chosen; on loopback hosts, as in the demo, it may be shorter.
+    pub(super) const fn has_least_min(&self) -> bool {
+        self.min <= HARD_MIN_SECONDS
+    }
+
+    /// Whether the least interval is that of a reader who chose none.
+    pub(super) fn has_usual_min(&self) -> bool {
+        self.min == i64::from(DEFAULT_MIN_SECONDS)
+    }
+
+    /// Whether the longest interval is that of a reader who chose none.
+    pub(super) fn has_usual_max(&self) -> bool {
+        self.max == i64::from(DEFAULT_MAX_SECONDS)
     }
 
     /// An interval after the pace, before the bounds.

@@ -97,7 +97,7 @@ mod tests {
         let held = with_pace(&with_ttl(15), Pace::More, instant(TEN), 0.0);
         assert_eq!(minutes_after_ten(std::slice::from_ref(&held)), [15]);
         let reason =
-            "halved to 7 min 30 s, held at your minimum of 15 min: the setting has no effect";
+            "halved to 7 min 30 s, held at the usual minimum of 15 min: the setting has no effect";
         assert!(held.steps.iter().any(|step| step.reason == reason), "{:#?}", held.steps);
         let settings = ScheduleSettings { max_seconds: 240 * 60, ..ScheduleSettings::default() };
         let slow = Facts { settings, ..with_ttl(240) };

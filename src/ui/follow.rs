@@ -17,6 +17,7 @@ use super::state::overlay::{Asks, Choice, Overlay, Question};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::input::Input;
+use crate::engine::politeness::host_queue::site_of;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::engine::store_results;
@@ -107,6 +108,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         }
         Event::FeedsChanged => feeds_pane::rebuild_rows(app),
         Event::FeedListChanged => {
+            poll_answers::forget_unsubscribed(app);
             feeds_pane::rebuild_rows(app);
             let mut effects = load_rows::open_list(app, now);
             effects.extend(counts::count_today(app, now));
@@ -217,7 +219,11 @@ fn offer_plain(app: &mut App, addition: u32) {
     }
     let plain = app.engine.additions.get(&addition).and_then(|addition| addition.plain.clone());
     if let Some(plain) = plain.filter(|_| app.ui.overlay.is_none()) {
-        let text = format!("No secure connection. Ask {plain} without encryption? y/n");
+        let text = format!(
+            "There is no secure connection to {}: over http, others on the way could see or change what you \
+             read. Use http? y/n",
+            site_of(&plain)
+        );
         app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::AskPlainly(plain) }));
     }
 }

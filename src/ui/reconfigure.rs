@@ -12,7 +12,7 @@ use crate::engine::input::Input;
 pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
-            app.ui.complain(now, format!("{why}; what was in force before stays"));
+            app.ui.complain(now, format!("{why}; the configuration before stays in force"));
             return Vec::new();
         }
         Reconfigured::Read { settings, screen, appearance, notes } => {

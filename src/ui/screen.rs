@@ -29,11 +29,11 @@ use crate::history::EntryKey;
 use crate::search::Marks;
 
 /// Columns from which on two panes can stand side by side.
-const SIDE_BY_SIDE_COLUMNS: u16 = 60;
+pub const SIDE_BY_SIDE_COLUMNS: u16 = 60;
 /// Columns from which on three panes can.
-const THREE_COLUMNS: u16 = 100;
+pub const THREE_COLUMNS: u16 = 100;
 /// Rows from which on the entries can stand above the reader.
-const STACKED_ROWS: u16 = 20;
+pub const STACKED_ROWS: u16 = 20;
 /// Rows from which on there is one for hints.
 const HINT_ROWS: u16 = 18;
 

@@ -79,7 +79,7 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
     frame.render_widget(Paragraph::new(tour_lines), tour);
     hint_line::draw(frame, hints, app);
     let viewport = if app.engine.feeds.is_empty() {
-        welcome::draw(frame, panes);
+        welcome::draw(frame, panes, app, now);
         nowhere(app)
     } else {
         draw_panes(frame, panes, app, now)
@@ -88,7 +88,7 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
     let viewport = over.fold(viewport, |viewport, overlay| {
         draw_overlay(frame, panes, app, overlay, viewport, now)
     });
-    let covered = status::draw(frame, bottom, app, now);
+    let covered = status::draw(frame, (panes, bottom), app, now);
     // Pictures and links are put into what is in sight of the text.
     let rows = viewport.reader.rows.min(covered.saturating_sub(viewport.reader.row));
     Viewport { reader: Area { rows, ..viewport.reader }, ..viewport }

@@ -1,6 +1,6 @@
 //! Times as people say them.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
 /// A stretch of time in its largest unit: `45s`, `12m`, `3h`, `6d`, `9w`, `2y`.
@@ -32,21 +32,36 @@ pub fn minute(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
 }
 
-/// A day heading: `Today`, `Yesterday`, else the date.
+/// A day heading: `Today`, `Yesterday`, else the day of the week, each with the date; the year only if it is not this one.
 pub(super) fn day(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     let (day, today) =
         (at.with_timezone(&zone).date_naive(), now.with_timezone(&zone).date_naive());
     match today.signed_duration_since(day).num_days() {
         0 => format!("Today, {}", day.format("%-d %B")),
         1 => format!("Yesterday, {}", day.format("%-d %B")),
-        2..=6 => day.format("%A, %-d %B").to_string(),
-        _ => day.format("%a %-d %B %Y").to_string(),
+        _ if day.year() == today.year() => day.format("%A, %-d %B").to_string(),
+        _ => day.format("%A, %-d %B %Y").to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn day_headings_have_one_form_and_the_year_only_where_it_is_another() {
+        let at = |text: &str| -> DateTime<Utc> { text.parse().unwrap() };
+        let now = at("2026-11-17T12:00:00Z");
+        for (listed, expected) in [
+            ("2026-11-17T01:00:00Z", "Today, 17 November"),
+            ("2026-11-16T01:00:00Z", "Yesterday, 16 November"),
+            ("2026-11-15T01:00:00Z", "Sunday, 15 November"),
+            ("2026-01-08T01:00:00Z", "Thursday, 8 January"),
+            ("2025-12-31T01:00:00Z", "Wednesday, 31 December 2025"),
+        ] {
+            assert_eq!(day(at(listed), now, Tz::UTC), expected);
+        }
+    }
 
     #[test]
     fn stretches_are_told_in_their_largest_unit() {

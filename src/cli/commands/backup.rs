@@ -92,7 +92,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
     if data.join(&aside).exists() {
         console::tell(&format!(
-            "  what was there before is kept in {}; delete it when you are content",
+            "  what was there before is kept in {}; delete it when you no longer need it",
             data.join(&aside).display()
         ));
     }
@@ -108,7 +108,7 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     if path.exists() {
         if std::fs::read_to_string(&path).is_ok_and(|there| there != text) {
             console::tell(&format!(
-                "  {} differs from the backup's and was left alone",
+                "  {} differs from the backup's and was not changed",
                 path.display()
             ));
         }
@@ -119,6 +119,6 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     };
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
     std::fs::write(&path, text).map_err(cannot)?;
-    console::tell(&format!("  the configuration was put to {}", path.display()));
+    console::tell(&format!("  the configuration was written to {}", path.display()));
     Ok(())
 }

@@ -37,12 +37,12 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
         };
         session::dress_screen(options, &mut runtime);
         session::stop_on_signals(&runtime);
-        let feed_settings = server.site.subscriptions().into_iter().map(|offer| Subscribe {
-            address: offer.url,
-            tags: offer.tags,
-            ..Subscribe::default()
-        });
-        runtime.ask(Request::Import(feed_settings.collect()));
+        // Not as an import: undo would take the whole demo away.
+        for offer in server.site.subscriptions() {
+            let (address, tags) = (offer.url, offer.tags);
+            let wanted = Subscribe { address, tags, unasked: true, ..Subscribe::default() };
+            runtime.ask(Request::Subscribe(Box::new(wanted)));
+        }
         runtime.program.ui.tour = Some(Tour::default());
         show_screen(runtime, None, options.verbose).await.map(|left| left.ending)
     })

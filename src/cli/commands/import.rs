@@ -7,6 +7,9 @@ use crate::cli::session::Failure;
 use crate::engine::request::Request;
 use crate::io::performing;
 
+/// What can be done after an import.
+const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' takes the import back";
+
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failure> {
     let cannot = |why: String| Failure::new(format!("'{}' cannot be imported: {why}", args.file));
@@ -19,7 +22,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
     }
     if let Some(broken) = &read.broken {
-        let what = "breaks off; what stands before was imported";
+        let what = "breaks off; what comes before that was imported";
         desk.tell(&format!("'{}', line {}: the list {what}", args.file, broken.line));
     }
     let request = Request::Import(performing::subscriptions_in(&read));
@@ -31,9 +34,10 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
     }
     let bad = imported.bad.len().saturating_add(read.bad.len());
     desk.put(&format!(
-        "{} added, {} known before, {bad} could not be read; 'backissue poll' fetches what is due",
+        "{} added, {} subscribed to before, {bad} could not be read{}",
         imported.added.len(),
-        imported.known.len()
+        imported.known.len(),
+        if imported.added.is_empty() { "" } else { NEXT }
     ));
     let nothing = imported.added.is_empty() && imported.known.is_empty();
     let whole = bad == 0 && read.broken.is_none();

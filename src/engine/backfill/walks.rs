@@ -149,7 +149,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
     // A feed that may not be walked still says so in its list.
     if held_up && policy.mode != Mode::Off {
-        let why = "its archives are asked for after its next good check";
+        let why = "its archives are asked for after its next successful poll";
         let told = backfill.asked.then(|| why.to_owned());
         return rest(engine, feed, told);
     }
@@ -276,7 +276,7 @@ fn answered(
         }
         Err(failure) if backfill.paging => {
             record.page_failed(now);
-            trouble = Some(format!("the older page could not be had: {}", words(&failure)));
+            trouble = Some(format!("the older page could not be fetched: {}", words(&failure)));
         }
         Err(failure) => {
             let offline = failure == ArchiveFailure::Offline;

@@ -1,4 +1,4 @@
-//! Subscribing to many addresses at once.
+//! Subscribing to many addresses at once, as one change that can be taken back.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::addition::{Imported, Subscribe};
 use super::addresses::{address_of, comparable};
+use super::chosen_settings::Chosen;
 use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
 use super::typed_logins::{take_login, without_login};
@@ -14,6 +15,7 @@ use crate::engine::event::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::Step;
 use crate::history::FeedKey;
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
@@ -21,7 +23,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
     let mut imported = Imported::default();
-    let (mut records, mut effects) = (Vec::new(), Vec::new());
+    let (mut records, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());
     for asked in wanted {
         let url = match address_of(&asked.address) {
             Ok(url) => url,
@@ -34,38 +36,49 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         effects.extend(kept);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
-            records.extend(with_tags(engine, feed, &asked.tags));
+            if let Some((before, record)) = with_tags(engine, feed, &asked.tags) {
+                steps.push(Step::Changed { feed, before: Box::new(before) });
+                records.push((feed, record));
+            }
             continue;
         }
         let (feed, record) = insert(engine, now, &asked, url);
         known.insert(comparable(&record.url), feed);
         imported.added.push(feed);
+        steps.push(Step::Resubscribed(feed));
         records.push((feed, record));
     }
     engine.tell(Event::FeedsChanged);
     let text = format!(
-        "{} subscriptions added, {} known before, {} refused",
+        "{} feeds added, {} subscribed to before, {} refused",
         imported.added.len(),
         imported.known.len(),
         imported.bad.len()
     );
-    engine.say(text);
-    let rollback = Rollback::Subscribed(imported.added.clone());
+    let change = (!steps.is_empty()).then(|| engine.undo.push(Step::Together(steps)));
+    if change.is_some() {
+        engine.say_undoable(text);
+    } else {
+        engine.say(text);
+    }
+    let rollback = Rollback::Subscribed { feeds: imported.added.clone(), change };
     engine.imported = Some(imported);
     engine.unsaved = engine.unsaved.saturating_add(1);
     effects.push(Effect::store_ahead(Job::SaveRecords(records), rollback));
     effects
 }
 
-/// Adds tags to a known subscription; `None` if it has them all.
+/// Adds tags to a known subscription; answers with what was chosen for it before, and with its record. `None` if it has
+/// them all.
 fn with_tags(
     engine: &mut Engine,
     feed: FeedKey,
     tags: &[String],
-) -> Option<(FeedKey, SubscriptionRecord)> {
+) -> Option<(Chosen, SubscriptionRecord)> {
     let record = &mut engine.feeds.get_mut(&feed)?.record;
+    let before = record.chosen();
     let new: Vec<String> = tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
     let changed = !new.is_empty();
     record.tags.extend(new);
-    changed.then(|| (feed, record.clone()))
+    changed.then(|| (before, record.clone()))
 }

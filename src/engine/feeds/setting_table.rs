@@ -16,12 +16,12 @@ use crate::schedule::Pace;
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     row("title", TITLE)
         .line(1, "title", |_, publisher| publisher.to_owned())
-        .flag("title", "S", "Call the feed by this title; an empty one: as the publisher does")
+        .flag("title", "S", "Show the feed under this title; empty: the publisher's own")
         .not_in_opml(),
     row("tags", SettingKind::Tags).line(2, "tags", |_, _| "none; several with commas".into()).flag(
         "tag",
         "T",
-        "These tags instead of those it has; may be repeated, an empty one takes all away",
+        "Replace its tags by this one; may be repeated, an empty one removes all",
     ).repeated().not_in_opml(),
     row("pace", PACE)
         .line(3, "how often", |settings, _| settings.poll.pace.word().into())
@@ -47,13 +47,13 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         )
         .words(&["auto", "ask", "off"]),
     row("learn", LEARN)
-        .line(7, "learn its rhythm", |settings, _| {
+        .line(7, "learn when it posts", |settings, _| {
             if settings.poll.learn { "yes" } else { "no" }.into()
         })
         .flag(
             "learn",
             "LEARN",
-            "Learn its rhythm where the publisher says nothing; auto: as configured",
+            "Learn when it posts, if its publisher does not say how often to poll; auto: as configured",
         )
         .words(&["on", "off", "auto"]),
     row("rules", RULES)
@@ -61,16 +61,16 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .flag(
             "rule",
             "R",
-            "A rule of your own instead of those it has, like 'Mon-Fri 9:00-18:00 45m'; may be repeated, an empty \
-             one takes all away",
+            "Replace your own rules by this one, like 'Mon-Fri 9:00-18:00 45m'; may be repeated, an empty one \
+             removes all",
         ).repeated(),
     row("archives", ARCHIVES)
-        .line(12, "archives from elsewhere", |_, _| "not a standard".into())
+        .line(12, "archives from elsewhere", |_, _| "or WordPress pages, or the Internet Archive".into())
         .flag(
             "archives",
             "ARCHIVES",
             "Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the \
-             Internet Archive; no standard, off by default",
+             Internet Archive; off by default, as no standard covers it",
         )
         .words(&["none", "wordpress", "internet-archive"]),
     row(
@@ -81,14 +81,14 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     .flag(
         "ignore-cache-lifetime",
         "IGNORE_CACHE_LIFETIME",
-        "Do not believe how long the server says its answers stay fresh",
+        "Poll also while the server says that its last answer is still fresh",
     ),
     row("ignore-skips", SettingKind::Switch(|feed_settings| &mut feed_settings.ignore_skips))
         .line(10, "ignore skip hours and days", no_hint)
         .flag(
             "ignore-skips",
             "IGNORE_SKIPS",
-            "Do not keep the hours and days the publisher asks to skip",
+            "Poll also in the hours and on the days the publisher asks to skip",
         ),
     row("full-text", SettingKind::Switch(|feed_settings| &mut feed_settings.full_text))
         .line(13, "always the full text", no_hint)

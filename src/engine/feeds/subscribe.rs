@@ -22,6 +22,7 @@ use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::Step;
 use crate::feed::discover::feed_address_of;
 use crate::feed::discover::page_feeds::well_known;
 use crate::feed::opml::subscription_list::normal_tags;
@@ -295,7 +296,9 @@ pub fn subscribe(
     let feed = saved.0;
     engine.tell(Event::FeedsChanged);
     engine.unsaved = engine.unsaved.saturating_add(1);
-    let rollback = Rollback::Subscribed(vec![feed]);
+    // What was subscribed to without a look at it is no single change of the reader's.
+    let change = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
+    let rollback = Rollback::Subscribed { feeds: vec![feed], change };
     (
         Added { feed, known: false },
         vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)],
@@ -345,7 +348,7 @@ fn subscribe_to(
     engine.tell(Event::FeedsChanged);
     let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
     let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
-    engine.say(text);
+    engine.say_undoable(text);
     engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
     (added, effects)
 }

@@ -224,7 +224,8 @@ fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
         }
         FeedStatus::Dead => {
             let since = failing_since(feed);
-            let text = format!("Nothing but 404 since {}: asked once a week.", day(since));
+            let text =
+                format!("It has answered only 404 since {}: it is polled once a week.", day(since));
             return Some(describe(feed, "dead", Remedy::Retry, since, text));
         }
         FeedStatus::Active | FeedStatus::Archive | FeedStatus::Paused => {}
@@ -251,7 +252,7 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     }
     Some(if matches!(feed.state.status, Some(401 | 407)) {
         let text = format!(
-            "It needs credentials since {}: put them into config.toml under [[network.credentials]].",
+            "It has needed credentials since {}: put them into config.toml under [[network.credentials]].",
             day(since)
         );
         describe(feed, "needs credentials", Remedy::Retry, since, text)
@@ -275,7 +276,7 @@ fn of_archive(feed: &Subscription) -> Option<Concern> {
         Some(current) => (
             if archive.insecure { Remedy::AllowInsecure } else { Remedy::Retry },
             format!(
-                "Its address is that of an archive, where nothing new comes; its feed {current} was not gone over to: {}.",
+                "Its address is that of an archive, where nothing new comes; backissue did not switch to its feed {current}: {}.",
                 archive.why
             ),
         ),
@@ -332,7 +333,7 @@ pub fn apply_answer(
         ),
         TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
         TroubleAnswer::Resume if !has_ended && !state.facts.hints.expired => {
-            Some("has not ended: it is polled as planned; to look at it now, poll it")
+            Some("has not ended: it is polled as planned")
         }
         TroubleAnswer::AcceptMove
         | TroubleAnswer::DeclineMove

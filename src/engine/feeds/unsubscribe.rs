@@ -95,7 +95,9 @@ pub fn take_back(
     };
     if subscribed_as(engine, &ended.record.url).is_some() {
         let title = ended.record.shown_title();
-        return Err(format!("'{title}' is subscribed to again: its earlier entries stay away"));
+        return Err(format!(
+            "'{title}' is subscribed to again: its earlier entries cannot be brought back"
+        ));
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
     subscription.record.ended = None;

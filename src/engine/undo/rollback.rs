@@ -46,7 +46,12 @@ pub enum Rollback {
         change: Option<ChangeId>,
     },
     /// Subscriptions were made.
-    Subscribed(Vec<FeedKey>),
+    Subscribed {
+        /// Which ones.
+        feeds: Vec<FeedKey>,
+        /// The step of undo that goes with it.
+        change: Option<ChangeId>,
+    },
     /// What was chosen for feeds before.
     Settings {
         /// The feeds.

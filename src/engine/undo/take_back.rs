@@ -7,6 +7,7 @@ use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};
 use crate::engine::entries::{entry_filters, withdrawn};
+use crate::engine::event::Event;
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
@@ -128,15 +129,39 @@ fn take_all_back(
     steps: Vec<Step>,
     done: &str,
 ) -> (Vec<Effect>, Option<Step>) {
-    let count = steps.len();
+    let words = words_together(&steps);
     let (mut effects, mut inverses) = (Vec::new(), Vec::new());
     for step in steps.into_iter().rev() {
+        let told = engine.events.len();
         let (taken, inverse) = take_back(engine, now, step, done);
+        if inverse.is_some() {
+            // One sentence says it for all of them.
+            let said = engine.events.split_off(told);
+            let kept = said.into_iter().filter(|event| !matches!(event, Event::Notice { .. }));
+            engine.events.extend(kept);
+        }
         effects.extend(taken);
         inverses.extend(inverse);
     }
-    engine.say(format!("{done}: {}", counted_words(count, "change", "changes")));
+    engine.say(format!("{done}: {words}"));
     (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
+}
+
+/// What taking steps back does that were made together.
+fn words_together(steps: &[Step]) -> String {
+    let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
+    let removed = count(|step| matches!(step, Step::Resubscribed(_)));
+    let brought_back = count(|step| matches!(step, Step::Unsubscribed(_)));
+    let others = steps.len().saturating_sub(removed).saturating_sub(brought_back);
+    let parts = [
+        (removed, "unsubscribed from ", "feed", "feeds"),
+        (brought_back, "subscribed again to ", "feed", "feeds"),
+        (others, "", "change", "changes"),
+    ];
+    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+    let parts =
+        parts.map(|(count, what, one, more)| format!("{what}{}", counted_words(count, one, more)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn subscribe_again(

@@ -45,7 +45,7 @@ pub fn take_report(folder: &Path) -> Option<String> {
     let told = folder.join(TOLD);
     fs::rename(folder.join(FRESH), &told).ok()?;
     Some(format!(
-        "backissue broke off the last time, which is a fault of its own; what happened stands in {}",
+        "backissue crashed the last time, which is a fault of its own; what happened is told in {}",
         told.display()
     ))
 }

@@ -26,6 +26,8 @@ static LOG: OnceLock<Log> = OnceLock::new();
 #[derive(Debug)]
 pub(super) struct Log {
     pub(super) file: LogFile,
+    /// It also takes what is of interest only when something is wrong.
+    in_detail: bool,
     /// The last lines, oldest first.
     pub(super) last: watch::Sender<VecDeque<String>>,
 }
@@ -51,15 +53,30 @@ impl Log {
     }
 }
 
-/// The end of the log, or a line that says that there is none.
+/// What is said below a log that takes little.
+const SAYS_LITTLE: &str = "(This log has only what failed, commands that were started, and changes of the configuration.\n\
+    Start backissue with --verbose, or -v, and it has every request and every answer too.)\n";
+
+/// The end of the log, or a line that says that there is none; and what would be in it besides.
 pub fn log_tail() -> Vec<u8> {
-    let tail = LOG.get().map(|log| log.file.tail()).unwrap_or_default();
-    if tail.is_empty() { b"nothing was logged yet\n".to_vec() } else { tail }
+    LOG.get().map_or_else(
+        || told_tail(Vec::new(), false),
+        |log| told_tail(log.file.tail(), log.in_detail),
+    )
+}
+
+fn told_tail(tail: Vec<u8>, in_detail: bool) -> Vec<u8> {
+    let mut told = if tail.is_empty() { b"nothing was logged yet\n".to_vec() } else { tail };
+    if !in_detail {
+        told.extend_from_slice(b"\n");
+        told.extend_from_slice(SAYS_LITTLE.as_bytes());
+    }
+    told
 }
 
 /// Begins the log of this process in a folder. `in_detail`: also what is of interest only when something is wrong.
 pub fn begin(folder: PathBuf, in_detail: bool) {
-    let log = Log { file: LogFile::new(folder), last: watch::Sender::default() };
+    let log = Log { file: LogFile::new(folder), in_detail, last: watch::Sender::default() };
     if LOG.set(log).is_ok() {
         let most = if in_detail { Level::DEBUG } else { Level::INFO };
         // Nothing else in this program sets one.
@@ -116,10 +133,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_log_that_takes_little_says_what_makes_it_take_more() {
+        let told = |detail| String::from_utf8(told_tail(b"one line\n".to_vec(), detail)).unwrap();
+        assert_eq!(told(true), "one line\n");
+        assert!(told(false).starts_with("one line\n\n") && told(false).contains("--verbose"));
+        let nothing = String::from_utf8(told_tail(Vec::new(), true)).unwrap();
+        assert_eq!(nothing, "nothing was logged yet\n");
+    }
+
+    #[test]
     fn a_line_has_one_line_a_bound_and_no_secret() {
         let folder = tempfile::tempdir().unwrap();
         let file = LogFile::new(folder.path().to_owned());
-        let log = Log { file, last: watch::Sender::default() };
+        let log = Log { file, in_detail: false, last: watch::Sender::default() };
         log.take(Level::WARN, &format!("https://me:pw@a.example/\u{1b}[2J\n{}", "x".repeat(5000)));
         let text = String::from_utf8(log.file.tail()).unwrap();
         assert_eq!(text.lines().count(), 1);

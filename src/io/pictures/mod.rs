@@ -27,7 +27,7 @@ pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
         }
         PictureWork::Draw(wanted) => {
             let bytes = cache.find(&wanted.url);
-            let gone = || "it is kept no longer · I twice fetches it again".to_owned();
+            let gone = || "it is no longer kept · press I twice to fetch it again".to_owned();
             let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
             PictureAnswer::Drawn(wanted, drawn)
         }

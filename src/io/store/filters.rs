@@ -66,7 +66,7 @@ impl Store {
         let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
         found.extend(unreadable(&self.filter_hits, repair, read, |feed, why| {
             format!(
-                "feed {feed}: what a filter of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"
+                "feed {feed}: what a filter of yours hit cannot be read ({why}); what it did stays; edit it to apply it again"
             )
         })?);
         Ok(found)

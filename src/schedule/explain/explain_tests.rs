@@ -32,7 +32,7 @@ fn a_hop_into_a_busy_window_is_explained() {
 fn bounds_and_pace_are_explained() {
     let expected = [
         "the publisher's ttl of 5 min",
-        "raised to your minimum of 15 min",
+        "raised to the usual minimum of 15 min",
         "15 min after the last poll",
         "no shift this time (at most 7 min 30 s)",
     ];
@@ -43,10 +43,23 @@ fn bounds_and_pace_are_explained() {
         "the publisher's ttl of 3 h",
         "doubled to 6 h, held at your maximum of 4 h",
         "4 h after the last poll",
-        "1 h earlier (at most 2 h), so that readers do not all arrive together; turned around to \
-         stay within your maximum",
+        "1 h earlier (at most 2 h), so that readers do not all arrive together; earlier instead of \
+         later, to stay within the maximum",
     ];
     check(&slow, "03-02 10:00", 0.5, &expected);
+}
+
+#[test]
+fn a_minimum_is_the_readers_only_where_it_is_neither_the_usual_one_nor_the_least() {
+    for (minutes, expected) in [
+        (5, "raised to the shortest interval allowed, 5 min"),
+        (15, "raised to the usual minimum of 15 min"),
+        (30, "raised to your minimum of 30 min"),
+    ] {
+        let facts = bounded(with_ttl(1, "03-02 10:00"), minutes, 240);
+        let steps = decide(&facts, at("03-02 10:00"), 0.0).steps;
+        assert!(steps.iter().any(|step| step.reason == expected), "{expected}: {steps:?}");
+    }
 }
 
 #[test]
@@ -57,10 +70,10 @@ fn slots_are_explained() {
     facts.learned = Some(Learned::every(180_000));
     let expected = [
         "the publisher updates twice a week: every 3 d 12 h, counted from the stated base; \
-         its rhythm would suit a poll about every 2 d 2 h",
+         going by when it posts, a poll about every 2 d 2 h would be enough",
         "doubled to 7 d from one update time to the next",
         "the publisher's first update time after the last poll",
-        "that is too late: your maximum of 1 d after the last poll instead",
+        "that is too late: the usual maximum of 1 d after the last poll instead",
         "no room for a spread",
     ];
     check(&facts, "03-04 10:00", 0.7, &expected);

@@ -12,6 +12,7 @@ use crate::schedule::holds::retry_after::WaitHeader;
 use crate::schedule::instant::instant;
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::jitter::{Jittered, is_placed};
+use crate::schedule::limits::{DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS};
 use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
 use crate::schedule::target_time::TargetTime;
 
@@ -70,7 +71,7 @@ pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
 /// A feed that was never read.
 pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
     let reason = if tried {
-        "tried, but never read so far: counted from the last attempt"
+        "tried, but not read yet: counted from the last attempt"
     } else {
         "never polled before, so it is due at once"
     };
@@ -135,12 +136,8 @@ fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
 fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
-        Pace::More => {
-            "a poll counts a quarter, so there are about twice as many, as far as bounds allow"
-        }
-        Pace::Less => {
-            "a poll counts four times, so there are about half as many, as far as bounds allow"
-        }
+        Pace::More => "about twice as many polls, as far as the minimum allows",
+        Pace::Less => "about half as many polls, as far as the maximum allows",
     };
     Some(interval_step(PlanStage::Pace, Some(target.raw), target.binding, reason.to_owned()))
 }
@@ -160,14 +157,22 @@ fn bound_verb(held: IntervalBound) -> (PlanStage, &'static str) {
 }
 
 fn bound_words(held: IntervalBound, bounds: Bounds) -> String {
-    let (name, seconds) = match held {
-        IntervalBound::Minimum if bounds.min == bounds.hard_min => {
-            ("the least allowed", bounds.min)
+    match held {
+        IntervalBound::Minimum if bounds.has_least_min() => {
+            format!("the shortest interval allowed, {}", duration_words(bounds.min))
         }
-        IntervalBound::Minimum => ("your minimum", bounds.min),
-        IntervalBound::Maximum => ("your maximum", bounds.max),
-    };
-    format!("{name} of {}", duration_words(seconds))
+        IntervalBound::Minimum => minimum_words(bounds.min),
+        IntervalBound::Maximum => {
+            let whose = if bounds.has_usual_max() { "the usual" } else { "your" };
+            format!("{whose} maximum of {}", duration_words(bounds.max))
+        }
+    }
+}
+
+/// A minimum, and whether the reader chose it.
+fn minimum_words(seconds: i64) -> String {
+    let whose = if seconds == i64::from(DEFAULT_MIN_SECONDS) { "the usual" } else { "your" };
+    format!("{whose} minimum of {}", duration_words(seconds))
 }
 
 fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
@@ -217,7 +222,7 @@ pub(in crate::schedule) fn explain_jitter(
         _ => format!("{} earlier (at most {limit}), {together}", duration_words(-shift)),
     };
     if jittered.mirrored {
-        reason += "; turned around to stay within your maximum";
+        reason += "; earlier instead of later, to stay within the maximum";
     }
     if shift != 0 && jittered.at == last + bounds.min {
         reason += "; held at the minimum";
@@ -230,13 +235,13 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
     let moves = floor.at > at;
     let (stage, sentence) = match floor.cause {
         Cause::HardMinimum(_) | Cause::Minimum(_) if !moves => return None,
-        Cause::HardMinimum(minimum) => {
+        Cause::Minimum(minimum) if minimum > HARD_MIN_SECONDS => {
+            let least = minimum_words(minimum);
+            (PlanStage::Minimum, format!("{least} after the last attempt"))
+        }
+        Cause::HardMinimum(minimum) | Cause::Minimum(minimum) => {
             let least = duration_words(minimum);
             (PlanStage::Minimum, format!("never sooner than {least} after the last attempt"))
-        }
-        Cause::Minimum(minimum) => {
-            let least = duration_words(minimum);
-            (PlanStage::Minimum, format!("your minimum of {least} after the last attempt"))
         }
         Cause::Lifetime { stated, counted, age } => {
             (PlanStage::CacheLifetime, lifetime_sentence(stated, counted, age))
@@ -265,7 +270,7 @@ fn lifetime_sentence(stated: i64, counted: i64, age: i64) -> String {
         (stated != counted).then(|| format!(", of which {} count", duration_words(counted)));
     let aged = (age > 0).then(|| format!("; it was {} old on arrival", duration_words(age)));
     let (capped, aged) = (capped.unwrap_or_default(), aged.unwrap_or_default());
-    format!("the server declares its answer fresh for {fresh}{capped}{aged}")
+    format!("the server says that its answer is fresh for {fresh}{capped}{aged}")
 }
 
 fn wait_sentence(seconds: i64, header: WaitHeader) -> (PlanStage, String) {
@@ -275,7 +280,7 @@ fn wait_sentence(seconds: i64, header: WaitHeader) -> (PlanStage, String) {
             (PlanStage::RetryAfter, format!("the server asked to be left alone for {wait}"))
         }
         WaitHeader::CacheControl => {
-            (PlanStage::CacheLifetime, format!("the server declares its refusal valid for {wait}"))
+            (PlanStage::CacheLifetime, format!("the server says that its refusal holds for {wait}"))
         }
         WaitHeader::Nothing => {
             (PlanStage::BackOff, format!("the server asked for fewer requests: {wait} is assumed"))
@@ -288,7 +293,9 @@ fn back_off_sentence(failures: u32, delay: i64, spread: i64, by: DelayBy) -> Str
     let delay = duration_words(delay);
     let because = match by {
         DelayBy::Doubling => "",
-        DelayBy::Recommendation => ", as after a good answer: errors must not make polls faster",
+        DelayBy::Recommendation => {
+            ", as after a good answer: failures must not make polls more frequent"
+        }
         DelayBy::Failure => ", the least after such an answer",
     };
     let spread = (spread > 0).then(|| format!(", and {} of spread", duration_words(spread)));

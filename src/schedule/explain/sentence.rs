@@ -20,16 +20,16 @@ const DAYS_FROM: i64 = 24 * 60 * 60;
 const CLOCK_STEP: u32 = 15;
 
 /// When a feed is looked at next and why then, without the end of the sentence:
-/// `Next look around 20:00, because it usually posts in the evening`.
+/// `Next poll around 20:00, because it usually posts in the evening`.
 pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zone: Tz) -> String {
     let why = reason(facts, decision, zone);
     match decision.next_poll {
-        Some(at) => format!("Next look {}, because {why}", when_words(at, now, zone)),
-        None => format!("Never looked at by itself, because {why}"),
+        Some(at) => format!("Next poll {}, because {why}", when_words(at, now, zone)),
+        None => format!("Never polled by itself, because {why}"),
     }
 }
 
-/// What another pace would bring, beside the plan in force: the interval and the next look, or why nothing changes.
+/// What another pace would bring, beside the plan in force: the interval and the next poll, or why nothing changes.
 pub fn pace_sentence(
     facts: &Facts,
     current: &Decision,
@@ -48,12 +48,12 @@ pub fn pace_sentence(
         }
         (Some(every), Some(_)) if stays => {
             format!(
-                "{every} after the next look, which stays because {}",
+                "{every} after the next poll, which stays because {}",
                 why_unmoved(facts, other, zone)
             )
         }
-        (Some(every), Some(at)) => format!("{every}, next look {}", when_words(at, now, zone)),
-        (None, Some(at)) => format!("next look {}", when_words(at, now, zone)),
+        (Some(every), Some(at)) => format!("{every}, next poll {}", when_words(at, now, zone)),
+        (None, Some(at)) => format!("next poll {}", when_words(at, now, zone)),
     }
 }
 
@@ -62,7 +62,7 @@ const UNMOVED_BY: [(SettledBy, &str); 4] = [
     (SettledBy::Fixed, "you fixed the interval"),
     (SettledBy::Minimum, "it is at the shortest interval already"),
     (SettledBy::Maximum, "it is at the longest interval already"),
-    (SettledBy::Learned, "the next look serves both"),
+    (SettledBy::Learned, "the next poll serves both"),
 ];
 
 /// Why a plan stays what it is whatever the pace.
@@ -125,15 +125,20 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
         SettledBy::BoilerplateSy => paced(facts, "the publisher's software", "", &every()),
         SettledBy::Learned => learned_reason(facts, decision, zone),
         SettledBy::Default => {
-            format!("nothing is known of its times: it is looked at {}", every())
+            format!("it is not known when it posts: it is polled {}", every())
         }
         SettledBy::Minimum => minimum_reason(facts),
         SettledBy::Maximum if facts.standing == FeedStatus::Archive => {
             "it is an archive, which never changes".to_owned()
         }
         SettledBy::Maximum => {
-            let longest = interval_words(Bounds::from_facts(facts).max);
-            format!("you want it {longest} at least")
+            let bounds = Bounds::from_facts(facts);
+            let longest = interval_words(bounds.max);
+            if bounds.has_usual_max() {
+                format!("every feed is polled {longest} at least")
+            } else {
+                format!("you want it {longest} at least")
+            }
         }
         SettledBy::BackOff => match facts.failures {
             0 | 1 => "the last try failed".to_owned(),
@@ -142,10 +147,10 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
         SettledBy::CacheLifetime => "its server says that its last answer holds until then".into(),
         SettledBy::RetryAfter => "its server asked to be left alone until then".into(),
         SettledBy::Dead => "it was not found for a month: it is tried once a week".into(),
-        SettledBy::SkipHours => "the publisher wants to be left alone in the hours before".into(),
-        SettledBy::SkipDays => "the publisher wants to be left alone on the days before".into(),
-        SettledBy::Overdue => "its time came while nobody looked".into(),
-        SettledBy::FirstPoll => "it was never read so far".into(),
+        SettledBy::SkipHours => "the publisher asks for no polls in the hours before".into(),
+        SettledBy::SkipDays => "the publisher asks for no polls on the days before".into(),
+        SettledBy::Overdue => "it was due while backissue was not running".into(),
+        SettledBy::FirstPoll => "it has not been read yet".into(),
         SettledBy::Gone => "the publisher ended it".into(),
         SettledBy::Stopped => "its address leads nowhere".into(),
         SettledBy::Paused => "you paused it".into(),
@@ -167,8 +172,10 @@ fn paced(facts: &Facts, who: &str, at: &str, every: &str) -> String {
 fn minimum_reason(facts: &Facts) -> String {
     let bounds = Bounds::from_facts(facts);
     let shortest = interval_words(bounds.min);
-    if bounds.min == bounds.hard_min {
-        format!("nothing is looked at more often than {shortest}")
+    if bounds.has_least_min() {
+        format!("no feed is polled more often than {shortest}")
+    } else if bounds.has_usual_min() {
+        format!("no feed is polled more often than {shortest} unless you ask for it")
     } else {
         format!("you want it no more often than {shortest}")
     }

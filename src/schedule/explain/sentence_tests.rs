@@ -51,44 +51,44 @@ fn each_source_says_why_then() {
     let ttl = |minutes| with_ttl(minutes, "03-02 10:00");
     let base = Some(at("01-05 09:00"));
     for (facts, expected) in [
-        (ttl(30), "Next look in 30 minutes, because the publisher asks for about every 30 minutes"),
-        (ttl(300), "Next look around 15:00, because the publisher asks for about every 5 hours"),
+        (ttl(30), "Next poll in 30 minutes, because the publisher asks for about every 30 minutes"),
+        (ttl(300), "Next poll around 15:00, because the publisher asks for about every 5 hours"),
         (
             ttl(5),
-            "Next look in 15 minutes, because you want it no more often than every 15 minutes",
+            "Next poll in 15 minutes, because no feed is polled more often than every 15 minutes unless you ask for it",
         ),
-        (ttl(9000), "Next look tomorrow, because you want it every day at least"),
+        (ttl(9000), "Next poll tomorrow, because every feed is polled every day at least"),
         (
             office,
-            "Next look in 30 minutes, because the publisher's rules ask for about every 30 minutes at this time",
+            "Next poll in 30 minutes, because the publisher's rules ask for about every 30 minutes at this time",
         ),
         (
             with_sy(Period::Daily, 4, base, "03-02 10:00"),
-            "Next look around 15:00, because it follows an update time that the publisher names",
+            "Next poll around 15:00, because it follows an update time that the publisher names",
         ),
         (
             Facts { last_ok: Some(at(now)), ..Facts::default() },
-            "Next look around 11:00, because nothing is known of its times: it is looked at about every hour",
+            "Next poll around 11:00, because it is not known when it posts: it is polled about every hour",
         ),
-        (Facts::default(), "Next look now, because it was never read so far"),
+        (Facts::default(), "Next poll now, because it has not been read yet"),
         (
             set(ttl(60), |settings| settings.fixed_seconds = Some(7200)),
-            "Next look around 12:00, because you want it about every 2 hours",
+            "Next poll around 12:00, because you want it about every 2 hours",
         ),
         (
             set(ttl(60), |settings| settings.pace = Pace::Less),
-            "Next look around 12:00, because you want it half as often as the publisher asks: about every 2 hours",
+            "Next poll around 12:00, because you want it half as often as the publisher asks: about every 2 hours",
         ),
         (
             Facts { standing: FeedStatus::Gone, ..Facts::default() },
-            "Never looked at by itself, because the publisher ended it",
+            "Never polled by itself, because the publisher ended it",
         ),
     ] {
         assert_eq!(told(&facts, now), expected);
     }
     assert_eq!(
         told(&with_rules(set_p(), "03-02 08:30"), "03-02 08:30"),
-        "Next look in 30 minutes, because the publisher's rules ask for about every 30 minutes from then on"
+        "Next poll in 30 minutes, because the publisher's rules ask for about every 30 minutes from then on"
     );
 }
 
@@ -101,14 +101,14 @@ fn what_holds_a_look_back_says_so() {
     fresh.record_success(200, &headers, now, now);
     assert_eq!(
         told(&fresh, "03-02 10:00"),
-        "Next look around 16:00, because its server says that its last answer holds until then"
+        "Next poll around 16:00, because its server says that its last answer holds until then"
     );
     let mut refused = with_ttl(60, "03-02 09:00");
     let headers = TimingHeaders { retry_after: Some("7200"), ..none };
     refused.record_failure(PollFailure::Status(503), &headers, now, now);
     assert_eq!(
         told(&refused, "03-02 10:00"),
-        "Next look around 12:00, because its server asked to be left alone until then"
+        "Next poll around 12:00, because its server asked to be left alone until then"
     );
     let mut failing = with_ttl(60, "03-02 09:00");
     for tries in ["the last try failed", "the last 2 tries failed"] {
@@ -140,11 +140,11 @@ fn evenings(days: i64) -> Facts {
 fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
     assert_eq!(
         told(&evenings(42), "03-02 10:00"),
-        "Next look around 19:30, because it usually posts in the evening"
+        "Next poll around 19:30, because it usually posts in the evening"
     );
     assert_eq!(
         told(&evenings(12), "03-02 10:00"),
-        "Next look around 19:45, because it seems to post in the evening"
+        "Next poll around 19:45, because it seems to post in the evening"
     );
     let few = told(&evenings(4), "03-02 10:00");
     assert!(few.ends_with("because it seems to post about once a day"), "{few}");
@@ -152,7 +152,7 @@ fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
     let auckland = plan_sentence(&evenings(42), &plan, at("03-02 10:00"), Tz::Pacific__Auckland);
     assert_eq!(
         auckland,
-        "Next look tomorrow around 08:30, because it usually posts in the morning"
+        "Next poll tomorrow around 08:30, because it usually posts in the morning"
     );
 }
 
@@ -165,8 +165,8 @@ fn a_pace_that_changes_nothing_says_why() {
         pace_sentence(facts, &current, &plan, now, Tz::UTC)
     };
     let hourly = with_ttl(60, "03-02 10:00");
-    assert_eq!(paced(&hourly, Pace::Less), "about every 2 hours, next look around 12:00");
-    assert_eq!(paced(&hourly, Pace::More), "about every 30 minutes, next look in 30 minutes");
+    assert_eq!(paced(&hourly, Pace::Less), "about every 2 hours, next poll around 12:00");
+    assert_eq!(paced(&hourly, Pace::More), "about every 30 minutes, next poll in 30 minutes");
     let at_minimum = with_ttl(15, "03-02 10:00");
     let expected = "changes nothing for now, because it is at the shortest interval already";
     assert_eq!(paced(&at_minimum, Pace::More), expected);
@@ -181,7 +181,7 @@ fn a_pace_that_changes_nothing_says_why() {
     let headers =
         TimingHeaders { cache_control: Some("max-age=21600"), ..TimingHeaders::default() };
     fresh.record_success(200, &headers, now, now);
-    let expected = "about every 2 hours after the next look, which stays because its server says that its last \
+    let expected = "about every 2 hours after the next poll, which stays because its server says that its last \
                     answer holds until then";
     assert_eq!(paced(&fresh, Pace::Less), expected);
 }

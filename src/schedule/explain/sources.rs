@@ -30,7 +30,7 @@ pub(in crate::schedule) fn source_sentence(
     let learned = facts.learned.as_ref().filter(|_| target.source != IntervalSource::Learned);
     let observed = learned.map(|learned| {
         let gap = duration_words(i64::from(learned.interval_seconds));
-        format!("; its rhythm would suit a poll about every {gap}")
+        format!("; going by when it posts, a poll about every {gap} would be enough")
     });
     format!("{sentence}{outranked}{skips}{}", observed.unwrap_or_default())
 }
@@ -58,7 +58,7 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
         IntervalSource::Ttl => format!("the publisher's ttl of {every}"),
         IntervalSource::RefreshRate => format!("the publisher's refreshRate of {every}"),
         IntervalSource::BoilerplateSy => {
-            format!("every {every}, as WordPress writes into each feed, so it weighs little")
+            format!("every {every}, as WordPress writes into every feed, so it counts little")
         }
         IntervalSource::Learned => format!("learned: a poll about every {every}"),
         IntervalSource::Default | IntervalSource::OwnRules | IntervalSource::Rules => {

@@ -30,7 +30,7 @@ fn an_answer_has_the_promised_fields() {
     });
     check(ttl(30), &facts, &expected);
     let answer = answer(ttl(30), &facts);
-    let sentence = "Next look in 18 minutes, because you want it twice as often as the publisher asks: about every 15 \
+    let sentence = "Next poll in 18 minutes, because you want it twice as often as the publisher asks: about every 15 \
                     minutes";
     assert_eq!(answer["sentence"], sentence);
     let stages = answer["steps"].as_array().expect("steps").iter();

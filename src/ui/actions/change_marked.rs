@@ -27,7 +27,7 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    app.ui.say(now, format!("{count} feeds are checked {words} · u undo"));
+    app.ui.say(now, format!("{count} feeds are polled {words} · u undo"));
     Some(effects)
 }
 

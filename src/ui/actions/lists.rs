@@ -45,10 +45,11 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
         format!(" · left out: {}", named.join("; "))
     };
     let said = format!("{} added{known}{left_out}", imported.added.len());
+    let undo = if imported.added.is_empty() { "" } else { " · u undo" };
     if app.engine.is_polling_by_itself() && !app.engine.offline {
         poll_answers::wait_for_import(app, imported.added.into_iter().collect(), &said);
     }
-    app.ui.answer(now, said);
+    app.ui.answer(now, format!("{said}{undo}"));
     effects
 }
 
@@ -71,7 +72,7 @@ mod tests {
             app.ui.notice.map(|notice| notice.text).as_deref(),
             Some(
                 "1 added, 1 subscribed to before · left out: line 1: no address; line 2: no address; \
-                 line 3: no address; and 2 more ('backissue import' lists all)"
+                 line 3: no address; and 2 more ('backissue import' lists all) · u undo"
             )
         );
         assert_eq!(app.ui.asked_polls.len(), 1, "its first poll is waited for");

@@ -115,6 +115,6 @@ fn say_marked(app: &mut App, now: DateTime<Utc>) {
         (false, _) => "D t r + - = act on all of them",
         (true, false) => "N and s act on all of them",
     };
-    let text = format!("{} marked · {keys} · Esc takes the marks away", marked.words());
+    let text = format!("{} marked · {keys} · Esc removes the marks", marked.words());
     app.ui.say(now, text);
 }

@@ -24,6 +24,15 @@ pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     }
 }
 
+/// Polls of feeds that were unsubscribed from are not waited for; where no other is open nothing is told of them.
+pub fn forget_unsubscribed(app: &mut App) {
+    let feeds = &app.engine.feeds;
+    app.ui.asked_polls.retain_mut(|asked| {
+        asked.open.retain(|feed| feeds.contains_key(feed));
+        !asked.open.is_empty()
+    });
+}
+
 /// A poll ended: it is counted, and told when it is the last one that was waited for.
 pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
     let feed = app.engine.feeds.get(&result.feed);

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::marking;
 use crate::engine::request::Request;
+use crate::feed::text::one_line;
 use crate::history::{Counters, FeedKey};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -14,6 +15,11 @@ use crate::ui::panes::attention;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Asks, Overlay, Question};
+
+/// A question names so many feeds; of more it counts the others.
+const NAMED_MAX: usize = 3;
+/// Characters of a title in a question about several feeds.
+const TITLE_MAX: usize = 30;
 
 /// Unsubscribes from the marked feeds, else from the selected one. Asks first if there are several, if the feed is not what
 /// has the keys, or has entries that are unread or starred.
@@ -62,16 +68,29 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
         (starred > 0).then(|| format!("{starred} starred")),
     ];
     let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let what = match feeds.as_slice() {
-        [feed] => {
-            let feed = app.engine.feeds.get(feed);
-            format!("'{}'", feed.map_or("", |feed| feed.record.shown_title()))
+    let titles: Vec<&str> = known().map(|feed| feed.record.shown_title()).collect();
+    let text = match titles.as_slice() {
+        [title] => format!("Unsubscribe from '{title}' ({counts})? y/n"),
+        several => {
+            let (what, keys) = (name_several(several), "u brings them back for a week");
+            format!("Unsubscribe from {what} ({counts})? {keys} · y/n")
         }
-        several => format!("{} feeds", several.len()),
     };
-    let text = format!("Unsubscribe from {what} ({counts})? y/n");
     app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::Unsubscribe(feeds) }));
     Vec::new()
+}
+
+/// Two or three feeds by their titles; of more the first two, and how many others there are.
+fn name_several(titles: &[&str]) -> String {
+    let named = if titles.len() > NAMED_MAX { NAMED_MAX.saturating_sub(1) } else { titles.len() };
+    let mut parts: Vec<String> = titles
+        .iter()
+        .take(named)
+        .map(|title| format!("'{}'", one_line(title, TITLE_MAX)))
+        .collect();
+    let others = titles.len().saturating_sub(named);
+    let last = if others > 0 { Some(format!("{others} more")) } else { parts.pop() };
+    format!("{} and {}", parts.join(", "), last.unwrap_or_default())
 }
 
 fn counted(count: u32, one: &str, more: &str) -> String {

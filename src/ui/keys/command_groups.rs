@@ -55,6 +55,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "tags",
             "unsubscribe",
             "unsubscribe-ended",
+            "attention",
             "removed",
             "sort",
             "import",
@@ -62,7 +63,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
         ],
     ),
     (
-        "Checking for new entries",
+        "Polling for new entries",
         &["poll", "poll-all", "more-often", "less-often", "normally-often"],
     ),
     ("When and why", &["plan", "timetable", "time-zone", "steps", "own-rule", "history"]),

@@ -27,6 +27,7 @@ pub enum Command {
     NextEntry,
     PreviousEntry,
     ToggleRead,
+    Attention,
     Search,
     SaveSearch,
     Mute,
@@ -128,6 +129,8 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(ENTRIES)
         .help("previous entry while reading"),
     command(Command::ToggleRead, "toggle-read", "N").only_in(ENTRIES).help("mark read or unread"),
+    command(Command::Attention, "attention", "!")
+        .help("the feeds that failed, moved or ended, each with what can be done"),
     command(Command::Search, "search", "/").help(
         "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: \
          title: is: after:",
@@ -145,7 +148,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or remove the star"),
     command(Command::MarkRow, "mark", "x")
         .only_in(LISTS)
-        .help("mark the row for what is done next to all marked ones; Esc takes all marks away"),
+        .help("mark the row for what is done next to all marked ones; Esc removes all marks"),
     command(Command::MarkRange, "mark-range", "X")
         .only_in(LISTS)
         .help("mark all rows from the last marked one to this one"),
@@ -179,7 +182,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(READER)
         .help("follow a link of the entry; Enter ends a longer number"),
     command(Command::CopyLink, "copy-link", "y")
-        .help("copy the link of the entry, or of the selected feed"),
+        .help("copy the link of the entry, or the address of the selected feed"),
     command(Command::Zoom, "zoom", "z")
         .only_in(ENTRIES)
         .help("show the text alone, or all panes again"),
@@ -207,17 +210,16 @@ pub const COMMANDS: &[CommandRow] = &[
         "read the feed from its beginning, oldest first, from where you were; again: \
          newest first",
     ),
-    command(Command::Poll, "poll", "r").help("check the selected feed or list for new entries"),
-    command(Command::PollAll, "poll-all", "R").help("check all feeds for new entries"),
-    command(Command::Plan, "plan", "i").help("when the feed is checked next, and why"),
-    command(Command::MoreOften, "more-often", "+").help("check the feed more often"),
-    command(Command::LessOften, "less-often", "-").help("check the feed less often"),
+    command(Command::Poll, "poll", "r").help("poll the selected feed or list: fetch what is new"),
+    command(Command::PollAll, "poll-all", "R").help("poll all feeds: fetch what is new"),
+    command(Command::Plan, "plan", "i").help("when the feed is polled next, and why"),
+    command(Command::MoreOften, "more-often", "+").help("poll the feed more often"),
+    command(Command::LessOften, "less-often", "-").help("poll the feed less often"),
     command(Command::NormallyOften, "normally-often", "=")
-        .help("check the feed as often as its publisher recommends"),
+        .help("poll the feed as often as its publisher recommends"),
     command(Command::Edit, "edit", "e")
-        .help("edit the feed: title, tags, how often it is checked, history"),
-    command(Command::Timetable, "timetable", "P")
-        .help("timetable: when all feeds are checked next"),
+        .help("edit the feed: title, tags, how often it is polled, history"),
+    command(Command::Timetable, "timetable", "P").help("timetable: when all feeds are polled next"),
     command(Command::Zone, "time-zone", "U").help("in a plan: UTC, or your own time zone"),
     command(Command::Steps, "steps", "w").help("in a plan: show or hide every step that led to it"),
     command(Command::Outline, "own-rule", "M")

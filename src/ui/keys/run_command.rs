@@ -37,8 +37,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Last => move_by(app, now, true, Distance::All),
         Command::HalfDown => move_by(app, now, true, Distance::Half),
         Command::HalfUp => move_by(app, now, false, Distance::Half),
-        Command::PageDown => move_by(app, now, true, Distance::Page),
-        Command::PageUp => move_by(app, now, false, Distance::Page),
+        Command::PageDown | Command::PageUp => page_by(app, now, command),
         Command::Space => open_entry::read_on(app, now),
         Command::Enter => open_selected(app, now),
         Command::Back => navigation::go_back(app, now),
@@ -48,6 +47,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::NextEntry => open_entry::open_neighbour(app, now, true),
         Command::PreviousEntry => open_entry::open_neighbour(app, now, false),
         Command::ToggleRead => toggle_read(app, now),
+        Command::Attention => navigation::open_attention(app, now),
         Command::Search => search_pane::open_search(app),
         Command::SaveSearch => saved_searches::save_search(app, now),
         Command::Mute => filter_list::mute_entry(app, now),
@@ -99,6 +99,10 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
+}
+
+fn page_by(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    move_by(app, now, command == Command::PageDown, Distance::Page)
 }
 
 fn scroll_sideways(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
@@ -285,15 +289,37 @@ fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.search.is_some() {
+        app.ui.say(now, "a search looks at all entries: is:unread or is:starred narrows it");
+        return Vec::new();
+    }
+    if let Some(always) = fixed_list(app) {
+        app.ui
+            .say(now, format!("this list always shows {always}: f works on feeds, tags and Today"));
+        return Vec::new();
+    }
     let (next, text) = match app.ui.show {
-        Show::All => (Show::Unread, "unread entries"),
-        Show::Unread => (Show::Starred, "starred entries"),
+        Show::All => (Show::Unread, "unread entries only"),
+        Show::Unread => (Show::Starred, "starred entries only"),
         Show::Starred if !app.engine.filters.list.is_empty() => {
             (Show::Hidden, "entries that filters hide · m on one says which, s shows it")
         }
         Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
     app.ui.show = next;
-    app.ui.say(now, format!("showing {text}"));
+    app.ui.say(now, format!("the list shows {text}"));
     load_rows::open_list(app, now)
+}
+
+/// What the selected list shows whatever is to be shown elsewhere; `None`: it follows that.
+fn fixed_list(app: &App) -> Option<&'static str> {
+    match app.ui.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread) => Some("what is unread"),
+        Some(FeedsRow::Starred) => Some("what is starred"),
+        Some(FeedsRow::Gaps) => Some("what is missing"),
+        Some(FeedsRow::Attention) => Some("feeds in trouble"),
+        Some(FeedsRow::Today | FeedsRow::Search(_) | FeedsRow::Tag(..) | FeedsRow::Feed(..)) => {
+            None
+        }
+    }
 }

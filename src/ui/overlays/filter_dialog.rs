@@ -18,7 +18,7 @@ use crate::ui::state::overlay::Overlay;
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
-        app.ui.say(now, "a filter is made from an entry: select one");
+        app.ui.say(now, "select an entry first: m makes a filter from it");
         return Vec::new();
     };
     // Of a hidden entry the filter is opened that hides it.

@@ -15,11 +15,11 @@ use crate::ui::state::plan_pane::Advice;
 pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
-        Some(PollStage::Waiting) => "it waits for its turn: its site is asked one thing at a time",
+        Some(PollStage::Waiting) => "it waits for its turn: each site gets one request at a time",
         Some(PollStage::Asking) => "it is being polled now",
         Some(PollStage::Writing) => "it was polled just now; what came is being saved",
         None if app.engine.offline => "backissue was started with --offline: nothing is polled",
-        None if !app.engine.polls_by_itself => "polls do not happen by themselves here",
+        None if !app.engine.polls_by_itself => "feeds are polled only when you ask here",
         None if !app.engine.settings.poll.automatic => {
             "feeds are polled only when you ask: [poll] automatic = false in your configuration"
         }
@@ -41,7 +41,7 @@ pub fn page_sentence(
     let now = match judge_by_hand(app, subscription, now) {
         ByHand::Allowed if !idle => "",
         ByHand::Allowed if subscription.is_failing() => "; r tries again now",
-        ByHand::Allowed => "; r looks now",
+        ByHand::Allowed => "; r polls now",
         ByHand::CoolDown(_) | ByHand::Confirm(_) | ByHand::AtRest => "",
     };
     format!("{told}{now}.")
@@ -54,7 +54,7 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         advice.push(Advice::now(
             "D",
-            "unsubscribes, in the list of feeds; until then its entries stay",
+            "unsubscribes (in the list of feeds); until you do, its entries stay",
         ));
         return advice;
     }
@@ -76,15 +76,15 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option
     match judge_by_hand(app, subscription, now) {
         ByHand::Allowed => None,
         ByHand::CoolDown(until) => {
-            let text = "looks by hand, a minute after the last time at the soonest";
+            let text = "polls now, but no sooner than a minute after the last time";
             Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::Confirm(until) => {
-            let text = "looks by hand; sooner, against the wish of its server, if pressed twice";
+            let text = "polls now; before its server wants that, only if you press it twice";
             Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::AtRest if subscription.state.noted.is_none() => {
-            Some(Advice::now("", "r does nothing now; the list Attention offers to resume it."))
+            Some(Advice::now("", "r does nothing now; Attention (!) offers to resume it."))
         }
         ByHand::AtRest => Some(Advice::now("", "r does nothing now.")),
     }

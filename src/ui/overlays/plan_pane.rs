@@ -148,7 +148,7 @@ pub fn refuse_command(
     if command.works_over_panes() {
         return None;
     }
-    app.ui.say(now, "that works in the panes below: q closes this pane");
+    app.ui.say(now, "that does not work here: q goes back to the panes");
     Some(Vec::new())
 }
 
@@ -254,9 +254,9 @@ fn describe_skips(facts: &Facts) -> Option<String> {
     let kept = if schedule::skipped_hours(facts).is_some() {
         "no polls then"
     } else if facts.settings.ignore_skips {
-        "ignored, as you wish"
+        "ignored, as you chose"
     } else {
-        "not kept: something stronger is stated, or they cover the whole week"
+        "not kept: something else counts more, or they cover the whole week"
     };
     Some(format!("the publisher asks to skip {stated} (UTC): {kept}"))
 }

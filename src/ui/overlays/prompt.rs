@@ -87,7 +87,7 @@ impl Prompt {
     pub const fn label(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
-            PromptPurpose::Import => "Import (OPML, or addresses one a line; Tab completes): ",
+            PromptPurpose::Import => "Import OPML, newsboat's or newsraft's urls (Tab completes): ",
             PromptPurpose::Export => "Export as OPML to (Tab completes): ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
@@ -96,7 +96,7 @@ impl Prompt {
             PromptPurpose::Help => "Find in the keys: ",
             PromptPurpose::Rename(_) => "Name of the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",
-            PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag takes one away): ",
+            PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag removes one): ",
             PromptPurpose::RenameTag => "Name of the tag: ",
             PromptPurpose::Field(label) => label,
             PromptPurpose::Condition => "",

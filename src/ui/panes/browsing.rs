@@ -24,7 +24,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     if app.ui.list.order == RowOrder::BestFirst {
         app.ui.say(
             now,
-            "what fits best stands first here: add after:2014 or before:2014-03 to the search",
+            "results are sorted by how well they fit, not by date: add after:2014 or before:2014-03 to the search",
         );
         return Vec::new();
     }

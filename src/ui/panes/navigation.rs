@@ -8,6 +8,7 @@ use crate::engine::feeds::trouble::concerns;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
 
 /// Moves down (`true`) or up in the pane that has the keys.
@@ -52,6 +53,15 @@ pub fn move_in_pane(
     }
 }
 
+/// Opens the list of the feeds that need attention, and gives it the keys.
+pub fn open_attention(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Attention);
+    let Some(place) = place else { return Vec::new() };
+    app.ui.feeds.selected = place;
+    app.ui.focus = Pane::Entries;
+    open_list(app, now)
+}
+
 /// To the pane on the right; opens nothing that is not open.
 pub fn go_right(app: &mut App) {
     // The reader pane explains a gap that is selected.
@@ -77,11 +87,21 @@ pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "nothing is open · q ends backissue");
         return Vec::new();
     }
-    go_back(app, now)
+    step_back(app, now)
 }
 
-/// Back: closes what is open, then goes left, then ends the program.
+/// Back: closes what is open, then goes left, then ends the program. From what a search found it goes to a list, also where
+/// the search was opened while a text was read: a step back is never into a text.
 pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let was_in_list = app.ui.focus != Pane::Reader;
+    let effects = step_back(app, now);
+    if was_in_list && app.ui.focus == Pane::Reader {
+        leave_text(app);
+    }
+    effects
+}
+
+fn step_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
         app.ui.uncover();
         return Vec::new();
@@ -91,11 +111,7 @@ pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             search_pane::leave_search(app, now)
         }
         Pane::Reader => {
-            app.ui.focus = Pane::Entries;
-            let both = [Arrangement::Wide, Arrangement::Stacked];
-            if !both.contains(&app.ui.usual_arrangement()) {
-                app.ui.reader = None;
-            }
+            leave_text(app);
             Vec::new()
         }
         Pane::Entries => {
@@ -103,6 +119,15 @@ pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             Vec::new()
         }
         Pane::Feeds => vec![ScreenEffect::Quit],
+    }
+}
+
+/// From the text to the list of entries; the text stays where both are shown.
+fn leave_text(app: &mut App) {
+    app.ui.focus = Pane::Entries;
+    let both = [Arrangement::Wide, Arrangement::Stacked];
+    if !both.contains(&app.ui.usual_arrangement()) {
+        app.ui.reader = None;
     }
 }
 

@@ -36,7 +36,7 @@ const STEPS: [TourStep; 8] = [
         done: |app| app.engine.undo.can_redo(),
     },
     TourStep {
-        say: "q closes the plan; h goes left, k up: select Gaps among the lists",
+        say: "q closes the plan; then h goes left and k up: select Gaps",
         done: |app| {
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps)) || a_gap_is_selected(app)
         },

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::feed::text::one_line;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::selected_feed;
+use crate::ui::panes::{attention, selected_feed};
 use crate::ui::state::layout::Pane;
 
 /// Bytes of a text that is copied at most: terminals refuse long ones.
@@ -13,9 +13,10 @@ const COPIED_MAX: usize = 8 * 1024;
 /// Cells of it that the status line repeats.
 const TOLD_CELLS: usize = 200;
 
-/// Copies the address of the selected feed, or the link of the entry that is selected or read.
+/// Copies the address of the selected feed, also of one that needs attention, or the link of the entry that is selected or read.
 pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let link = if app.ui.focus == Pane::Feeds {
+    let of_feed = app.ui.focus == Pane::Feeds || attention::is_open(app);
+    let link = if of_feed {
         let selected = selected_feed::selected_subscription(app, now);
         selected.map(|(_, subscription)| subscription.record.url.clone())
     } else {
@@ -26,7 +27,8 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "there is no link to copy here");
         return Vec::new();
     };
-    app.ui.say(now, format!("copied: {}", one_line(&link, TOLD_CELLS)));
+    let what = if of_feed { "copied the feed's address" } else { "copied" };
+    app.ui.say(now, format!("{what}: {}", one_line(&link, TOLD_CELLS)));
     vec![ScreenEffect::Copy(link)]
 }
 

@@ -21,29 +21,29 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     if let Some(at) = gap.last_try {
         let times =
             if gap.tries > 1 { format!(", {} times in all", gap.tries) } else { String::new() };
-        said.push(format!("Asked for last on {}{times}.", when(at)));
+        said.push(format!("Last asked for on {}{times}.", when(at)));
     }
     said.push(format!("First noticed on {}.", when(gap.first_seen)));
     said.push(match (gap.kind(), gap.retry_at) {
         (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {
-            format!("It is asked for again by itself after {}, when the feed has been checked. Enter or H asks now.", when(at))
+            format!("backissue asks for it again by itself after {}, once the feed has been polled. Enter or H asks now.", when(at))
         }
         (GapKind::Unavailable | GapKind::Unreadable, None) => {
-            "It is not asked for again by itself. Enter or H asks now.".to_owned()
+            "backissue does not ask for it again by itself. Enter or H asks now.".to_owned()
         }
-        (GapKind::Limit, _) => "Nothing more is fetched by itself. Enter or H goes on.".to_owned(),
+        (GapKind::Limit, _) => "No more is fetched unless you ask: Enter or H goes on.".to_owned(),
         (GapKind::Loop, _) => {
             "The publisher's archives lead in a circle. Enter or H reads the link again.".to_owned()
         }
         (GapKind::Overrun, _) => {
-            "Nothing can be asked for: the feed does not offer what has left it.".to_owned()
+            "Nothing can be asked for: the feed no longer offers these entries.".to_owned()
         }
         (GapKind::Paged, _) if gap.edge.url.is_empty() => {
             "No older page is known. Enter or H looks again from the first page.".to_owned()
         }
         (GapKind::Paged, _) => "Enter or H loads one older page.".to_owned(),
         (GapKind::Interrupted, _) => {
-            "It goes on by itself after the feed's next check. Enter or H goes on now.".to_owned()
+            "It goes on by itself after the feed's next poll. Enter or H goes on now.".to_owned()
         }
     });
     if !gap.edge.url.is_empty() {
@@ -52,7 +52,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
                 .to_owned(),
         );
     }
-    said.push("D hides this line; u takes that back.".to_owned());
+    said.push("D hides this line; u undoes that.".to_owned());
     said
 }
 
@@ -60,16 +60,18 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
 const fn plain_words(reason: &Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::Status(401 | 403 | 407 | 451) => {
-            "The server is there but does not hand it out; a browser may be let in."
+            "The server refuses to send it to backissue; a browser may get it."
         }
-        Reason::Status(404) => "There is nothing at its address now. The publisher may mend that.",
-        Reason::Status(410) => "The publisher has taken it away for good.",
+        Reason::Status(404) => "There is nothing at its address now. The publisher may fix that.",
+        Reason::Status(410) => "The publisher has removed it for good.",
         Reason::Status(429) => "The server wants to be asked less often.",
-        Reason::Status(500..=599) => "The server is in trouble itself; that mostly passes.",
-        Reason::Unanswered(_) => "Its server did not answer; that mostly passes.",
-        Reason::Blocked(_) => "It leads where a feed from the network has no business.",
-        Reason::TooLarge(_) => "It is larger than is good for a reader to fetch.",
-        Reason::Unreadable(_) => "Something came, but no feed that could be read.",
+        Reason::Status(500..=599) => "The server has a problem of its own; that usually passes.",
+        Reason::Unanswered(_) => "Its server did not answer; that usually passes.",
+        Reason::Blocked(_) => {
+            "It leads into your own network, where a feed from the internet must not lead."
+        }
+        Reason::TooLarge(_) => "It is too large to be fetched.",
+        Reason::Unreadable(_) => "The server sent something that could not be read as a feed.",
         Reason::Status(_)
         | Reason::Limit { .. }
         | Reason::Loop
@@ -96,9 +98,9 @@ mod tests {
         let text = explained(Reason::Status(503), Some(DateTime::UNIX_EPOCH));
         assert!(text.contains("It should be at https://a.example/2"), "{text}");
         assert!(text.contains("again by itself after 1 January 1970 at 00:00"), "{text}");
-        assert!(text.contains("The server is in trouble itself"), "{text}");
+        assert!(text.contains("The server has a problem of its own"), "{text}");
         assert!(text.contains("Enter or H asks now. o opens its address in the browser; W looks"));
-        assert!(text.ends_with("D hides this line; u takes that back."), "{text}");
+        assert!(text.ends_with("D hides this line; u undoes that."), "{text}");
         let text = explained(Reason::Limit { limit: Limit::Stopped, fetched: 3 }, None);
         assert!(text.contains("Enter or H goes on."), "{text}");
     }

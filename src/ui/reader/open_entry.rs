@@ -18,7 +18,7 @@ use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
 use crate::ui::screen::Then;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
-use crate::ui::state::layout::Pane;
+use crate::ui::state::layout::{Arrangement, Pane};
 use crate::ui::state::read_ahead::AheadEntry;
 use crate::ui::state::reader::{Reader, TextSource};
 
@@ -344,6 +344,11 @@ fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<Scree
 
 /// The reader pane alone on the screen, or beside the others again.
 pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let alone = app.ui.usual_arrangement() == Arrangement::Narrow;
+    if alone && app.ui.focus == Pane::Reader {
+        app.ui.say(now, "the text is shown alone already: there is only one pane here");
+        return Vec::new();
+    }
     app.ui.zoomed = app.ui.focus != Pane::Reader || !app.ui.zoomed;
     match app.ui.focus {
         Pane::Entries if app.ui.reader.is_none() && !app.ui.explains_gap() => {

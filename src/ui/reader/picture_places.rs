@@ -208,7 +208,7 @@ pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
     }
     let bare = app.ui.appearance.colours == Colours::None;
     let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
-    (bare && blocks).then_some("this terminal is shown no colours, and so no pictures")
+    (bare && blocks).then_some("this terminal shows no colours, and so no pictures")
 }
 
 /// Whether pictures are to be seen.

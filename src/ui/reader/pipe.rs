@@ -15,7 +15,7 @@ use crate::ui::state::reader::TextSource;
 /// Asks for the command that the selected entry is piped to; the last one stands there already.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if selected_entry(app).is_none() {
-        app.ui.say(now, "select an entry first: | hands it to a command");
+        app.ui.say(now, "select an entry first: | passes it to a command");
         return Vec::new();
     }
     let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
@@ -35,7 +35,7 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
     match ExternalCommand::typed(text) {
         Ok(command) => {
             app.ui.piped = Some(text.trim().to_owned());
-            app.ui.say(now, format!("handing the entry to {}", command.program()));
+            app.ui.say(now, format!("passing the entry to {}", command.program()));
             app.ui.pipes.push((key, command));
             vec![store(Job::ReadEntry(key))]
         }

@@ -65,11 +65,11 @@ impl AskedPolls {
             (new, _, 1) => format!("{new} new in {title}"),
             (new, _, feeds) => format!("{new} new in {feeds} feeds"),
         };
-        let failed = (self.failed > 0).then(|| format!("{} failed", self.failed));
+        let failed = (self.failed > 0).then(|| format!("{} failed: ! shows which", self.failed));
         let left_out = match self.left_out {
             0 => None,
-            1 => Some("1 not checked now: i on it says why".to_owned()),
-            more => Some(format!("{more} not checked now: i on one says why")),
+            1 => Some("1 not polled now: i on it says why".to_owned()),
+            more => Some(format!("{more} not polled now: i on one says why")),
         };
         [self.import.clone(), Some(news), failed, left_out]
             .into_iter()
@@ -99,12 +99,12 @@ mod tests {
             (
                 vec![result(1, 1, None), result(2, 2, None), result(3, 0, Some("gone"))],
                 4,
-                "3 new in 2 feeds · 1 failed · 4 not checked now: i on one says why",
+                "3 new in 2 feeds · 1 failed: ! shows which · 4 not polled now: i on one says why",
             ),
             (
                 vec![result(1, 0, None), result(2, 0, Some("gone"))],
                 1,
-                "nothing new in 2 feeds · 1 failed · 1 not checked now: i on it says why",
+                "nothing new in 2 feeds · 1 failed: ! shows which · 1 not polled now: i on it says why",
             ),
         ] {
             let open = results.iter().map(|result| result.feed).collect();

@@ -4,27 +4,29 @@ use chrono::{DateTime, Utc};
 
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::screen::{SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
 use crate::ui::settings::LayoutChoice;
+use crate::ui::state::layout::Arrangement;
 
-/// The layouts with their names and what they are.
-const LAYOUTS: [(LayoutChoice, &str, &str); 4] = [
-    (LayoutChoice::Auto, "auto", "as the width allows"),
-    (LayoutChoice::Three, "three", "three panes side by side"),
-    (LayoutChoice::Two, "two", "feeds, and the entries above the text"),
-    (LayoutChoice::One, "one", "one pane at a time"),
+/// The layouts with their names.
+const LAYOUTS: [(LayoutChoice, &str); 4] = [
+    (LayoutChoice::Auto, "auto"),
+    (LayoutChoice::Three, "three"),
+    (LayoutChoice::Two, "two"),
+    (LayoutChoice::One, "one"),
 ];
 
 /// The next layout.
 pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let chosen = app.ui.layout_choice();
-    let place = LAYOUTS.iter().position(|(layout, ..)| *layout == chosen).unwrap_or(0);
+    let place = LAYOUTS.iter().position(|(layout, _)| *layout == chosen).unwrap_or(0);
     let next = LAYOUTS.iter().cycle().nth(place.saturating_add(1));
     choose(app, now, next)
 }
 
 /// The layout of a name.
 pub fn choose_layout(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
-    let found = LAYOUTS.iter().find(|(_, known, _)| *known == name);
+    let found = LAYOUTS.iter().find(|(_, known)| *known == name);
     if found.is_none() {
         let text = format!("there is no layout '{name}'; there are auto, three, two, one");
         app.ui.complain(now, text);
@@ -35,14 +37,38 @@ pub fn choose_layout(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<Scree
 fn choose(
     app: &mut App,
     now: DateTime<Utc>,
-    layout: Option<&(LayoutChoice, &str, &str)>,
+    layout: Option<&(LayoutChoice, &str)>,
 ) -> Vec<ScreenEffect> {
-    if let Some((layout, name, words)) = layout {
+    if let Some((layout, name)) = layout {
         app.ui.layout = Some(*layout);
-        let keeps = format!("[ui] layout = \"{name}\" in config.toml keeps it");
+        let words = words(*layout, app.ui.usual_arrangement());
+        let keeps = format!("[ui] layout = \"{name}\" keeps it");
         app.ui.say(now, format!("layout: {words} · {keeps}"));
     }
     Vec::new()
+}
+
+/// What a layout is, and what this screen shows of it.
+fn words(layout: LayoutChoice, shown: Arrangement) -> String {
+    let here = match shown {
+        Arrangement::Wide => "three panes side by side",
+        Arrangement::Stacked => "the entries above the text",
+        Arrangement::Medium => "two panes",
+        Arrangement::Narrow => "one pane at a time",
+    };
+    match (layout, shown) {
+        (LayoutChoice::Auto, _) => format!("as the width allows, here {here}"),
+        (LayoutChoice::Three, Arrangement::Wide)
+        | (LayoutChoice::Two, Arrangement::Stacked)
+        | (LayoutChoice::One, _) => here.to_owned(),
+        (LayoutChoice::Three, _) => {
+            format!("three panes from {THREE_COLUMNS} columns on, here {here}")
+        }
+        (LayoutChoice::Two, _) => format!(
+            "the entries above the text from {SIDE_BY_SIDE_COLUMNS} columns and {STACKED_ROWS} rows \
+             on, here {here}"
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +76,31 @@ mod tests {
     use super::*;
     use crate::ui::sample_app::{app_with, noon};
     use crate::ui::state::layout::Arrangement::{Medium, Narrow, Stacked, Wide};
+
+    #[test]
+    fn a_layout_that_does_not_fit_says_what_is_shown_and_from_which_width_on_it_fits() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.size = (80, 24);
+        let mut told = Vec::new();
+        for name in ["three", "two", "one", "auto"] {
+            choose_layout(&mut app, noon(), name);
+            told.push(app.ui.notice.take().unwrap().text);
+        }
+        app.ui.size = (50, 12);
+        choose_layout(&mut app, noon(), "two");
+        told.push(app.ui.notice.take().unwrap().text);
+        assert_eq!(
+            told,
+            [
+                r#"layout: three panes from 100 columns on, here two panes · [ui] layout = "three" keeps it"#,
+                r#"layout: the entries above the text · [ui] layout = "two" keeps it"#,
+                r#"layout: one pane at a time · [ui] layout = "one" keeps it"#,
+                r#"layout: as the width allows, here two panes · [ui] layout = "auto" keeps it"#,
+                "layout: the entries above the text from 60 columns and 20 rows on, here one pane at a \
+                 time · [ui] layout = \"two\" keeps it",
+            ]
+        );
+    }
 
     #[test]
     fn the_key_goes_through_all_layouts_and_small_screens_keep_what_fits() {

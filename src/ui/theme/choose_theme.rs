@@ -28,7 +28,7 @@ pub(in crate::ui) fn tell_theme(app: &mut App, now: DateTime<Utc>) {
     let appearance = &app.ui.appearance;
     let name = appearance.theme().map_or("", |theme| theme.name.as_str());
     let text = if appearance.colours == Colours::None {
-        format!("theme {name}: this terminal is shown no colours (NO_COLOR or TERM)")
+        format!("theme {name}: this terminal shows no colours (NO_COLOR or TERM)")
     } else {
         format!("theme {name} · [ui] theme = \"{name}\" in config.toml keeps it")
     };

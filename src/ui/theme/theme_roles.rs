@@ -252,7 +252,7 @@ impl Paint {
                 1 => paint.ground = ink,
                 _ => {
                     return Err(format!(
-                        "'{word}' is a third colour: one is for the text, one for the ground"
+                        "'{word}' is a third colour: one is for the text, one for the background"
                     ));
                 }
             }

@@ -21,7 +21,9 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm
     let rows = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
     let place = pane::centred(frame, area, COLUMNS_MAX, height);
-    let inside = pane::bordered(frame, place, "Edit ─ Enter saves, Esc cancels", true);
+    let form = &edited.form;
+    let at = form::place_of(form.selected, form.rows.len(), place.height < height);
+    let inside = pane::counted(frame, place, "Edit ─ Enter saves, Esc cancels", &at, true);
     let [fields, bottom] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(BOTTOM_LINES)]).areas(inside);
     let top = draw_fields(frame, fields, edited);

@@ -33,8 +33,12 @@ pub(in crate::view) fn draw(
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
     let height = fields.saturating_add(titles).saturating_add(4);
     let place = pane::centred(frame, area, COLUMNS_MAX, height);
-    let inside =
-        pane::bordered(frame, place, "Filter ─ Enter saves and applies, Esc cancels", true);
+    let form = &edited.form;
+    // Two lines at least are kept for what it hits.
+    let scrolls = place.height < fields.saturating_add(4);
+    let at = form::place_of(form.selected, form.rows.len(), scrolls);
+    let title = "Filter ─ Enter saves and applies, Esc cancels";
+    let inside = pane::counted(frame, place, title, &at, true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
     let look = FormLook { label_cells: LABEL_CELLS, above: Vec::new() };

@@ -52,6 +52,11 @@ pub(super) fn draw<F>(
     top
 }
 
+/// Which line of a form is selected, where not all of them are in sight: it stands in the border, as in a list that scrolls.
+pub(super) fn place_of(selected: usize, lines: usize, scrolls: bool) -> String {
+    if scrolls { format!("{}/{lines}", selected.saturating_add(1)) } else { String::new() }
+}
+
 /// A label in so many cells, with a blank on both sides.
 pub(super) fn label(text: &str, label_cells: usize) -> String {
     format!(" {} ", cells::fit(text, label_cells))

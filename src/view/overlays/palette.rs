@@ -28,7 +28,7 @@ pub(in crate::view) fn draw(
     let [place] = Layout::vertical([Constraint::Max(rows)]).flex(Flex::End).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(CELLS)]).flex(Flex::Start).areas(place);
     frame.render_widget(Clear, place);
-    let inside = pane::bordered(frame, place, "Commands ─ type, Enter does it", true);
+    let inside = pane::bordered(frame, place, "Commands ─ type to find one, Enter runs it", true);
     let (width, height) = (usize::from(inside.width), usize::from(inside.height));
     let first = palette.list.top_in(palette.found.len(), height);
     let shown = (0_usize..).zip(&palette.found).skip(first).take(height);

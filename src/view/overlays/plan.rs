@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! ┌ Plan ─ Orchard Notes ▲ ─ w why · times in UTC · U changes ─┐
-//! │ Next look in 15 minutes, because you want it twice as often│
-//! │ as the publisher asks: about every 15 minutes; r looks now.│
+//! │ Next poll in 15 minutes, because you want it twice as often│
+//! │ as the publisher asks: about every 15 minutes; r polls now.│
 //! │ last read 12m ago                                          │
 //! │                                                            │
 //! │ What you can do                                            │
@@ -164,7 +164,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>>
     let last_ok = feed.state.facts.last_ok;
     let never = shown.page.plan.settled_by != SettledBy::FirstPoll;
     let read = last_ok.map(|at| format!("last read {}", when::relative(at, ink.now)));
-    let read = read.or_else(|| never.then(|| "never read so far".to_owned()));
+    let read = read.or_else(|| never.then(|| "not read yet".to_owned()));
     lines.extend(read.map(|read| Line::styled(read, theme::DIM)));
     if let Some(trouble) = feed.state.trouble.as_deref().filter(|_| !feed.is_gone()) {
         let since = feed.state.failing_since;

@@ -29,7 +29,7 @@ const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// What was learned, and the picture.
 pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    heading(&mut lines, "Its rhythm");
+    heading(&mut lines, "When it posts");
     let Some(rhythm) = &shown.page.rhythm else {
         lines.push(Line::styled("…", theme::DIM));
         return lines;
@@ -47,7 +47,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
     // The first of them is what the pane begins with.
     let times: Vec<String> = rhythm.coming.iter().skip(1).map(|at| instant(*at, ink)).collect();
     if !times.is_empty() {
-        let text = format!("the looks after that: {}", times.join(", "));
+        let text = format!("the polls after that: {}", times.join(", "));
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     lines.extend(picture(rhythm, None, ink.width));
@@ -71,7 +71,7 @@ pub(in crate::view) fn outline_lines(
     let marked = format!("{days}, {first_hour}:00 to {}:00", last_hour.saturating_add(1));
     let mut lines = vec![Line::styled(marked, theme::HEADING)];
     let text = if outline.corner.is_some() {
-        "arrows widen it, Enter gives it an interval, Esc begins anew"
+        "arrows widen it, Enter gives it an interval, Esc starts over"
     } else {
         "arrows move, Space marks the first corner, Enter on an hour of your own rules changes the rule, Esc ends"
     };

@@ -23,7 +23,7 @@ use crate::view::{cells, pane, theme, when};
 /// The most cells of a feed's name beside its entries in a list of several feeds.
 const NAME_CELLS_MAX: usize = 28;
 
-/// A list of so many cells has room for whole dates, and for the names of feeds.
+/// A list of so many cells has room for the names of feeds.
 const ROOMY_CELLS: usize = 56;
 
 /// Stands before what is marked to be dealt with together.
@@ -34,9 +34,13 @@ const MARK_CELLS: usize = 2;
 const STAR_CELLS: usize = 2;
 /// Cells of a time of day.
 const TIME_CELLS: usize = 6;
+/// Cells of a date.
+const DATE_CELLS: usize = 11;
 /// Cells of a title, with its star, at least, before the time is left out.
 const TITLE_COLUMN_MIN: usize = 32;
 
+/// Cells of a feed's title beside its state, before the state is said in short; a shorter title needs fewer.
+const TITLE_CELLS_WANTED: usize = 24;
 /// Cells of a feed's title beside its state at least.
 const TITLE_CELLS_MIN: usize = 4;
 
@@ -142,12 +146,13 @@ fn title(app: &App, room: usize) -> String {
     if let Some(search) = &app.ui.search {
         return search_title(app, search);
     }
+    let shown = shown_words(app.ui.show);
     let name = match app.ui.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
+        None | Some(FeedsRow::AllUnread) => return "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
-        Some(FeedsRow::Starred) => "Starred".to_owned(),
+        Some(FeedsRow::Starred) => return "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
-        Some(FeedsRow::Attention) => "Attention".to_owned(),
+        Some(FeedsRow::Attention) => return "Attention".to_owned(),
         Some(FeedsRow::Search(id)) => list_query::find_search(app, *id)
             .map(|search| format!("{} ─ {}", search.name, search.text))
             .unwrap_or_default(),
@@ -157,22 +162,29 @@ fn title(app: &App, room: usize) -> String {
             let trouble = feed.and_then(|feed| feed.state.trouble.clone());
             let said =
                 |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
-            let (mut standing, trouble) =
-                (said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed))), said(trouble));
-            if cells::width(&standing).saturating_add(TITLE_CELLS_MIN) > room {
-                standing = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
-            }
-            // The standing of the history is said whole before the name is; a trouble stands in the status line too.
-            let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
             let title = feed.map_or("", |feed| feed.record.shown_title());
-            format!("{}{standing}{trouble}", cells::cut(title, left))
+            let standing = said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed)));
+            let brief = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
+            // What is shown, and the standing of the history, are said whole before the name is; a trouble stands in the
+            // status line too.
+            let room = room.saturating_sub(cells::width(shown));
+            let wanted = cells::width(title).min(TITLE_CELLS_WANTED);
+            let fits = cells::width(&standing).saturating_add(wanted) <= room;
+            let standing = if fits { standing } else { brief };
+            let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
+            return format!("{}{standing}{shown}{}", cells::cut(title, left), said(trouble));
         }
     };
-    match app.ui.show {
-        Show::All => name,
-        Show::Unread => format!("{name} ─ unread only"),
-        Show::Starred => format!("{name} ─ starred only"),
-        Show::Hidden => format!("{name} ─ hidden by filters"),
+    format!("{name}{shown}")
+}
+
+/// What a list says of which of its entries it shows.
+const fn shown_words(show: Show) -> &'static str {
+    match show {
+        Show::All => "",
+        Show::Unread => " ─ unread only",
+        Show::Starred => " ─ starred only",
+        Show::Hidden => " ─ hidden by filters",
     }
 }
 
@@ -200,16 +212,16 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing came today.",
         (Some(FeedsRow::Gaps), _) => {
-            "Nothing is missing of what feeds offer: every archive that was asked for is here."
+            "Nothing is missing: every archive that was asked for is here."
         }
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
-        (Some(FeedsRow::Search(_)), _) => "Nothing is found by this search now.",
+        (Some(FeedsRow::Search(_)), _) => "This search finds nothing now.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
-            "Everything is read: f shows all entries."
+            "Everything here is read: press f until the list shows all entries."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Starred) => {
-            "Nothing is starred here: f shows all entries."
+            "Nothing is starred here: press f until the list shows all entries."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Hidden) => {
             "No filter hides anything here: f shows all entries."
@@ -317,7 +329,7 @@ fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> 
     for column in &app.ui.settings.columns {
         match column {
             EntryColumn::Date if columns.date > 0 => {
-                let date = dated(app, row, width);
+                let date = dated(app, row);
                 spans.push(Span::styled(cells::fit(&date, columns.date), theme::DIM));
             }
             EntryColumn::Title => spans.extend(titled(app, row, columns.title, style)),
@@ -347,9 +359,8 @@ fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>>
 }
 
 /// When an entry was published: under the heading of its day the time, else the date.
-fn dated(app: &App, row: &Row, width: usize) -> String {
+fn dated(app: &App, row: &Row) -> String {
     let form = match app.ui.list.order {
-        RowOrder::BestFirst if width < ROOMY_CELLS => "%Y-%m",
         RowOrder::BestFirst => "%Y-%m-%d",
         RowOrder::NewestFirst | RowOrder::OldestFirst => "%H:%M",
     };
@@ -378,11 +389,7 @@ impl RowColumns {
         let feed = if one_feed { 0 } else { name_cells(width) };
         let rest = width.saturating_sub(MARK_CELLS).saturating_sub(feed);
         let ranked = app.ui.list.order == RowOrder::BestFirst;
-        let date = match (ranked, width < ROOMY_CELLS) {
-            (false, _) => TIME_CELLS,
-            (true, true) => TIME_CELLS + 2,
-            (true, false) => TIME_CELLS + 5,
-        };
+        let date = if ranked { DATE_CELLS } else { TIME_CELLS };
         let fits = ranked || rest.saturating_sub(date) >= TITLE_COLUMN_MIN;
         let date = if wanted(EntryColumn::Date) && fits { date } else { 0 };
         Self { date, title: rest.saturating_sub(date), feed }

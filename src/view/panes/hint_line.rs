@@ -16,7 +16,7 @@ type Hint = (&'static str, &'static str);
 
 const FEEDS: [Hint; 5] = [
     ("open", "entries"),
-    ("poll", "check now"),
+    ("poll", "poll now"),
     ("add", "add"),
     ("plan", "when"),
     ("search", "search"),
@@ -43,14 +43,14 @@ const ATTENTION: [Hint; 5] = [
     ("back", "back"),
 ];
 const PLAN: [Hint; 5] = [
-    ("poll", "check now"),
+    ("poll", "poll now"),
     ("more-often", "more often"),
     ("less-often", "less often"),
     ("steps", "why"),
     ("back", "close"),
 ];
 const TIMETABLE: [Hint; 5] = [
-    ("poll", "check now"),
+    ("poll", "poll now"),
     ("more-often", "more often"),
     ("less-often", "less often"),
     ("plan", "why"),

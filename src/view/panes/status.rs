@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
+use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
@@ -29,13 +30,15 @@ use crate::view::{cells, theme, when};
 const NOTICE_SECONDS: i64 = 12;
 /// Lines of a message at most; those beyond the bottom one lie over the panes.
 const NOTICE_LINES: usize = 3;
+/// Cells of a feed's name at least in a line that says more of it.
+const NAME_CELLS_MIN: usize = 12;
 /// Lines of the tour at most.
 const TOUR_LINES: usize = 2;
 
-/// Draws the line; answers with the first row that is covered: a long message needs more than its own.
+/// Draws the line below the panes; answers with the first row that is covered: a long message needs more than its own.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
-    area: Rect,
+    (panes, area): (Rect, Rect),
     app: &App,
     now: DateTime<Utc>,
 ) -> u16 {
@@ -82,7 +85,7 @@ pub(in crate::view) fn draw(
             Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
             None => wrapped(&notice.text, theme::TEXT),
         },
-        (None, None) => vec![(progress(app, now), theme::DIM)],
+        (None, None) => vec![(progress(app, now, room), theme::DIM)],
     };
     let mut top = area.y;
     let (last, style) = lines.pop().unwrap_or_default();
@@ -94,6 +97,9 @@ pub(in crate::view) fn draw(
         let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
         top = area.y.saturating_sub(rows);
         let above = Rect { y: top, height: rows, ..area };
+        if !app.ui.appearance.plain {
+            top = raise_border(frame, panes, top);
+        }
         frame.render_widget(Clear, above);
         frame.render_widget(Paragraph::new(lines), above);
     }
@@ -103,6 +109,25 @@ pub(in crate::view) fn draw(
     ]);
     frame.render_widget(Paragraph::new(line), area);
     top
+}
+
+/// Draws the lower border of the panes above what covers it from a row on, so that the panes end there; answers with the
+/// first row that is not as it was.
+fn raise_border(frame: &mut Frame<'_>, panes: Rect, covered: u16) -> u16 {
+    let (Some(border), Some(row)) = (panes.bottom().checked_sub(1), covered.checked_sub(1)) else {
+        return covered;
+    };
+    if covered > border || row <= panes.y {
+        return covered;
+    }
+    let buffer = frame.buffer_mut();
+    for x in panes.x..panes.right() {
+        let Some(cell) = buffer.cell((x, border)).cloned() else { continue };
+        if let Some(place) = buffer.cell_mut((x, row)) {
+            *place = cell;
+        }
+    }
+    row
 }
 
 /// The keys that move what is wider than the pane, if something in sight is.
@@ -152,7 +177,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
 }
 
 /// What the poller is doing, what comes next, and how many feeds need attention.
-fn progress(app: &App, now: DateTime<Utc>) -> String {
+fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     let mut parts = Vec::new();
     if let Some(since) = app.engine.reachability.offline_since {
         let since = since.with_timezone(&app.engine.zone).format("%H:%M");
@@ -163,12 +188,12 @@ fn progress(app: &App, now: DateTime<Utc>) -> String {
         looking
             .map(|addition| format!("looking for a feed at {} …", addition.wanted.address.trim())),
     );
-    parts.extend(selected_trouble(app));
-    parts.extend(back_fills(app));
+    parts.extend(selected_trouble(app, room));
+    parts.extend(back_fills(app, room));
     if app.engine.polls.is_empty() {
         parts.extend(next_poll(app, now));
     } else {
-        parts.extend(selected_wait(app, now));
+        parts.extend(selected_wait(app, now, room));
         parts.extend(poll_progress(app));
     }
     let failing =
@@ -206,18 +231,18 @@ fn poll_progress(app: &App) -> Option<String> {
 }
 
 /// What is being fetched of histories: of one feed its progress, of several their number.
-fn back_fills(app: &App) -> Option<String> {
+fn back_fills(app: &App, room: usize) -> Option<String> {
     let mut walking = app.engine.backfills.keys().filter_map(|key| app.engine.feeds.get(key));
     let (first, more) = (walking.next()?, walking.count());
     if more > 0 {
         return Some(format!("fetching the history of {} feeds", more.saturating_add(1)));
     }
     let progress = walks::progress(&app.engine, first)?;
-    Some(format!("{}: {progress}", first.record.shown_title()))
+    Some(told_of(first, ": ", &progress, room))
 }
 
 /// What the selected feed's request waits for.
-fn selected_wait(app: &App, now: DateTime<Utc>) -> Option<String> {
+fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     app.engine.polls.get(key).filter(|poll| poll.stage == PollStage::Waiting)?;
     let feed = app.engine.feeds.get(key)?;
@@ -225,24 +250,32 @@ fn selected_wait(app: &App, now: DateTime<Utc>) -> Option<String> {
         app.engine.host_queue.waits_for(&feed.record.url, now, &app.engine.settings.network);
     let site = site_of(&feed.record.url);
     let what = match waits {
-        WaitsFor::Start(_) => "for the start".to_owned(),
+        WaitsFor::Start(_) => "for the pause after the start".to_owned(),
         WaitsFor::Network(_) => "for a network".to_owned(),
         WaitsFor::Site => format!("for another request to {site}"),
         WaitsFor::Spacing(_) => format!("for the pause between requests to {site}"),
         WaitsFor::Turn => "for its turn".to_owned(),
     };
-    Some(format!("{} waits {what}", feed.record.shown_title()))
+    Some(told_of(feed, " waits ", &what, room))
 }
 
 /// What is wrong with the selected feed.
-fn selected_trouble(app: &App) -> Option<String> {
+fn selected_trouble(app: &App, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     let feed = app.engine.feeds.get(key).filter(|_| app.ui.focus == Pane::Feeds)?;
     // Its plan says it already.
     if planned(app) == Some(*key) {
         return None;
     }
-    Some(format!("{}: {}", feed.record.shown_title(), feed.state.trouble.as_deref()?))
+    Some(told_of(feed, ": ", feed.state.trouble.as_deref()?, room))
+}
+
+/// Something about a feed in one line: where there is too little room its name is shortened, for what is told of it matters
+/// more.
+fn told_of(feed: &Subscription, between: &str, text: &str, room: usize) -> String {
+    let rest = cells::width(between).saturating_add(cells::width(text)).saturating_add(1);
+    let left = room.saturating_sub(rest).max(NAME_CELLS_MIN);
+    format!("{}{between}{text}", cells::cut(feed.record.shown_title(), left))
 }
 
 /// The feed whose plan lies over the panes.

@@ -1,24 +1,22 @@
-//! The welcome pane: three things to do while there is no subscription, one key each.
+//! The welcome pane: three things to do while there is no subscription, one key each; and how feeds that were removed lately
+//! are brought back.
 
+use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
+use crate::engine::feeds::unsubscribe::recently_removed;
+use crate::schedule::counted_words;
+use crate::ui::app::App;
+use crate::ui::keys::key_bindings::place_of;
 use crate::view::{pane, theme};
 
 /// Draws the pane.
-pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect) {
+pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) {
     let inside = pane::bordered(frame, area, "backissue", true);
-    let choice = |key: &'static str, text: &'static str| {
-        Line::from(vec![
-            Span::raw("   "),
-            Span::styled(key, theme::KEY),
-            Span::raw("  "),
-            Span::raw(text),
-        ])
-    };
-    let lines = vec![
+    let mut lines = vec![
         Line::default(),
         Line::styled("  Welcome. Nothing to read yet:", theme::UNREAD),
         Line::default(),
@@ -26,7 +24,33 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect) {
         choice("i", "import a list of feeds: OPML, or newsboat's urls"),
         choice("d", "look around in a demo"),
         Line::default(),
-        Line::styled("  q quits, ? shows the keys", theme::DIM),
     ];
+    lines.extend(removed_lines(app, now));
+    lines.push(Line::styled("  q quits, ? shows the keys", theme::DIM));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inside);
+}
+
+fn choice(key: &str, text: &'static str) -> Line<'static> {
+    Line::from(vec![
+        Span::raw("   "),
+        Span::styled(key.to_owned(), theme::KEY),
+        Span::raw("  "),
+        Span::raw(text),
+    ])
+}
+
+/// How feeds that were removed within a week are brought back; none: there are no such feeds.
+fn removed_lines(app: &App, now: DateTime<Utc>) -> Vec<Line<'static>> {
+    let removed = recently_removed(&app.engine, now).len();
+    if removed == 0 {
+        return Vec::new();
+    }
+    let text = format!("  You removed {} within a week:", counted_words(removed, "feed", "feeds"));
+    let mut lines = vec![Line::styled(text, theme::UNREAD)];
+    let key = place_of("undo").map(|place| app.ui.settings.keys.keys_of(place));
+    let key = key.filter(|key| !key.is_empty() && app.engine.undo.can_undo());
+    lines.extend(key.map(|key| choice(&key, "undo the last change")));
+    lines.push(choice(":removed", "lists them; Enter brings one back"));
+    lines.push(Line::default());
+    lines
 }

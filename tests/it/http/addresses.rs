@@ -200,7 +200,7 @@ async fn a_site_on_this_machine_may_redirect_to_its_own_port_only() {
 }
 
 /// SPEC D.6: a name is looked up once for a connection, and the connection goes to what was checked: what the
-/// name means at the next look-up cannot matter.
+/// name means at the next poll-up cannot matter.
 #[tokio::test]
 async fn a_name_that_changes_between_check_and_connection_leads_nowhere_else() {
     // The second answer leads to a server that must never be asked.

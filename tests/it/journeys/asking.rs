@@ -82,7 +82,7 @@ fn what_a_poll_brought_is_told_in_one_line_that_keys_do_not_take_away_at_once() 
     world.network.remove(TOWER);
     world.press("R");
     world.wait(3);
-    assert_eq!(world.notice(), "1 new in Orchard Notes · 1 failed");
+    assert_eq!(world.notice(), "1 new in Orchard Notes · 1 failed: ! shows which");
 }
 
 #[test]
@@ -97,12 +97,42 @@ fn the_first_poll_of_an_imported_list_is_told_when_it_has_ended() {
     let refused = vec!["line 7: an outline without an address (Old)".to_owned()];
     let list = ImportedList { wanted: wanted.to_vec(), refused };
     world.tell(ScreenInput::ListRead(Box::new(list)));
-    assert_eq!(world.notice(), "2 added · left out: line 7: an outline without an address (Old)");
+    assert_eq!(
+        world.notice(),
+        "2 added · left out: line 7: an outline without an address (Old) · u undo"
+    );
     world.wait(3);
     assert_eq!(
         world.notice(),
-        "2 added · left out: line 7: an outline without an address (Old) · 1 new in One · 1 failed"
+        "2 added · left out: line 7: an outline without an address (Old) · 1 new in One · 1 failed: ! shows which"
     );
+}
+
+#[test]
+fn an_import_is_taken_back_by_one_key_with_the_tags_that_it_gave_and_can_be_made_again() {
+    let mut world = world();
+    let new = ["https://one.example/f", "https://two.example/f", NOTES];
+    let wanted = new.map(|address| backissue::engine::feeds::addition::Subscribe {
+        address: address.into(),
+        tags: vec!["imported".into()],
+        ..Default::default()
+    });
+    let list = ImportedList { wanted: wanted.to_vec(), refused: Vec::new() };
+    world.tell(ScreenInput::ListRead(Box::new(list)));
+    assert_eq!(world.notice(), "2 added, 1 subscribed to before · u undo");
+    world.press("u");
+    assert_eq!(world.notice(), "undone: unsubscribed from 2 feeds, 1 change");
+    assert_eq!(world.app.engine.feeds.len(), 2);
+    assert!(world.feed(1).record.tags.is_empty(), "its tag came with the import");
+    world.wait(3);
+    assert!(world.app.ui.asked_polls.is_empty(), "their polls are not waited for any more");
+    world.press("<c-y>");
+    assert_eq!(world.notice(), "redone: subscribed again to 2 feeds, 1 change");
+    assert_eq!(world.app.engine.feeds.len(), 4);
+    assert_eq!(world.feed(1).record.tags, ["imported"]);
+    world.reopen();
+    world.press("u");
+    assert_eq!(world.app.engine.feeds.len(), 2, "another session takes it back too");
 }
 
 #[test]
@@ -138,8 +168,9 @@ fn an_address_without_a_scheme_that_does_not_answer_securely_is_asked_plainly_on
     world.serve("http://old.example/feed", &rss("Old Mill", &[("m1", "Flour", 1, "")]));
     world.press("aold.example/feed<enter>");
     world.pass(TimeDelta::seconds(5));
-    let question = "No secure connection. Ask http://old.example/feed without encryption? y/n";
-    assert_eq!(bottom(&mut world), question);
+    let question = "There is no secure connection to old.example: over http, others on the way could see or change what";
+    assert!(world.draw().contains(question), "{}", world.draw());
+    assert_eq!(bottom(&mut world), "you read. Use http? y/n");
     world.press("n");
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("aold.example/feed<enter>");
@@ -161,4 +192,78 @@ fn the_log_is_shown_in_a_pager() {
     let [run] = world.ran.as_slice() else { panic!("{:?}", world.ran) };
     assert_eq!((run.command.program(), run.command.on_terminal), ("less", true));
     assert_eq!(run.input, backissue::engine::external::external_run::RunInput::Log);
+}
+
+#[test]
+fn the_feeds_that_failed_are_shown_by_one_key_and_their_address_can_be_copied() {
+    let mut world = world();
+    world.network.remove(TOWER);
+    world.poll(FeedKey(2));
+    world.press("/wax<enter>!");
+    assert!(world.draw().contains("1/1"), "{}", world.draw());
+    world.press("y");
+    assert_eq!(world.copied, [TOWER]);
+    assert_eq!(world.notice(), format!("copied the feed's address: {TOWER}"));
+    world.press("D");
+    assert_eq!(bottom(&mut world), "Unsubscribe from 'Bell Tower' (1 entry, 1 unread)? y/n");
+}
+
+#[test]
+fn when_the_last_feed_is_removed_the_welcome_says_how_it_is_brought_back() {
+    let mut world = world();
+    assert!(!world.draw().contains(":removed"));
+    world.press("GDyGDy");
+    for _ in 0..2 {
+        let screen = world.draw();
+        assert!(screen.contains("You removed 2 feeds within a week:"), "{screen}");
+        assert!(screen.contains("u  undo the last change"), "{screen}");
+        assert!(screen.contains(":removed  lists them; Enter brings one back"), "{screen}");
+        world.reopen();
+    }
+    world.press("u");
+    assert_eq!(world.app.engine.feeds.len(), 1);
+}
+
+#[test]
+fn a_key_that_chooses_what_is_shown_says_what_it_did_or_why_it_does_nothing() {
+    let mut world = world();
+    world.press("f");
+    assert!(world.notice().starts_with("this list always shows what is unread"));
+    world.press("Gf");
+    assert_eq!(world.notice(), "the list shows unread entries only");
+    world.press("/wax<enter>f");
+    assert!(world.notice().starts_with("a search looks at all entries"), "{}", world.notice());
+}
+
+#[test]
+fn the_text_has_a_narrow_screen_to_itself_and_the_key_for_that_says_so() {
+    let mut world = world();
+    world.resize(40, 12);
+    world.press("G<enter><enter>z");
+    let said = "the text is shown alone already: there is only one pane here";
+    assert_eq!((world.notice(), world.app.ui.zoomed), (said, false));
+}
+
+#[test]
+fn a_message_of_two_lines_leaves_the_panes_a_lower_border() {
+    let mut world = world();
+    world.resize(60, 20);
+    world.press("L");
+    let screen = world.draw();
+    let lines: Vec<&str> = screen.lines().collect();
+    let told = lines.iter().position(|line| line.contains("layout: ")).unwrap();
+    assert!(told < 18, "it has two lines: {screen}");
+    assert!(lines[told - 1].starts_with('└') && lines[told - 1].ends_with('┘'), "{screen}");
+}
+
+#[test]
+fn a_form_that_does_not_fit_says_which_of_its_lines_is_selected() {
+    let mut world = world();
+    world.resize(40, 12);
+    world.press("Ge");
+    assert!(world.draw().contains(" 1/13 ┘"), "{}", world.draw());
+    world.press("<down>");
+    assert!(world.draw().contains(" 2/13 ┘"), "{}", world.draw());
+    world.resize(100, 30);
+    assert!(!world.draw().contains("/13"), "{}", world.draw());
 }

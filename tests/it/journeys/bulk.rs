@@ -40,7 +40,9 @@ fn marked_feeds_are_unsubscribed_from_together_and_had_back_by_one_key() {
     world.press("Gx");
     assert!(bottom(&mut world).starts_with("4 feeds marked · D t r"), "{}", bottom(&mut world));
     world.press("D");
-    assert_eq!(bottom(&mut world), "Unsubscribe from 4 feeds (4 entries, 4 unread)? y/n");
+    let question = "Unsubscribe from 'Feed 1', 'Feed 2' and 2 more (4 entries, 4 unread)?";
+    assert!(bottom(&mut world).starts_with(question), "{}", bottom(&mut world));
+    assert!(bottom(&mut world).ends_with("u brings them back for a week · y/n"));
     world.press("y");
     assert_eq!(world.app.engine.feeds.len(), 1);
     assert_eq!(world.notice(), "unsubscribed from 4 feeds · u undo");
@@ -65,7 +67,7 @@ fn a_range_is_marked_and_its_pace_and_tags_change_as_one() {
         let feeds = world.app.engine.feeds.values();
         feeds.filter(|feed| feed.record.feed_settings.pace == Some(Pace::More)).count()
     };
-    assert_eq!((more(&world), world.notice()), (3, "3 feeds are checked more often · u undo"));
+    assert_eq!((more(&world), world.notice()), (3, "3 feeds are polled more often · u undo"));
     world.press("tnews, -garden<enter>");
     for feed in 1..=3 {
         assert_eq!(world.feed(feed).record.tags, ["news"]);
@@ -121,7 +123,11 @@ fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
     world.press("ggjjjjl");
     assert!(world.draw().contains("Z all that ended"), "{}", world.draw());
     world.press("Z");
-    assert!(bottom(&mut world).starts_with("Unsubscribe from 2 feeds"), "{}", bottom(&mut world));
+    assert!(
+        bottom(&mut world).starts_with("Unsubscribe from 'Feed 2' and 'Feed 4'"),
+        "{}",
+        bottom(&mut world)
+    );
     world.press("y");
     assert_eq!(world.app.engine.feeds.len(), 3);
     world.press("u");

@@ -61,7 +61,7 @@ fn a_wrong_configuration_changes_nothing_and_is_told() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "x")]));
     world.tell(ScreenInput::Reconfigured(Box::new(Reconfigured::Wrong("line 3: no".into()))));
-    assert_eq!(world.notice(), "line 3: no; what was in force before stays");
+    assert_eq!(world.notice(), "line 3: no; the configuration before stays in force");
     world.press("lx");
     assert_eq!(world.app.engine.starred(), 1);
 }
@@ -81,7 +81,7 @@ fn new_bounds_make_new_plans() {
 fn the_help_is_searched_by_keys_names_and_words() {
     let mut world = world();
     world.press("?/less often");
-    assert!(world.draw().contains("check the feed less often"));
+    assert!(world.draw().contains("poll the feed less often"));
     assert!(!world.draw().contains("half a page down"));
     world.press("<enter>");
     assert!(world.draw().contains("Keys with 'less often'"), "{}", world.draw());

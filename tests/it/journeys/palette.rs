@@ -66,7 +66,7 @@ fn what_stands_behind_a_name_goes_with_it() {
 fn a_command_that_does_not_work_over_the_plan_says_so() {
     let mut world = world();
     world.press("hGi:mark<enter>");
-    assert_eq!(world.notice(), "that works in the panes below: q closes this pane");
+    assert_eq!(world.notice(), "that does not work here: q goes back to the panes");
     world.press(":more<enter>");
     assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::More));
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));

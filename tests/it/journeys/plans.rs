@@ -81,7 +81,8 @@ fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_
 fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
     let mut world = two_plans();
     world.press("<end>+");
-    let held = "halved to 7 min 30 s, held at your minimum of 15 min: the setting has no effect";
+    let held =
+        "halved to 7 min 30 s, held at the usual minimum of 15 min: the setting has no effect";
     assert!(world.notice().contains(held), "{}", world.notice());
     assert!(world.notice().contains("next poll stays in"), "{}", world.notice());
     world.press("+");
@@ -130,10 +131,7 @@ fn a_gone_feed_says_why_nothing_helps() {
     assert!(world.notice().contains("the publisher ended this feed (410)"), "{}", world.notice());
     world.press("i");
     let screen = world.draw();
-    assert!(
-        screen.contains("Never looked at by itself, because the publisher ended it."),
-        "{screen}"
-    );
+    assert!(screen.contains("Never polled by itself, because the publisher ended it."), "{screen}");
     assert_eq!(screen.matches("publisher ended").count(), 1, "said once: {screen}");
     assert!(screen.contains("D unsubscribes"), "{screen}");
 }
@@ -143,7 +141,7 @@ fn the_plan_begins_with_one_sentence_and_its_steps_are_folded() {
     let mut world = two_plans();
     world.press("<end>i");
     let screen = world.draw();
-    let sentence = "Next look in 17 minutes, because the publisher asks for about every 15 minutes";
+    let sentence = "Next poll in 17 minutes, because the publisher asks for about every 15 minutes";
     assert!(screen.contains(sentence), "{screen}");
     assert!(!screen.contains("Why then") && screen.contains("w why"), "{screen}");
     assert_eq!(screen.matches("every 15 minutes").count(), 1, "nothing stands twice: {screen}");
@@ -165,7 +163,7 @@ fn the_plan_begins_with_one_sentence_and_its_steps_are_folded() {
 fn the_plan_follows_polls_while_it_is_open() {
     let mut world = two_plans();
     world.press("i");
-    assert!(world.draw().contains("Next look in 26 minutes"), "{}", world.draw());
+    assert!(world.draw().contains("Next poll in 26 minutes"), "{}", world.draw());
     world.press("w");
     world.network.insert(GAZETTE.into(), Scripted { status: 500, ..Scripted::default() });
     world.pass(TimeDelta::minutes(2));
@@ -200,7 +198,7 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
     }
     world.press(" <enter>");
     let screen = world.draw();
-    assert!(screen.contains("ignored, as you wish"), "{screen}");
+    assert!(screen.contains("ignored, as you chose"), "{screen}");
     assert!(world.reload().engine.feeds[&FeedKey(1)].record.feed_settings.ignore_skips);
     world.press("u");
     assert!(!world.app.engine.feeds[&FeedKey(1)].record.feed_settings.ignore_skips);
@@ -291,7 +289,7 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
     world.press("<enter>");
     assert!(world.draw().contains("Plan ─ Harbour Gazette"), "{}", world.draw());
     world.press("?");
-    assert!(world.draw().contains("when the feed is checked next, and why"));
+    assert!(world.draw().contains("when the feed is polled next, and why"));
     world.press("?q");
     assert!(world.draw().contains("Timetable"), "back where it was opened: {}", world.draw());
     world.press("q");

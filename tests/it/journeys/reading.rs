@@ -238,9 +238,13 @@ fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
     let screen = world.draw();
     assert!(screen.contains("Site Notes") && screen.contains("Hello"), "{screen}");
     let offer = "1 entry · no older entries offered · about every hour (default interval)";
-    assert_eq!(world.notice(), format!("subscribed to 'Site Notes': {offer}"));
+    assert_eq!(world.notice(), format!("subscribed to 'Site Notes': {offer} · u undo"));
     world.press("<enter>");
     assert!(world.draw().contains("World"), "paste, Enter, Enter: it is read");
+    world.press("uu");
+    assert!(world.app.engine.feeds.is_empty(), "the mark and the subscription are taken back");
+    world.press("<c-y>");
+    assert_eq!(world.app.engine.feeds.len(), 1);
 }
 
 #[test]

@@ -180,3 +180,25 @@ fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
     assert!(world.draw().contains("⌕ frost"), "the name is taken back too");
     assert_eq!(world.reload().engine.saved_searches, world.app.engine.saved_searches);
 }
+
+#[test]
+fn the_key_back_leaves_a_text_then_the_results_then_the_list_and_never_ends_in_a_text() {
+    let mut world = orchard();
+    world.press("<enter><enter>/frost<enter><enter>");
+    assert_eq!(world.app.ui.focus, Pane::Reader, "a result is read");
+    world.press("q");
+    assert_eq!((world.app.ui.focus, world.app.ui.search.is_some()), (Pane::Entries, true));
+    world.press("q");
+    assert_eq!((world.app.ui.focus, world.app.ui.search.is_some()), (Pane::Entries, false));
+    world.press("q");
+    assert_eq!(world.app.ui.focus, Pane::Feeds);
+}
+
+#[test]
+fn results_have_their_day_also_where_there_is_little_room() {
+    let mut world = orchard();
+    world.resize(60, 20);
+    world.press("/frost<enter>");
+    let day = world.now.format("%Y-%m-%d").to_string();
+    assert!(world.draw().contains(&day), "{}", world.draw());
+}

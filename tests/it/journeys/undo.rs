@@ -191,7 +191,7 @@ fn a_feed_that_was_subscribed_to_anew_is_not_had_twice() {
     world.press("Dy");
     let address = "https://tower.example/feed".to_owned();
     let again = backissue::engine::feeds::addition::Subscribe { address, ..Default::default() };
-    world.tell(backissue::engine::request::Request::Import(vec![again]));
+    world.subscribe_to_all(vec![again]);
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("u");
     assert!(world.notice().contains("subscribed to again"), "{}", world.notice());

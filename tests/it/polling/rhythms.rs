@@ -103,9 +103,9 @@ fn a_feed_without_hints_is_learned_over_weeks_and_polled_when_it_publishes() {
     }
     world.press("i");
     let screen = world.draw();
-    assert!(screen.contains("Its rhythm") && screen.contains("learned from"), "{screen}");
-    assert!(screen.contains("the looks after that: ") && screen.contains('◉'), "{screen}");
-    assert!(screen.contains("Next look ") && screen.contains(", because "), "{screen}");
+    assert!(screen.contains("When it posts") && screen.contains("learned from"), "{screen}");
+    assert!(screen.contains("the polls after that: ") && screen.contains('◉'), "{screen}");
+    assert!(screen.contains("Next poll ") && screen.contains(", because "), "{screen}");
     assert!(screen.contains("it usually posts "), "{screen}");
 }
 

@@ -160,7 +160,7 @@ fn the_cursor_of_the_plain_screen_stands_where_the_reader_is() {
         ("ggl", "unread, The clock on the Customs House"),
         ("j", "unread, Start here"),
         ("<enter>", "Every entry of this feed"),
-        ("q<esc><end>i", "Next look"),
+        ("q<esc><end>i", "Next poll"),
         ("?", "Moving"),
         ("?P", "Sal"),
         ("<esc><esc>:goto", ":goto"),

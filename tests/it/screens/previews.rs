@@ -28,7 +28,7 @@ fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen()
     assert!(world.draw().contains("looking at it"), "{}", world.draw());
     world.wait(4);
     let screen = world.draw();
-    let offer = "no older entries offered · next poll around 16:15 (learned rhythm)";
+    let offer = "no older entries offered · next poll around 16:15 (learned from its";
     assert!(screen.contains(offer), "{screen}");
     assert!(screen.contains("2026-03-01  Note number 1") && screen.contains("Note number 5"));
     assert!(!screen.contains("Note number 6"), "{screen}");

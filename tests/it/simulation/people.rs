@@ -50,10 +50,14 @@ impl Machine {
         let wanted = |publisher: &super::publishers::Publisher| Subscribe {
             address: publisher.first_address(),
             tags: vec![format!("tag/{}", publisher.number % 2)],
+            unasked: true,
             ..Subscribe::default()
         };
-        let wanted = self.press().iter().map(wanted).collect();
-        self.ask(Request::Import(wanted));
+        // Not as an import: somebody could take it back.
+        let wanted: Vec<Subscribe> = self.press().iter().map(wanted).collect();
+        for wanted in wanted {
+            self.ask(Request::Subscribe(Box::new(wanted)));
+        }
     }
 
     /// Somebody asks for something.

@@ -27,7 +27,7 @@ pub fn demo_world(columns: u16, rows: u16) -> World {
         });
     }
     serve(&mut world, &site, waiting);
-    world.tell(Request::Import(feed_settings));
+    world.subscribe_to_all(feed_settings);
     world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     for _ in 0..20 {
         world.pass(chrono::TimeDelta::seconds(2));

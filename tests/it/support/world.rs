@@ -143,7 +143,7 @@ impl World {
             let tags = tags.iter().map(ToString::to_string).collect();
             feed_settings.push(Subscribe { address: (*url).into(), tags, ..Subscribe::default() });
         }
-        world.tell(Request::Import(feed_settings));
+        world.subscribe_to_all(feed_settings);
         world.tell(Request::Poll(PollRequest {
             feeds: None,
             kind: PollKind::Allowed,
@@ -151,6 +151,13 @@ impl World {
         }));
         world.pass(TimeDelta::seconds(2));
         world
+    }
+
+    /// Subscribes to addresses without asking anybody, as changes that cannot be taken back.
+    pub fn subscribe_to_all(&mut self, wanted: Vec<Subscribe>) {
+        for wanted in wanted {
+            self.tell(Request::Subscribe(Box::new(Subscribe { unasked: true, ..wanted })));
+        }
     }
 
     /// So many pauses between two requests to a site pass.

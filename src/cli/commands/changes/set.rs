@@ -20,7 +20,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     let engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
     if args.settings.is_empty() {
-        let sentence = "nothing is to be set: name a setting, like --pace more or --min 30m";
+        let sentence = "nothing to set: name a setting, like --pace more or --min 30m";
         return Err(Failure::new(sentence));
     }
     let zone = learn::zone_of(engine.zone);
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
     if changes.is_empty() {
-        desk.put("nothing was changed: it was so before");
+        desk.put("nothing was changed: it is like that already");
     }
     for change in changes {
         desk.put(&format!("changed: {change}"));

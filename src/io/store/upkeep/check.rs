@@ -143,7 +143,7 @@ impl Store {
             let mut text = format!("feed {feed}: {lost} entries have a row but no record");
             if repair {
                 self.mend_feed(feed, false)?;
-                text.push_str("; they are in no list any more, and the feed is polled anew");
+                text.push_str("; they are in no list any more, and the feed is polled again");
             }
             health.findings.push(StoreProblem { text, repaired: repair });
         }
@@ -161,7 +161,7 @@ impl Store {
             Err(error) => return Err(error),
             Ok(record) => {
                 found.extend(nodes.check_invariant(&record).err().map(|why| {
-                    format!("feed {feed}: its archives do not hang together: {why}; 'backissue history {feed} --reread' fetches them anew")
+                    format!("feed {feed}: its archives do not hang together: {why}; 'backissue history {feed} --reread' fetches them again")
                 }));
             }
         }

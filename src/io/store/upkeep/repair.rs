@@ -64,7 +64,7 @@ impl Store {
                     feed_of(&key).map_or_else(String::new, |feed| format!(" of feed {feed}"));
                 tree.remove(&key)?;
                 let text =
-                    format!("{what}{feed} is damaged ({why}); dropped, the feed is polled anew");
+                    format!("{what}{feed} is damaged ({why}); dropped, the feed is polled again");
                 found.push(StoreProblem { text, repaired: true });
             }
         }

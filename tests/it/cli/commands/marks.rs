@@ -116,6 +116,10 @@ fn changes_are_taken_back_one_by_one_by_later_processes() {
     assert_eq!((unread(&program), entries(&program, &["--starred"])), (vec![0, 3], vec![]));
     assert_eq!(program.run(&["undo"]).with(0).out, "undone: 4 marked read\n");
     assert_eq!(unread(&program), [4, 3]);
+    for title in ["Harbour", "Orchard"] {
+        let undone = program.run(&["undo"]).with(0).out;
+        assert_eq!(undone, format!("unsubscribed from '{title}'\n"));
+    }
     let nothing = program.run(&["undo"]).with(0);
     assert_eq!((nothing.out.as_str(), nothing.err.as_str()), ("", "nothing to undo\n"));
 }

@@ -45,7 +45,7 @@ fn imported(program: &Program, text: &str) -> String {
 fn nested_outlines_become_tags() {
     let program = new_program();
     let told = imported(&program, NESTED);
-    assert!(told.contains("3 added") && told.contains("0 known"), "{told}");
+    assert!(told.contains("3 added") && told.contains("0 subscribed to before"), "{told}");
     let all = feeds(&program);
     let tags: Vec<&Value> = all.iter().map(|feed| &feed["tags"]).collect();
     assert_eq!(tags, [&json!(["news/coast"]), &json!(["news"]), &json!([])]);
@@ -59,7 +59,7 @@ fn what_is_known_is_told_and_not_added_twice() {
     let program = new_program();
     imported(&program, NESTED);
     let told = imported(&program, NESTED);
-    assert!(told.contains("0 added") && told.contains("3 known"), "{told}");
+    assert!(told.contains("0 added") && told.contains("3 subscribed to before"), "{told}");
     assert_eq!(feeds(&program).len(), 3);
 }
 
@@ -74,6 +74,19 @@ fn the_same_feed_under_two_tags_is_one_subscription_with_both() {
     let all = feeds(&program);
     assert_eq!(all.len(), 1);
     assert_eq!(all[0]["tags"], json!(["a", "b"]));
+}
+
+#[test]
+fn an_import_is_taken_back_by_undo_in_one_step() {
+    let program = new_program();
+    let told = imported(&program, NESTED);
+    assert!(told.contains("'backissue undo' takes the import back"), "{told}");
+    let undone = program.run(&["undo"]).with(0).out;
+    assert_eq!(undone, "undone: unsubscribed from 3 feeds\n");
+    assert_eq!(feeds(&program).len(), 0);
+    assert_eq!(program.run(&["undo"]).with(0).err, "nothing to undo\n");
+    imported(&program, NESTED);
+    assert_eq!(feeds(&program).len(), 3, "the same list can be imported again");
 }
 
 #[test]

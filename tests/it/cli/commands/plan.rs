@@ -32,7 +32,7 @@ fn a_subscription_is_planned_with_the_polls_that_follow() {
     assert_eq!(answer["next_poll"], super::feeds(&program)[0]["next_poll"]);
     let told = program.run(&["plan", "T", "--next", "3"]).with(0).out;
     assert!(
-        told.contains("Next look ") && told.contains("the publisher's ttl of 30 min"),
+        told.contains("Next poll ") && told.contains("the publisher's ttl of 30 min"),
         "{told}"
     );
     assert_eq!(told.lines().skip_while(|line| *line != "if nothing changes:").count(), 4, "{told}");
@@ -61,7 +61,7 @@ fn settings_are_kept_planned_at_once_and_told() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let told = program.run(&["set", "1", "--pace", "less", "--max", "2h"]).with(0).out;
-    assert!(told.contains("doubled to 1 h") && told.contains("Next look "), "{told}");
+    assert!(told.contains("doubled to 1 h") && told.contains("Next poll "), "{told}");
     assert!(told.contains("changed: pace: as configured → less"), "{told}");
     assert!(told.contains("changed: max: auto → 2h"), "{told}");
     let interval = || super::feeds(&program)[0]["interval_minutes"].clone();
@@ -179,7 +179,7 @@ fn what_add_announces_is_what_the_list_of_feeds_then_shows() {
         ("/ttl", ", about every 30 minutes (the publisher's ttl)"),
         ("/fresh", ", about every 30 minutes (the server's cache lifetime)"),
         ("/default", ", about every hour (default interval)"),
-        ("/daily", " (learned rhythm)"),
+        ("/daily", " (learned from its entries)"),
     ] {
         let told = program.run(&["add", &site.at(path)]).with(0).out;
         let line = told.lines().find_map(|line| line.trim().strip_prefix("next poll in "));
@@ -202,7 +202,7 @@ fn a_feed_without_hints_says_what_was_learned_of_it() {
     let learned = &answer["learned"];
     assert_eq!((&learned["followed"], &learned["publications"]), (&json!(true), &json!(39)));
     assert!(learned["words"].as_str().unwrap().starts_with("learned from 39 publications"));
-    assert!(answer["sentence"].as_str().unwrap().starts_with("Next look "), "{answer:#}");
+    assert!(answer["sentence"].as_str().unwrap().starts_with("Next poll "), "{answer:#}");
     let polls = learned["next_polls"].as_array().unwrap();
     assert_eq!((polls.len(), &polls[0]), (5, &answer["next_poll"]));
     let again = program.run(&["plan", "1", "--json"]).with(0).json();

@@ -377,5 +377,5 @@ fn what_is_missing_is_opened_in_the_browser_or_looked_for_in_the_internet_archiv
     world.press("l");
     let screen = world.draw();
     assert!(screen.contains("o opens its address in the browser"), "{screen}");
-    assert!(screen.contains("The server is there but does not hand it out"), "{screen}");
+    assert!(screen.contains("The server refuses to send it to backissue"), "{screen}");
 }

@@ -189,10 +189,7 @@ fn answers_to_a_feed_that_asks_nothing_are_refused_with_a_reason() {
         (TroubleAnswer::AcceptMove, NO_MOVE),
         (TroubleAnswer::DeclineMove, NO_MOVE),
         (TroubleAnswer::UndoMove, "'Orchard' has not moved"),
-        (
-            TroubleAnswer::Resume,
-            "'Orchard' has not ended: it is polled as planned; to look at it now, poll it",
-        ),
+        (TroubleAnswer::Resume, "'Orchard' has not ended: it is polled as planned"),
     ] {
         world.tell(Request::Trouble(FEED, answer));
         assert_eq!(world.notice(), why);

@@ -149,5 +149,5 @@ fn a_key_that_polls_says_how_many_are_polled_and_why_others_are_not() {
     world.poll(FeedKey(1));
     world.press("R");
     let some = told(&mut world);
-    assert!(some.starts_with("nothing new in C (checked just now) · 2 not checked"), "{some}");
+    assert!(some.starts_with("nothing new in C (checked just now) · 2 not polled"), "{some}");
 }
