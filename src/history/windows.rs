@@ -1,13 +1,12 @@
 //! The last documents of a feed as far as they are remembered, to notice what two of them have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hasher as _;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use siphasher::sip::SipHasher13;
 
 use super::kept::listed;
+use super::signs::{Sign, Signs, shortened, signs_of};
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 
@@ -17,8 +16,6 @@ const WINDOW_MAX: usize = 200;
 const WINDOWS: usize = 5;
 /// Sizes remembered; their median is the usual one.
 const SIZES: usize = 10;
-/// Keys of the hashes kept here. They never change.
-const KEYS: (u64, u64) = (0x7769_6e64_6f77_7320, 0x6d6f_7665_206f_6e21);
 
 /// What the last documents showed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +23,12 @@ const KEYS: (u64, u64) = (0x7769_6e64_6f77_7320, 0x6d6f_7665_206f_6e21);
 pub struct Windows {
     /// Identity hashes of the last different windows, in document order, the latest last.
     pub past: Vec<Vec<u64>>,
-    /// Of the latest: by hash of the link, and by hash of title and date, the identity hash.
-    pub signs: Vec<(u64, u64)>,
+    /// What the entries of the latest can be known by beside their ids.
+    #[serde(rename = "marks")]
+    pub signs: Signs,
+    /// The same as it was kept before: hashes, each with the identity hash of its entry.
+    #[serde(rename = "signs", skip_serializing_if = "Vec::is_empty")]
+    pub former_signs: Vec<(u64, u64)>,
     /// Entries of the last documents, the latest last.
     pub sizes: Vec<u32>,
     /// The newest entry known: its date and identity hash.
@@ -76,9 +77,13 @@ impl Windows {
     /// Entries whose id is new but whose link, or title and date, stood in the last window (condition 5): the new
     /// id, and the identity hash of the old one.
     pub fn renamed(&self, document: &FeedDocument) -> BTreeMap<String, u64> {
-        let known: BTreeMap<u64, u64> = self.signs.iter().copied().collect();
-        let old =
-            |entry: &Entry| signs(entry).into_iter().flatten().find_map(|sign| known.get(&sign));
+        let ids = self.past.last().into_iter().flatten();
+        let signed = self.signs.entries().zip(ids);
+        let signed = signed.flat_map(|(signs, &id)| signs.map(|sign| (sign, id)));
+        let former = self.former_signs.iter().map(|&(sign, id)| (shortened(sign), id));
+        let known: BTreeMap<Sign, u64> =
+            signed.chain(former).filter(|(sign, _)| *sign != 0).collect();
+        let old = |entry: &Entry| signs_of(entry).into_iter().find_map(|sign| known.get(&sign));
         let entries = document.entries.iter();
         entries
             .filter_map(|entry| Some((entry.id.clone(), *old(entry)?)))
@@ -96,12 +101,9 @@ impl Windows {
         self.sizes.push(u32::try_from(document.entries.len()).unwrap_or(u32::MAX));
         let surplus = self.sizes.len().saturating_sub(SIZES);
         self.sizes.drain(..surplus);
-        let entries = document.entries.iter().take(WINDOW_MAX);
-        let signed = entries.flat_map(|entry| {
-            let id = identity_hash(&entry.id);
-            signs(entry).into_iter().flatten().map(move |sign| (sign, id))
-        });
-        self.signs = signed.collect();
+        self.signs =
+            Signs::of(window_entries(document).into_iter().map(|(_, entry)| signs_of(entry)));
+        self.former_signs = Vec::new();
         for entry in &document.entries {
             let date = listed(entry.published.or(entry.updated), None, fetched_at);
             if self.newest.is_none_or(|(newest, _)| newest < date) {
@@ -113,34 +115,87 @@ impl Windows {
     /// A delta puts its entries in front of the last window (SPEC D.7).
     pub(super) fn add_delta(&mut self, document: &FeedDocument) {
         let Some(last) = self.past.last_mut() else { return };
-        let mut window = window_ids(document);
-        let rest: Vec<u64> = last.iter().copied().filter(|id| !window.contains(id)).collect();
-        window.extend(rest);
+        let entries = window_entries(document);
+        let mut window: Vec<(u64, [Sign; 2])> =
+            entries.iter().map(|&(id, entry)| (id, signs_of(entry))).collect();
+        let seen: BTreeSet<u64> = window.iter().map(|(id, _)| *id).collect();
+        let signs = self.signs.entries().chain(std::iter::repeat([0; 2]));
+        let rest = last.iter().copied().zip(signs);
+        window.extend(rest.filter(|(id, _)| !seen.contains(id)));
         window.truncate(last.len().max(1));
-        *last = window;
+        *last = window.iter().map(|(id, _)| *id).collect();
+        self.signs = Signs::of(window.iter().map(|(_, signs)| *signs));
     }
 }
 
 /// Identity hashes of a document's entries, each once.
 pub(super) fn window_ids(document: &FeedDocument) -> Vec<u64> {
+    window_entries(document).into_iter().map(|(id, _)| id).collect()
+}
+
+/// The entries of a document with their identity hashes, each once.
+fn window_entries(document: &FeedDocument) -> Vec<(u64, &Entry)> {
     let mut seen = BTreeSet::new();
-    let ids = document.entries.iter().map(|entry| identity_hash(&entry.id));
-    ids.filter(|id| seen.insert(*id)).take(WINDOW_MAX).collect()
+    let entries = document.entries.iter().map(|entry| (identity_hash(&entry.id), entry));
+    entries.filter(|(id, _)| seen.insert(*id)).take(WINDOW_MAX).collect()
 }
 
-/// What else an entry can be known by: its link, and its title with its date.
-fn signs(entry: &Entry) -> [Option<u64>; 2] {
-    let link = entry.link.as_deref().map(|link| hash(&["link", link]));
-    let date = entry.published.or(entry.updated).map(|date| date.timestamp().to_string());
-    let title = entry.title.as_deref().zip(date);
-    [link, title.map(|(title, date)| hash(&["title", title, &date]))]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn hash(parts: &[&str]) -> u64 {
-    let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
-    for part in parts {
-        hasher.write(part.as_bytes());
-        hasher.write_u8(0x1f);
+    fn document(ids: &[&str]) -> FeedDocument {
+        let entry = |(number, id): (usize, &&str)| Entry {
+            id: (*id).to_owned(),
+            link: Some(format!("https://a.example/{number}")),
+            ..Entry::default()
+        };
+        let entries = ids.iter().enumerate().map(entry).collect();
+        FeedDocument { entries, ..FeedDocument::default() }
     }
-    hasher.finish()
+
+    fn is_renamed(windows: &Windows) -> bool {
+        let renamed = windows.renamed(&document(&["new 1", "new 2"]));
+        let expected = [("new 1", "old 1"), ("new 2", "old 2")]
+            .map(|(new, old)| (new.into(), identity_hash(old)));
+        renamed == BTreeMap::from(expected)
+    }
+
+    #[test]
+    fn entries_with_new_ids_are_known_by_their_links_also_from_what_earlier_versions_kept() {
+        let old = document(&["old 1", "old 2"]);
+        let mut windows = Windows::default();
+        windows.remember(&old, DateTime::UNIX_EPOCH);
+        assert!(is_renamed(&windows));
+        let kept = rmp_serde::to_vec_named(&windows).unwrap();
+        assert!(is_renamed(&rmp_serde::from_slice(&kept).unwrap()));
+        // Earlier versions kept whole hashes, each with the id of its entry.
+        let signs = old.entries.iter().flat_map(|entry| {
+            let hashes = signs_of(entry).map(|sign| u64::from(sign) | 7 << 40);
+            hashes.map(|hash| (hash, identity_hash(&entry.id)))
+        });
+        let former = Windows { former_signs: signs.collect(), ..Windows::default() };
+        assert!(is_renamed(&former));
+        let kept = rmp_serde::to_vec_named(&former).unwrap();
+        assert!(String::from_utf8_lossy(&kept).contains("signs"));
+        assert!(is_renamed(&rmp_serde::from_slice(&kept).unwrap()));
+    }
+
+    #[test]
+    fn a_delta_puts_its_entries_and_their_links_in_front() {
+        let mut windows = Windows::default();
+        windows.remember(&document(&["old 1", "old 2"]), DateTime::UNIX_EPOCH);
+        let mut delta = document(&["old 3"]);
+        for entry in &mut delta.entries {
+            entry.link = Some("https://a.example/3".into());
+        }
+        windows.add_delta(&delta);
+        let mut next = document(&["new"]);
+        for (link, old) in [("https://a.example/3", "old 3"), ("https://a.example/0", "old 1")] {
+            for entry in &mut next.entries {
+                entry.link = Some(link.into());
+            }
+            assert_eq!(windows.renamed(&next).get("new"), Some(&identity_hash(old)), "{link}");
+        }
+    }
 }
