@@ -70,7 +70,10 @@ impl Store {
         let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         // What cannot be looked at is left to sled, which says why.
         salvage::prepare(&files).ok();
-        if let Ok(Finding::Damaged(why)) = salvage::inspect(&files) {
+        // It is kept until everything is open: in its place sled's tables would lie, which are empty for the most part, and take
+        // memory only where it was used before.
+        let mut buffer = Vec::new();
+        if let Ok(Finding::Damaged(why)) = salvage::inspect(&files, &mut buffer) {
             return Err(damaged(&why));
         }
         // sled begins anew where it finds nothing that it can read.
@@ -109,7 +112,9 @@ impl Store {
 
     fn open_files(files: &Path, lock: File, stay: Stay) -> Result<Self, sled::Error> {
         let config = sled::Config::new().path(files).mode(Mode::LowSpace);
-        let config = config.cache_capacity(CACHE_BYTES);
+        // What a thread of sled's cannot write on a full disk is told to nobody, and is waited for without an end. Parts of the files
+        // are given free by writes, too.
+        let config = config.cache_capacity(CACHE_BYTES).flush_every_ms(None);
         let mut tries = 0;
         let db = loop {
             match open_database(&config, stay) {

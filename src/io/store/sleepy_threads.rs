@@ -1,19 +1,16 @@
 //! Lets sled's threads sleep. It keeps seven of them, and each wakes up every second to see whether there is work, although
-//! it is woken when there is; an eighth gives parts of its files free. sled has no setting for that, the system has one.
+//! it is woken when there is. sled has no setting for that, the system has one.
 
 use sled::{Config, Db};
 
 /// How late a timer of a thread may be, nanoseconds: two minutes.
 #[cfg(target_os = "linux")]
 const LATE: std::num::NonZeroU64 = std::num::NonZeroU64::new(120_000_000_000).unwrap();
-/// How often parts of the files are given free, with at most half of that time's work, milliseconds. Nothing waits for it
-/// to be durable.
-const TIDIED_EVERY_MS: u64 = 1000;
 
 /// How long a store will be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
-    /// For one command: its threads may wake up as they like, and its files are tidied up within it.
+    /// For one command: its threads may wake up as they like.
     Short,
     /// For a reader or a service: nobody is to wake up all day for nothing.
     Long,
@@ -24,7 +21,7 @@ pub(super) fn open_database(config: &Config, stay: Stay) -> sled::Result<Db> {
     match stay {
         Stay::Short => config.open(),
         Stay::Long => start_sleepy_threads(|| {
-            let db = config.clone().flush_every_ms(Some(TIDIED_EVERY_MS)).open()?;
+            let db = config.open()?;
             // sled starts its threads with the first thing that they do: in a new database that is this.
             db.flush()?;
             Ok(db)

@@ -110,8 +110,9 @@ impl Snapshot {
     }
 }
 
-/// Looks for damage behind which there is something, in the part of the log that sled reads when it opens it.
-pub(in crate::io::store) fn inspect(files: &Path) -> io::Result<Finding> {
+/// Looks for damage behind which there is something, in the part of the log that sled reads when it opens it. Parts of the log
+/// are read into the buffer.
+pub(in crate::io::store) fn inspect(files: &Path, buffer: &mut Vec<u8>) -> io::Result<Finding> {
     if !files.join("db").is_file() {
         return Ok(Finding::Sound);
     }
@@ -123,13 +124,12 @@ pub(in crate::io::store) fn inspect(files: &Path) -> io::Result<Finding> {
     let told = if snapshot.highest > log.length {
         Some("its log is shorter than it was")
     } else {
-        inspect_log(&log, snapshot)
+        inspect_log(&log, snapshot, buffer)
     };
     Ok(told.map_or(Finding::Sound, |why| Finding::Damaged(why.into())))
 }
 
-fn inspect_log(log: &LogFiles, snapshot: Snapshot) -> Option<&'static str> {
-    let mut buffer = Vec::new();
+fn inspect_log(log: &LogFiles, snapshot: Snapshot, buffer: &mut Vec<u8>) -> Option<&'static str> {
     let size = SEGMENT as u64;
     let mut heads = BTreeMap::new();
     for number in 0..log.segments() {
@@ -138,7 +138,7 @@ fn inspect_log(log: &LogFiles, snapshot: Snapshot) -> Option<&'static str> {
                 heads.insert(head.lsn, number);
             }
             // A segment that was never used, or was given up, is empty.
-            None if has_messages(log.read_segment(number, &mut buffer)) => {
+            None if has_messages(log.read_segment(number, buffer)) => {
                 return Some("the head of a part of its log is damaged");
             }
             None => {}
@@ -152,7 +152,7 @@ fn inspect_log(log: &LogFiles, snapshot: Snapshot) -> Option<&'static str> {
     }
     let begin = snapshot.stable / size * size;
     for (&lsn, &number) in heads.range(begin..) {
-        let bytes = log.read_segment(number, &mut buffer);
+        let bytes = log.read_segment(number, buffer);
         let mut is_whole = true;
         let end = follow_messages(bytes, lsn / size, FIRST, |_, found| {
             is_whole &= log.has_whole_blob(&found);

@@ -117,7 +117,6 @@ impl LogFiles {
     pub(super) fn read_segment<'a>(&self, segment: u64, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let at = segment.saturating_mul(SEGMENT as u64);
         let length = self.length.saturating_sub(at).min(SEGMENT as u64);
-        buffer.clear();
         buffer.resize(usize::try_from(length).unwrap_or(SEGMENT), 0);
         read_patiently(&self.log, buffer, at);
         buffer
@@ -181,7 +180,9 @@ fn read_patiently(log: &File, bytes: &mut [u8], at: u64) {
     }
     let mut from = at;
     for part in bytes.chunks_mut(4096) {
-        log.read_exact_at(part, from).ok();
+        if log.read_exact_at(part, from).is_err() {
+            part.fill(0);
+        }
         from = from.saturating_add(part.len() as u64);
     }
 }

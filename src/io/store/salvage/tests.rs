@@ -90,14 +90,14 @@ fn what_sled_wrote_in_many_sessions_is_read_record_by_record() {
             "seed {seed}"
         );
         assert!(found == expected, "seed {seed}");
-        assert_eq!(inspect(folder.path()).unwrap(), Finding::Sound);
+        assert_eq!(inspect(folder.path(), &mut Vec::new()).unwrap(), Finding::Sound);
         // Without the snapshot the whole log is looked at.
         for snapshot in fs::read_dir(folder.path()).unwrap().flatten() {
             if snapshot.file_name().to_string_lossy().starts_with("snap.") {
                 fs::remove_file(snapshot.path()).unwrap();
             }
         }
-        assert_eq!(inspect(folder.path()).unwrap(), Finding::Sound);
+        assert_eq!(inspect(folder.path(), &mut Vec::new()).unwrap(), Finding::Sound);
     }
 }
 
@@ -138,7 +138,7 @@ fn settings_and_snapshots_that_are_damaged_are_made_anew() {
     }
     prepare(folder.path()).unwrap();
     assert_eq!(fs::read(folder.path().join("conf")).unwrap(), settings);
-    assert_eq!(inspect(folder.path()).unwrap(), Finding::Sound);
+    assert_eq!(inspect(folder.path(), &mut Vec::new()).unwrap(), Finding::Sound);
     let db = db(folder.path());
     for ((tree, key), value) in &expected {
         let there = db.open_tree(tree).unwrap().get(key).unwrap();
@@ -154,5 +154,5 @@ fn a_bit_that_flipped_is_found_before_sled_cuts_its_log_off() {
     let mut bytes = fs::read(&log).unwrap();
     bytes[40_000] ^= 4;
     fs::write(&log, bytes).unwrap();
-    assert!(matches!(inspect(folder.path()).unwrap(), Finding::Damaged(_)));
+    assert!(matches!(inspect(folder.path(), &mut Vec::new()).unwrap(), Finding::Damaged(_)));
 }
