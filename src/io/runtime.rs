@@ -28,12 +28,15 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
+use crate::io::system::memory;
 use crate::io::system::words::system_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ScreenSettings;
 
+/// After this time without anything to do the program is at rest: longer than the allocator keeps what was freed.
+const AT_REST: Duration = Duration::from_secs(2);
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
 /// Visits of other hands taken between two frames.
@@ -47,6 +50,8 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
+    /// Something was done since memory was given back.
+    has_worked: bool,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
     /// Where other hands' visits go in.
@@ -171,6 +176,7 @@ impl<P: Program> Runtime<P> {
             sender,
             inputs,
             watch: SleepWatch::start(),
+            has_worked: true,
             external_runs: VecDeque::new(),
             visitors,
             visits,
@@ -288,16 +294,22 @@ impl<P: Program> Runtime<P> {
 
     /// The next input, or a tick when it is time for one.
     pub(super) async fn next(&mut self) -> Happening {
-        let now = clock::precise_now();
-        let pause = self.program.engine().next_wake(now).signed_duration_since(now);
-        let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
-        tokio::select! {
-            biased;
-            input = self.inputs.recv() => {
-                Happening::Input(input.unwrap_or(Input::Request(Request::Stop).into()))
+        loop {
+            let now = clock::precise_now();
+            let pause = self.program.engine().next_wake(now).signed_duration_since(now);
+            let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
+            tokio::select! {
+                biased;
+                input = self.inputs.recv() => {
+                    return Happening::Input(input.unwrap_or(Input::Request(Request::Stop).into()));
+                }
+                Some(visit) = self.visits.recv() => return Happening::Visit(visit),
+                () = tokio::time::sleep(pause) => return Happening::Input(Input::Tick.into()),
+                () = tokio::time::sleep(AT_REST), if self.has_worked => {
+                    self.has_worked = false;
+                    memory::give_back();
+                }
             }
-            Some(visit) = self.visits.recv() => Happening::Visit(visit),
-            () = tokio::time::sleep(pause) => Happening::Input(Input::Tick.into()),
         }
     }
 
@@ -313,6 +325,7 @@ impl<P: Program> Runtime<P> {
         let mut effects = Vec::new();
         let input = input.into();
         log_input(&input);
+        self.has_worked |= !matches!(input, ScreenInput::Engine(Input::Tick));
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
