@@ -6,7 +6,7 @@ use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, Subsc
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::feed::{Hints, IntervalRule, Period, SyHint, Zone};
-use backissue::history::{Counters, FeedKey, HistoryRecord};
+use backissue::history::{Counters, FeedKey};
 use backissue::schedule::{Facts, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -53,8 +53,8 @@ fn saved(number: u32, now: DateTime<Utc>) -> SavedSubscription {
     SavedSubscription {
         key: FeedKey(number),
         record,
-        state,
-        history: HistoryRecord::default(),
+        state: Box::new(state),
+        history: Box::default(),
         counters: Counters::default(),
     }
 }

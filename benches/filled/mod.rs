@@ -1,6 +1,6 @@
 //! A store filled with made-up entries: the same in every run, with words as common and as rare as in a language.
 
-use backissue::engine::feeds::subscription::{Commit, FeedState, SubscriptionRecord};
+use backissue::engine::feeds::subscription::{Commit, SubscriptionRecord};
 use backissue::feed::{Entry, FeedDocument, Kind};
 use backissue::history::FeedKey;
 use backissue::io::store::Store;
@@ -20,7 +20,7 @@ pub(crate) fn fill(store: &mut Store, entries: u32) {
         let document: Vec<Entry> = (0..of_feed).map(|n| entry(&mut chance, n)).collect();
         let commit = Commit {
             feed: FeedKey(feed),
-            state: FeedState::default(),
+            state: Box::default(),
             record: Some(SubscriptionRecord {
                 url: format!("https://site.example/{feed}"),
                 ..SubscriptionRecord::default()

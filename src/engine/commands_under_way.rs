@@ -63,14 +63,14 @@ mod tests {
 
     use super::*;
     use crate::engine::effect::Effect;
-    use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+    use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
     use crate::engine::input::Input;
     use crate::engine::poll::manual_poll::{PollKind, PollRequest};
     use crate::engine::request::Request;
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, Stored};
     use crate::engine::update::update;
-    use crate::history::{Counters, EntryKey, Flag, HistoryRecord};
+    use crate::history::{Counters, EntryKey, Flag};
     use crate::schedule::Pace;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -84,8 +84,8 @@ mod tests {
                 url: format!("https://{key}.example/feed"),
                 ..SubscriptionRecord::default()
             },
-            state: FeedState::default(),
-            history: HistoryRecord::default(),
+            state: Box::default(),
+            history: Box::default(),
             counters: Counters::default(),
         });
         let mut settings = Settings::default();

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::engine::feeds::subscription::{FeedState, SavedSubscription};
     use crate::engine::settings::Settings;
-    use crate::history::{Counters, GapKey, HistoryRecord};
+    use crate::history::{Counters, GapKey};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const FEED: FeedKey = FeedKey(7);
@@ -126,8 +126,8 @@ mod tests {
                 title: Some("Orchard".into()),
                 ..SubscriptionRecord::default()
             },
-            state: FeedState { failing_since: Some(NOW), ..FeedState::default() },
-            history: HistoryRecord::default(),
+            state: Box::new(FeedState { failing_since: Some(NOW), ..FeedState::default() }),
+            history: Box::default(),
             counters: Counters::default(),
         };
         Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, vec![saved], NOW)

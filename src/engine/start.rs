@@ -62,13 +62,13 @@ mod tests {
     fn is_asked(seconds_before: i64) -> [bool; 2] {
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
         let url = "https://a.example/feed".to_owned();
-        let mut state = FeedState::default();
+        let mut state = Box::<FeedState>::default();
         state.facts.last_try = Some(now - TimeDelta::seconds(seconds_before));
         let saved = SavedSubscription {
             key: FeedKey(1),
             record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
             state,
-            history: crate::history::HistoryRecord::default(),
+            history: Box::default(),
             counters: crate::history::Counters::default(),
         };
         let mut engine = Engine::new(Settings::default(), Tz::UTC, 0, vec![saved], now);

@@ -8,11 +8,11 @@ use super::effect::ScreenEffect;
 use super::settings::ScreenSettings;
 use crate::engine::effect::Effect;
 use crate::engine::entries::rows::{Row, RowKey, RowsWanted};
-use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::{Counters, EntryKey, FeedKey, Flags, HistoryRecord};
+use crate::history::{Counters, EntryKey, FeedKey, Flags};
 use crate::ui::state::feeds_pane::FeedsRow;
 
 /// The time at which tests happen.
@@ -30,8 +30,8 @@ pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             ..SubscriptionRecord::default()
         },
-        state: FeedState::default(),
-        history: HistoryRecord::default(),
+        state: Box::default(),
+        history: Box::default(),
         counters: Counters::default(),
     });
     let engine = Engine::new(Settings::default(), Tz::UTC, 0, saved.collect(), noon());

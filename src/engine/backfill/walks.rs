@@ -23,8 +23,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
-    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
-    WalkNotice,
+    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, Mode, Next, Nodes, WalkNotice,
 };
 use crate::schedule::counted_words;
 
@@ -247,7 +246,7 @@ fn answered(
         return Vec::new();
     };
     let record = &mut subscription.history;
-    backfill.before = Some(Box::new(record.clone()));
+    backfill.before = Some(record.clone());
     (backfill.fetch, backfill.request, backfill.merging) = (None, None, None);
     let (mut document, mut trouble) = (None, None);
     match judged {
@@ -338,7 +337,8 @@ pub fn kept(
 pub fn not_kept(engine: &mut Engine, feed: FeedKey, why: String) {
     let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
     if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
-        subscription.history = HistoryRecord { asking: None, ..*before };
+        subscription.history = before;
+        subscription.history.asking = None;
     }
     engine.complain(why);
 }

@@ -29,7 +29,7 @@ pub fn after_merge(
     let PendingMove { to, public } = pending;
     if !shared {
         propose(state, now, to, public);
-        let effect = Effect::store(Job::SaveState(feed, Box::new(state.clone())));
+        let effect = Effect::store(Job::SaveState(feed, state.clone()));
         let proposed = state.proposed.as_ref().map(|proposed| proposed.to.clone());
         let from = record.url.clone();
         let text = format!("'{}' says that it moved · Attention asks", record.shown_title());
@@ -184,13 +184,13 @@ pub fn save_and_show(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    (record, state): (SubscriptionRecord, FeedState),
+    (record, state): (SubscriptionRecord, Box<FeedState>),
 ) -> Vec<Effect> {
     engine.unsaved = engine.unsaved.saturating_add(1);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
     vec![
         Effect::store(Job::SaveRecords(vec![(feed, record)])),
-        Effect::store(Job::SaveState(feed, Box::new(state))),
+        Effect::store(Job::SaveState(feed, state)),
     ]
 }

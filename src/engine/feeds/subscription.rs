@@ -21,10 +21,10 @@ pub struct Subscription {
     pub key: FeedKey,
     /// What the reader chose and the publisher is called.
     pub record: SubscriptionRecord,
-    /// What polls taught us.
-    pub state: FeedState,
+    /// What polls taught us. In a place of its own, as the history: it is large, and subscriptions are moved about.
+    pub state: Box<FeedState>,
     /// What is known of its history.
-    pub history: HistoryRecord,
+    pub history: Box<HistoryRecord>,
     /// Sums over its entries.
     pub counters: Counters,
     /// When it is polled next, and why then. Derived from the rest, never stored.
@@ -177,8 +177,8 @@ impl Subscription {
         Self {
             key,
             record,
-            state: FeedState::default(),
-            history: HistoryRecord::default(),
+            state: Box::default(),
+            history: Box::default(),
             counters: Counters::default(),
             plan: unplanned,
             told_gaps: BTreeMap::new(),
@@ -250,9 +250,9 @@ pub struct SavedSubscription {
     /// Its lasting part.
     pub record: SubscriptionRecord,
     /// What polls taught us.
-    pub state: FeedState,
+    pub state: Box<FeedState>,
     /// What is known of its history.
-    pub history: HistoryRecord,
+    pub history: Box<HistoryRecord>,
     /// Sums over its entries.
     pub counters: Counters,
 }
@@ -263,7 +263,7 @@ pub struct Commit {
     /// The feed.
     pub feed: FeedKey,
     /// Its state afterwards.
-    pub state: FeedState,
+    pub state: Box<FeedState>,
     /// Its lasting part, if it changed.
     pub record: Option<SubscriptionRecord>,
     /// The document to merge, if one came.
@@ -286,7 +286,7 @@ pub struct HistoryCommit {
     /// The feed.
     pub feed: FeedKey,
     /// Its record afterwards.
-    pub record: HistoryRecord,
+    pub record: Box<HistoryRecord>,
     /// Archives whose record changed, by canonical address; `None`: forgotten.
     pub nodes: Vec<(String, Option<ArchiveNode>)>,
     /// The document to merge, if one came, and how.

@@ -395,7 +395,7 @@ fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     subscription.state.noted = Some(now);
     let text =
         format!("'{}' leaves the list until something changes", subscription.record.shown_title());
-    let state = Box::new(subscription.state.clone());
+    let state = subscription.state.clone();
     engine.say(text);
     vec![Effect::store(Job::SaveState(feed, state))]
 }

@@ -61,7 +61,7 @@ fn spread_wait(
     for other in others {
         let Some(subscription) = engine.feeds.get_mut(&other) else { continue };
         subscription.state.facts.host_wait = Some(wait);
-        effects.push(Effect::store(Job::SaveState(other, Box::new(subscription.state.clone()))));
+        effects.push(Effect::store(Job::SaveState(other, subscription.state.clone())));
         let waiting = engine.polls.get(&other).is_some_and(|poll| poll.stage == PollStage::Waiting);
         if waiting {
             engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
@@ -111,8 +111,8 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
             // One that is polled anew meanwhile is judged by that.
             poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
-            subscription.state = *before;
-            effects.push(Effect::store(Job::SaveState(feed, Box::new(subscription.state.clone()))));
+            subscription.state = before;
+            effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
             plans::replan(engine, feed, now);
         }
     }
@@ -209,9 +209,9 @@ pub fn note_network(
 fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
     let subscription = engine.feeds.get_mut(&feed)?;
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.at_start.take()) {
-        subscription.state = *before;
+        subscription.state = before;
     }
-    let state = Box::new(subscription.state.clone());
+    let state = subscription.state.clone();
     end_poll(engine, now, without_network(feed));
     Some(Effect::store(Job::SaveState(feed, state)))
 }

@@ -69,7 +69,7 @@ pub fn apply_response(
             record: outcome.record_changed.then(|| subscription.record.clone()),
             document: outcome.document,
             fetched_at: started,
-            history: looked_at.then(|| Box::new(subscription.history.clone())),
+            history: looked_at.then(|| subscription.history.clone()),
             renamed,
             complete,
             log: Some(PollLogEntry {

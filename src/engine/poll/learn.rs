@@ -203,7 +203,7 @@ pub fn learned(
         return effects;
     }
     facts.learned = learned;
-    effects.push(Effect::store(Job::SaveState(feed, Box::new(subscription.state.clone()))));
+    effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
     plans::replan(engine, feed, now);
     effects
 }

@@ -40,17 +40,25 @@ pub struct Poll {
     /// The feed's state before the request, to go back to if the attempt does not count.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
-    pub(super) before: Option<Box<(FeedState, SubscriptionRecord, HistoryRecord)>>,
+    pub(super) before: Option<Box<FeedBefore>>,
     /// A move that waits for the merge.
     pub(super) if_shared: Option<PendingMove>,
     /// While its answer was being written, it turned out not to count: the state to go back to.
     pub uncounted: Option<Box<FeedState>>,
 }
 
+/// What an answer changes of a feed, as it was before.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FeedBefore {
+    pub(super) state: Box<FeedState>,
+    pub(super) record: SubscriptionRecord,
+    pub(super) history: Box<HistoryRecord>,
+}
+
 impl Poll {
     /// Whether no document of the feed was read before.
     pub fn is_first(&self) -> bool {
-        self.before.as_ref().is_some_and(|before| before.0.facts.last_ok.is_none())
+        self.before.as_ref().is_some_and(|before| before.state.facts.last_ok.is_none())
     }
 
     pub fn at(stage: PollStage) -> Self {

@@ -10,7 +10,7 @@ use super::poll_log::PollCause;
 use super::poll_queue::{self, end_poll, enqueue};
 use super::poll_request::Again;
 use super::poll_results::{PollOutcome, PollResult};
-use super::poll_stage::{News, Poll, PollStage};
+use super::poll_stage::{FeedBefore, News, Poll, PollStage};
 use super::start_fetches::start;
 use crate::engine::backfill::{archive_response, walks};
 use crate::engine::effect::Effect;
@@ -135,8 +135,11 @@ fn answered(
     let Some(mut subscription) = engine.feeds.remove(&feed) else { return Vec::new() };
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
-    let Subscription { state, record, history, .. } = &subscription;
-    poll.before = Some(Box::new((state.clone(), record.clone(), history.clone())));
+    poll.before = Some(Box::new(FeedBefore {
+        state: subscription.state.clone(),
+        record: subscription.record.clone(),
+        history: subscription.history.clone(),
+    }));
     let sent = std::mem::take(&mut poll.sent);
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
@@ -157,7 +160,7 @@ fn answered(
     if archive.is_some() && sent.url != record.url {
         // The next document comes from the stored address again and need not go on where this one ended.
         history.forget_windows();
-        commit.history = Some(Box::new(history.clone()));
+        commit.history = Some(history.clone());
     }
     let text = if is_corrected {
         format!(
@@ -222,8 +225,8 @@ pub fn committed(
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.counters = counters;
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
-        subscription.state = *before;
-        let state = Box::new(subscription.state.clone());
+        subscription.state = before;
+        let state = subscription.state.clone();
         end_poll(engine, now, poll_queue::without_network(feed));
         return vec![Effect::store(Job::SaveState(feed, state))];
     }
@@ -241,7 +244,7 @@ pub fn committed(
         poll.map_or((0, false, false), |poll| (poll.wire_bytes, poll.conditional, poll.moved));
     let with_archives = poll.is_none_or(|poll| poll.archives);
     let news_of_feed = poll.and_then(|poll| poll.before.as_ref()).map_or_else(Vec::new, |before| {
-        news_since(feed, &before.0, &before.1.url, (state, &subscription.record.url))
+        news_since(feed, &before.state, &before.record.url, (state, &subscription.record.url))
     });
     let reason = state.trouble.clone();
     let News { new, edited, known } = news;
@@ -301,7 +304,7 @@ pub fn commit_failed(
         // What the reader chose meanwhile is saved already and stays.
         let chosen = subscription.record.chosen();
         let walking = engine.backfills.contains_key(&feed);
-        let (state, record, history) = *before;
+        let FeedBefore { state, record, history } = *before;
         (subscription.state, subscription.record) = (state, record);
         if !walking {
             subscription.history = history;

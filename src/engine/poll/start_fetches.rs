@@ -58,7 +58,7 @@ fn request_poll(
     };
     let unknown = counts(subscription, &engine.settings) && !engine.learning.is_known(feed);
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Asking));
-    poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
+    poll.at_start.get_or_insert_with(|| subscription.state.clone());
     if let Some(named) = &poll.current {
         let (request, sent) = current_document::request(subscription, named, id);
         (poll.stage, poll.fetch, poll.sent) = (PollStage::Asking, Some(id), sent);
@@ -72,7 +72,7 @@ fn request_poll(
     state.facts.last_try = Some(now);
     let more_changed = state.habits != habits || state.validators != validators;
     let saved = if more_changed {
-        Effect::store(Job::SaveState(feed, Box::new(state.clone())))
+        Effect::store(Job::SaveState(feed, state.clone()))
     } else {
         Effect::store(Job::SaveTry(feed, now))
     };
@@ -158,14 +158,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+    use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
     use crate::engine::input::Input;
     use crate::engine::poll::poll_log::PollCause;
     use crate::engine::poll::poll_queue;
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobId, JobSubject, Stored};
     use crate::engine::update::update;
-    use crate::history::{Counters, HistoryRecord};
+    use crate::history::Counters;
 
     fn asks(effects: &[Effect]) -> usize {
         effects.iter().filter(|effect| matches!(effect, Effect::Fetch(_))).count()
@@ -178,8 +178,8 @@ mod tests {
         let saved = SavedSubscription {
             key: FeedKey(1),
             record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
-            state: FeedState::default(),
-            history: HistoryRecord::default(),
+            state: Box::default(),
+            history: Box::default(),
             counters: Counters::default(),
         };
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, vec![saved], now);

@@ -94,7 +94,7 @@ impl Store {
                 self.merge(commit.feed, document, merging, &commit.record.tombstones)?
             }
         };
-        let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
+        let (history, nodes) = (Some(&*commit.record), commit.nodes.as_slice());
         self.write(
             commit.feed,
             merged,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use backissue::engine::effect::Effect;
 use backissue::engine::feeds::chosen_settings::FeedSettings;
-use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use backissue::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure, Fetched};
 use backissue::engine::settings::Settings;
@@ -135,7 +135,7 @@ impl Simulation {
                 added: start(),
                 ..SubscriptionRecord::default()
             };
-            let (state, counters) = (FeedState::default(), Counters::default());
+            let (state, counters) = (Box::default(), Counters::default());
             SavedSubscription {
                 key: FeedKey(number),
                 record,

@@ -87,7 +87,7 @@ fn a_flipped_byte_in_a_subscription_is_told_and_takes_nothing_else_along() {
         assert_eq!(sentences(&mut store, false).len(), 1, "{tree}");
         let saved = store.subscriptions().unwrap();
         assert_eq!(saved.len(), left, "{tree}");
-        assert!(saved.iter().all(|saved| saved.state == FeedState::default()), "{tree}");
+        assert!(saved.iter().all(|saved| *saved.state == FeedState::default()), "{tree}");
     }
 }
 

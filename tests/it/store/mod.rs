@@ -81,7 +81,7 @@ fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
     let polls = u32::try_from(second).unwrap();
     Commit {
         feed,
-        state: FeedState { polls, status: Some(200), ..FeedState::default() },
+        state: Box::new(FeedState { polls, status: Some(200), ..FeedState::default() }),
         record: Some(record(feed)),
         document: Some(Box::new(document(entries))),
         fetched_at: at(second),

@@ -35,12 +35,12 @@ fn unchanged(feed: FeedKey, polls: u32, second: i64) -> Commit {
         settled_by: Some(backissue::schedule::SettledBy::Default),
         ..line
     });
-    let state = state(polls, second);
+    let state = Box::new(state(polls, second));
     Commit { record: None, document: None, log, state, ..polled(feed, second, vec![]) }
 }
 
 fn kept(store: &Store) -> FeedState {
-    store.subscriptions().unwrap().remove(0).state
+    *store.subscriptions().unwrap().remove(0).state
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn the_state_reads_back_after_any_order_of_full_and_small_writes() {
         let mut commit = unchanged(FEED, polls, second);
         commit.state.status = Some(status);
         store.commit(&commit).unwrap();
-        assert_eq!(kept(&store), commit.state, "at {second}");
+        assert_eq!(kept(&store), *commit.state, "at {second}");
     }
     store.sync().unwrap();
     drop(store);
@@ -72,7 +72,9 @@ fn the_state_reads_back_after_any_order_of_full_and_small_writes() {
     expected.trouble = Some("it timed out".into());
     store.save_state(FEED, &expected).unwrap();
     assert_eq!(kept(&store), expected);
-    store.commit(&Commit { state: expected.clone(), ..unchanged(FEED, polls, 60) }).unwrap();
+    store
+        .commit(&Commit { state: Box::new(expected.clone()), ..unchanged(FEED, polls, 60) })
+        .unwrap();
     assert_eq!(kept(&store), expected);
 }
 
@@ -115,7 +117,7 @@ fn measure() {
     let mut store = open(&folder);
     for feed in (1..=FEEDS).map(FeedKey) {
         let entries = (0..4).map(|id| entry(id, "text")).collect();
-        store.commit(&Commit { state: state(1, 1), ..polled(feed, 1, entries) }).unwrap();
+        store.commit(&Commit { state: Box::new(state(1, 1)), ..polled(feed, 1, entries) }).unwrap();
     }
     store.sync().unwrap();
     let Some(before) = written() else {

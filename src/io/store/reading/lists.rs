@@ -124,8 +124,14 @@ impl Store {
         let since = query.since.map(|instant| instant.timestamp());
         let gaps = query.gaps.iter();
         let gap = |mark: &GapMark| (mark.listed.timestamp(), RowKey::Gap(mark.feed, mark.gap));
+        let feeds = self.feeds_in(&query.scope, query.show, query.keep.is_empty())?;
         let mut order: Vec<(i64, RowKey)> = gaps.map(gap).collect();
-        for feed in self.feeds_in(&query.scope, query.show, query.keep.is_empty())? {
+        if query.show == Show::All {
+            // Of the longest lists nothing is left behind by growing.
+            let mut count = |feed| self.rows_of(feed).map_or(0, |rows| rows.len());
+            order.reserve_exact(feeds.iter().map(|&feed| count(feed)).sum());
+        }
+        for feed in feeds {
             // A feed whose index is damaged must not take the other feeds' entries out of the list.
             let Ok(rows) = self.rows_of(feed) else { continue };
             for (seq, row) in (0_u32..).zip(rows.iter()) {
@@ -141,10 +147,8 @@ impl Store {
         if query.order == RowOrder::OldestFirst {
             order.reverse();
         }
-        // It stays as long as the list is shown.
-        let mut keys: Vec<RowKey> = order.into_iter().map(|(_, key)| key).collect();
-        keys.shrink_to_fit();
-        Ok(keys)
+        // It stays as long as the list is shown: a copy takes no more room than it needs.
+        Ok(order.iter().map(|&(_, key)| key).collect())
     }
 
     /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading

@@ -77,7 +77,7 @@ impl Store {
             // These are the largest records.
             let histories = scope.spawn(|| catch_sled_panic(|| records(&self.history)));
             let feeds = records::<SubscriptionRecord>(&self.feeds)?;
-            let mut states = records::<FeedState>(&self.state)?;
+            let mut states = records::<Box<FeedState>>(&self.state)?;
             let mut times = records::<PollTimes>(&self.times)?;
             let mut counters = records(&self.counters)?;
             let died = |_| Err(StoreError::Corrupted("they cannot be read".into()));
@@ -91,7 +91,7 @@ impl Store {
                 if let Some(Ok(times)) = times {
                     times.set_in(&mut state);
                 }
-                let history: HistoryRecord = take(&mut histories, feed);
+                let history: Box<HistoryRecord> = take(&mut histories, feed);
                 let counters: Counters = take(&mut counters, feed);
                 loaded.saved.push(SavedSubscription {
                     key: feed,
@@ -111,7 +111,7 @@ impl LoadedSubscriptions {
         &mut self,
         feed: FeedKey,
         record: &Result<SubscriptionRecord, CodecError>,
-        state: Option<&Result<FeedState, CodecError>>,
+        state: Option<&Result<Box<FeedState>, CodecError>>,
         times: Option<&Result<PollTimes, CodecError>>,
     ) {
         if let Err(why) = record {

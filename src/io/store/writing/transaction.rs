@@ -119,7 +119,7 @@ mod tests {
     use chrono::{DateTime, Utc};
 
     use super::*;
-    use crate::engine::feeds::subscription::{Commit, FeedState};
+    use crate::engine::feeds::subscription::Commit;
     use crate::engine::store_work::JobId;
     use crate::feed::{Entry, FeedDocument};
     use crate::history::EntryKey;
@@ -141,7 +141,7 @@ mod tests {
         let document = FeedDocument { entries: vec![entry], ..FeedDocument::default() };
         let commit = Commit {
             feed,
-            state: FeedState::default(),
+            state: Box::default(),
             record: None,
             document: Some(Box::new(document)),
             fetched_at: NOW,

@@ -79,7 +79,7 @@ struct Simulation {
     dice: Dice,
     /// What the store would hold.
     records: BTreeMap<FeedKey, SubscriptionRecord>,
-    states: BTreeMap<FeedKey, FeedState>,
+    states: BTreeMap<FeedKey, Box<FeedState>>,
     under_way: BTreeMap<(DateTime<Utc>, FetchId), FetchRequest>,
     observed: BTreeMap<String, Observed>,
     hosts: BTreeMap<String, ObservedHost>,
@@ -188,7 +188,7 @@ impl Simulation {
                 None
             }
             Job::SaveState(feed, state) => {
-                self.states.insert(feed, *state);
+                self.states.insert(feed, state);
                 None
             }
             Job::SaveRecords(records) => {
