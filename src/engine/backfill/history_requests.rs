@@ -98,14 +98,15 @@ pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect
 /// The reader chose where older entries are looked for that the publisher does not offer, or nowhere: what was under way is
 /// dropped. What is to be asked for is asked for after the feed's next good check.
 pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
-    drop_fetches::drop_walk(engine, feed);
+    let mut effects = Vec::from_iter(drop_fetches::drop_walk(engine, feed));
     let way = walk_policy::way(engine, feed);
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return effects };
     if subscription.state.facts.last_ok.is_none() {
-        return Vec::new();
+        return effects;
     }
     subscription.history.adapt(way.as_ref());
-    changed(engine, feed)
+    effects.extend(changed(engine, feed));
+    effects
 }
 
 /// A gap was hidden or shown: the record is written now, or with the archive that is under way.

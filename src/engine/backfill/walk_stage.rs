@@ -16,7 +16,7 @@ pub struct Backfill {
     /// Archives and pages that it fetched, and entries never seen before that they brought.
     pub(super) fetched: (u32, u32),
     /// The archives fetched before.
-    pub(super) nodes: Nodes,
+    pub(in crate::engine) nodes: Nodes,
     /// An archive that was read as the subscription document and is still to be kept as what it is.
     pub(super) read_before: Option<Box<ReadArchive>>,
     /// What the reader wants of it and has not been looked at.

@@ -34,14 +34,16 @@ pub fn give_up(
     feed: FeedKey,
     change: Option<ChangeId>,
 ) -> Option<Vec<Effect>> {
+    let dropped = drop_fetches::drop_walk(engine, feed);
     let mut subscription = leave(engine, feed)?;
-    subscription.history.asking = None;
     subscription.record.ended = Some(now);
     engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
     let record = subscription.record.clone();
     engine.ended.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
-    Some(vec![save(engine, (feed, record), true, change)])
+    let mut effects = Vec::from_iter(dropped);
+    effects.push(save(engine, (feed, record), true, change));
+    Some(effects)
 }
 
 /// Takes a subscription out of the list; what is under way for it is given up. `None`: there is no such subscription.

@@ -40,9 +40,10 @@ fn spread_wait(
         matches!(waiting.purpose, Purpose::Archive(_) | Purpose::FullText(_))
             && host_of(&waiting.url).as_ref() == Some(&host)
     });
+    let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Archive(feed) => drop_fetches::drop_walk(engine, feed),
+            Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
             Purpose::FullText(key) => {
                 drop_fetches::drop_page(engine, key, "its host asked for fewer requests");
             }
@@ -57,7 +58,6 @@ fn spread_wait(
         })
         .map(|other| other.key)
         .collect();
-    let mut effects = Vec::new();
     for other in others {
         let Some(subscription) = engine.feeds.get_mut(&other) else { continue };
         subscription.state.facts.host_wait = Some(wait);
@@ -117,24 +117,26 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
         }
     }
     if !engine.polls_by_itself {
-        give_up_waiting(engine, now);
+        effects.extend(give_up_waiting(engine, now));
     }
     effects
 }
 
 /// A command that does one thing does not wait for a network: what has not begun ends.
-fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
+fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_))
             && !is_loopback(&waiting.url)
     });
+    let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
             Purpose::Poll(feed) => end_poll(engine, now, without_network(feed)),
-            Purpose::Archive(feed) => drop_fetches::drop_walk(engine, feed),
+            Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
             Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
+    effects
 }
 
 /// The machine was asleep: the network gets a moment, and what failed before says nothing. Or its clock was set: where it was

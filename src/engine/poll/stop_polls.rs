@@ -32,13 +32,15 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec
             end_poll(engine, now, PollResult::empty(feed, PollOutcome::Skipped, why));
         }
     }
+    let mut effects = Vec::new();
     for feed in feeds {
         if let Some(poll) = engine.polls.get_mut(&feed) {
             poll.archives = false;
         }
         if engine.backfills.contains_key(&feed) {
-            drop_walk(engine, feed);
+            effects.extend(drop_walk(engine, feed));
         }
     }
-    start_fetches::start(engine, now)
+    effects.extend(start_fetches::start(engine, now));
+    effects
 }

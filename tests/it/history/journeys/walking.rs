@@ -3,8 +3,10 @@
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::trouble;
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue::engine::settings::HistoryMode;
+use backissue::history::FeedKey;
 use backissue::ui::input::ScreenInput;
 use chrono::TimeDelta;
 
@@ -140,6 +142,47 @@ fn what_fails_for_a_while_is_asked_for_again_after_a_good_check_only() {
     world.pass(TimeDelta::hours(26));
     world.rest();
     assert_eq!(standing(&world), "complete history");
+}
+
+#[test]
+fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_it_is_known() {
+    let other = format!("{NOTES}other.atom");
+    let polled = |feed| {
+        Request::Poll(PollRequest {
+            feeds: Some(vec![feed]),
+            kind: PollKind::Allowed,
+            archives: true,
+        })
+    };
+    for ends in [false, true] {
+        let (mut world, document) = (orchard(), rss("Other", &[("o", "One", 1, "")]));
+        world.refuse(&archive("2026-01"), 404, Default::default());
+        subscribe(&mut world, &format!("{NOTES}index.atom"));
+        world.rest();
+        world.serve(&other, &document);
+        subscribe(&mut world, &other);
+        world.wait(2);
+        world.refuse(&other, 429, Default::default());
+        world.pass(TimeDelta::minutes(6));
+        world.tell(polled(FEED));
+        world.tell(Request::History(FEED, HistoryAction::Reread));
+        assert!(!world.app.engine.backfills.is_empty(), "the archive waits for its pause");
+        if ends {
+            world.tell(Request::Unsubscribe(FEED));
+            world.tell(Request::Undo);
+        } else {
+            world.tell(polled(FeedKey(2)));
+            world.pass(TimeDelta::seconds(1));
+        }
+        assert!(world.app.engine.backfills.is_empty());
+        assert_eq!(world.reload().engine.feeds[&FEED].history, world.feed(1).history);
+        world.serve(&other, &document);
+        world.pass(TimeDelta::hours(26));
+        world.wait(2);
+        world.rest();
+        let newest = world.asked().iter().filter(|url| **url == archive("2026-02")).count();
+        assert_eq!(newest, 2, "what the reader wanted read anew is");
+    }
 }
 
 #[test]
