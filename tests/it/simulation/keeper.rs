@@ -123,6 +123,19 @@ impl Keeper {
         self.queue.push_back(Write::Fetch(request));
     }
 
+    /// The requests that have not gone out yet.
+    pub fn waiting_fetches(&self) -> impl Iterator<Item = &FetchRequest> {
+        let queued = self.queue.iter().filter_map(|write| match write {
+            Write::Fetch(request) => Some(request),
+            Write::Work(_) => None,
+        });
+        let unsynced = self.unsynced.iter().filter_map(|done| match done {
+            Done::Fetch(request) => Some(request),
+            Done::Answer(_) => None,
+        });
+        queued.chain(unsynced)
+    }
+
     /// Does the writes that wait, if no sync is under way, and orders a sync for them.
     pub fn write(&mut self, real: DateTime<Utc>) {
         if self.synced_at.is_some() || self.dies {

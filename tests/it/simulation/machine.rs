@@ -401,6 +401,12 @@ impl Machine {
         self.begin();
     }
 
+    /// Feeds that their publishers ended.
+    pub fn gone(&self) -> BTreeSet<FeedKey> {
+        let feeds = self.engine().feeds.values();
+        feeds.filter(|feed| feed.is_gone()).map(|feed| feed.key).collect()
+    }
+
     /// Feeds that are polled now.
     pub fn polled(&self) -> BTreeSet<FeedKey> {
         self.engine().polls.keys().copied().collect()

@@ -20,6 +20,7 @@ use backissue::view;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+use super::checks::Checks;
 use super::machine::{Machine, SIZE};
 use crate::support::dice::Dice;
 use crate::support::named_keys::named_key;
@@ -64,16 +65,23 @@ impl Machine {
     pub fn ask(&mut self, request: Request) {
         let words = format!("{request:?}");
         self.note(|| format!("asked for: {}", words.chars().take(160).collect::<String>()));
+        if let Request::History(feed, HistoryAction::Reread) = &request {
+            self.checks.reread(*feed);
+        }
         self.by_hand(Input::Request(request).into());
     }
 
-    /// Takes an input of somebody: polls that begin with it are wanted.
+    /// Takes an input of somebody: polls that begin with it are wanted, and so is a feed that has not ended any more.
     fn by_hand(&mut self, input: ScreenInput) {
-        let before = self.polled();
+        let (before, gone) = (self.polled(), self.gone());
         self.tell(input);
         for feed in self.polled().difference(&before) {
             self.checks.wanted(*feed);
         }
+        for feed in gone.difference(&self.gone()) {
+            self.checks.resumed(*feed);
+        }
+        Checks::note_rereading(self, true);
     }
 
     /// Somebody sits down and presses keys.

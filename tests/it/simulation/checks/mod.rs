@@ -1,5 +1,6 @@
 //! What must hold, looked at after every step, every day or at the end.
 
+mod archives;
 pub mod consistency;
 mod politeness;
 mod timetable;
@@ -47,11 +48,30 @@ impl Checks {
         self.observer.wanted(feed);
     }
 
+    /// Somebody wants a feed polled by plan again that its publisher ended.
+    pub fn resumed(&mut self, feed: FeedKey) {
+        self.observer.resumed(feed);
+    }
+
+    /// Somebody wants the history of a feed read anew.
+    pub fn reread(&mut self, feed: FeedKey) {
+        self.observer.archives.reread(feed);
+    }
+
+    /// Looks whether a history is read anew; `by_hand`: somebody has just done something.
+    pub fn note_rereading(machine: &mut Machine, by_hand: bool) {
+        let archives = &mut machine.checks.observer.archives;
+        if let Err(why) = archives.note_rereading(&machine.app.engine, by_hand) {
+            machine.fail(why);
+        }
+    }
+
     /// After each step of the machine.
     pub fn after_step(machine: &mut Machine) {
         if machine.failed.is_some() {
             return;
         }
+        Self::note_rereading(machine, false);
         if machine.keeper.is_idle() {
             machine.checks.observer.all_is_durable();
         }
@@ -107,6 +127,7 @@ impl Checks {
 
     /// The machine slept, or its clock was set.
     pub fn slept(machine: &mut Machine) {
+        politeness::note_delayed(machine);
         let real = machine.real;
         machine.checks.attendance = Attendance::since(real);
     }

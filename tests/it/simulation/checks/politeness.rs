@@ -12,6 +12,7 @@ use backissue::engine::poll::fetch::{
 use backissue::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::archives::Archives;
 use crate::simulation::machine::Machine;
 
 /// SPEC 0, `HARD_MIN`, in minutes.
@@ -81,6 +82,8 @@ pub struct Observer {
     hosts: BTreeMap<String, Wait>,
     durable_hosts: BTreeMap<String, Wait>,
     tries: BTreeMap<FeedKey, Moment>,
+    /// Feeds whose request was decided on before a sleep and went out after it.
+    delayed: BTreeSet<FeedKey>,
     /// Requests under way by host, and when the last one ended.
     under_way: BTreeMap<String, u32>,
     ended: BTreeMap<String, Moment>,
@@ -88,9 +91,7 @@ pub struct Observer {
     polls: BTreeMap<FeedKey, u32>,
     /// Polls that somebody wants.
     wanted: BTreeSet<FeedKey>,
-    /// Archives that were read and kept, and those that are not durable yet.
-    archives: BTreeSet<(FeedKey, String)>,
-    new_archives: BTreeSet<(FeedKey, String)>,
+    pub archives: Archives,
 }
 
 impl Observer {
@@ -98,17 +99,23 @@ impl Observer {
         self.wanted.insert(feed);
     }
 
+    /// The reader may have a feed polled again that ended (SPEC D.2, 410).
+    pub fn resumed(&mut self, feed: FeedKey) {
+        if let Some(known) = self.feeds.get_mut(&feed) {
+            known.gone = false;
+        }
+    }
+
     /// Whatever was handed to the store is durable. What a poll has been told is handed to it when the poll ends.
     pub fn all_is_durable(&mut self) {
-        if !self.new_archives.is_empty() {
-            self.archives.append(&mut self.new_archives);
-        }
+        self.archives.all_is_durable();
         for (feed, known) in &self.feeds {
             if !self.polls.contains_key(feed) {
                 self.durable.insert(*feed, known.clone());
             }
         }
         self.durable_hosts.clone_from(&self.hosts);
+        self.delayed.retain(|feed| self.polls.contains_key(feed));
     }
 
     /// What was not durable may be forgotten, or not.
@@ -120,7 +127,12 @@ impl Observer {
         }
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
-        self.new_archives.clear();
+        self.archives.forget_unwritten();
+        // That a feed is asked is written before the request (SPEC G.20), with the time at which that was decided. If the
+        // machine slept in between, a poll that never ended is known to be as old as that.
+        for feed in std::mem::take(&mut self.delayed) {
+            self.tries.remove(&feed);
+        }
     }
 
     pub fn polls_ended(&mut self, going_on: &BTreeSet<FeedKey>) {
@@ -178,6 +190,17 @@ fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
     feed.filter(|_| request.waits_for_store).map_or(Purpose::Other, |feed| Purpose::Poll(*feed))
 }
 
+/// The machine slept, or its clock was set: the requests that have not gone out yet were decided on before.
+pub fn note_delayed(machine: &mut Machine) {
+    let waiting = machine.keeper.waiting_fetches();
+    let delayed = waiting.filter_map(|request| match purpose_of(machine, request) {
+        Purpose::Poll(feed) => Some(feed),
+        Purpose::Archive(_) | Purpose::Other => None,
+    });
+    let delayed: Vec<FeedKey> = delayed.collect();
+    machine.checks.observer.delayed.extend(delayed);
+}
+
 /// Judges a request that goes out now.
 pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String> {
     let now = Moment::of(machine);
@@ -186,10 +209,6 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
     let bounds = match purpose {
         Purpose::Poll(feed) => bounds(machine, feed),
         Purpose::Archive(_) | Purpose::Other => (HARD_MIN, false),
-    };
-    let rereads = match purpose {
-        Purpose::Archive(feed) => machine.engine().feeds[&feed].history.run.rereading,
-        Purpose::Poll(_) | Purpose::Other => false,
     };
     let checks = &mut machine.checks;
     let observer = &mut checks.observer;
@@ -208,8 +227,7 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
         }
         Purpose::Archive(feed) => {
             checks.counts.archives += 1;
-            let known = observer.archives.contains(&(feed, request.url.clone()));
-            if known && !rereads {
+            if observer.archives.is_kept(feed, &request.url) {
                 Err("an archive that is kept is asked for again".into())
             } else {
                 Ok(())
@@ -333,24 +351,24 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
                 && answer.body.feed().is_some()
                 && request.url.contains("/archive/")
             {
-                observer.new_archives.insert((feed, request.url.clone()));
+                observer.archives.read(feed, &request.url);
             }
             return;
         }
         Purpose::Other => return,
     };
+    let is_page = matches!(answer.body, AnswerBody::Page { .. });
+    if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
+        // Somebody stands between: the attempt does not count (SPEC D.2), neither as one without validators.
+        observer.tries.remove(&feed);
+        return;
+    }
     let known = observer.feeds.entry(feed).or_default();
     if request.validators.is_none() {
         // It was asked for whole: it may be again after as long a time.
         known.only_304_since = known.only_304_since.map(|_| now);
     }
     let is_again = observer.polls.get(&feed).is_some_and(|requests| *requests > 1);
-    let is_page = matches!(answer.body, AnswerBody::Page { .. });
-    if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
-        // Somebody stands between: it does not count.
-        observer.tries.remove(&feed);
-        return;
-    }
     if full {
         // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
         known.wait = waits.or(known.wait);
