@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::addition::{Imported, Subscribe};
 use super::addresses::{address_of, comparable};
 use super::chosen_settings::Chosen;
-use super::subscribe::insert;
+use super::subscribe::{insert, save_wait};
 use super::subscription::SubscriptionRecord;
 use super::typed_logins::{take_login, without_login};
 use crate::engine::effect::Effect;
@@ -61,10 +61,13 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     } else {
         engine.say(text);
     }
-    let rollback = Rollback::Subscribed { feeds: imported.added.clone(), change };
+    let added = imported.added.clone();
+    let waits: Vec<Effect> = added.iter().filter_map(|feed| save_wait(engine, *feed)).collect();
+    let rollback = Rollback::Subscribed { feeds: added, change };
     engine.imported = Some(imported);
     engine.unsaved = engine.unsaved.saturating_add(1);
     effects.push(Effect::store_ahead(Job::SaveRecords(records), rollback));
+    effects.extend(waits);
     effects
 }
 

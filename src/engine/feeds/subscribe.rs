@@ -58,6 +58,13 @@ pub(in crate::engine) fn insert(
     (feed, record)
 }
 
+/// What a new feed has to wait for is written after its record: a restart does not forget it (SPEC G.20).
+pub(in crate::engine) fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
+    let state = &engine.feeds.get(&feed)?.state;
+    state.facts.host_wait?;
+    Some(Effect::store(Job::SaveState(feed, Box::new(state.clone()))))
+}
+
 /// The reader wants to subscribe.
 pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
     let id = wanted.id;
@@ -299,10 +306,9 @@ pub fn subscribe(
     // What was subscribed to without a look at it is no single change of the reader's.
     let change = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
     let rollback = Rollback::Subscribed { feeds: vec![feed], change };
-    (
-        Added { feed, known: false },
-        vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)],
-    )
+    let mut effects = vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)];
+    effects.extend(save_wait(engine, feed));
+    (Added { feed, known: false }, effects)
 }
 
 /// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`

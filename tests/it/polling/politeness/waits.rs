@@ -1,5 +1,6 @@
 //! Floors: what a server asks for is kept, by all feeds of its host and over a restart (SPEC B.4, B.8, G.19, G.20, G.26).
 
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
@@ -46,6 +47,26 @@ fn a_429_keeps_every_feed_of_its_host_away_and_a_restart_forgets_nothing() {
     }
     assert_eq!((asked(&world, A), asked(&world, B)), (2, 1));
     assert_eq!(asked(&world, OTHER), 3, "the other host is polled as ever");
+}
+
+#[test]
+fn a_feed_that_is_new_at_a_host_that_answered_429_waits_and_a_restart_does_not_forget_it() {
+    let mut world = world();
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(A, 429, retry_after("7200"));
+    world.poll(FeedKey(1));
+    let limit = world.now + TimeDelta::seconds(7190);
+    let new = "https://host.example/new";
+    world.serve(new, &document("New"));
+    let wanted = Subscribe { address: new.into(), ..Subscribe::default() };
+    world.tell(Request::Import(vec![wanted]));
+    assert!(world.feed(4).plan.next_poll.unwrap() >= limit);
+    assert!(world.reload().engine.feeds[&FeedKey(4)].plan.next_poll.unwrap() >= limit);
+    world.restart();
+    for _ in 0..110 {
+        world.pass(TimeDelta::minutes(1));
+    }
+    assert_eq!(asked(&world, new), 0);
 }
 
 #[test]
