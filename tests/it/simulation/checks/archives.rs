@@ -11,8 +11,8 @@ pub struct Archives {
     /// Those that were read and kept, and those that are not durable yet.
     kept: BTreeSet<(FeedKey, String)>,
     unwritten: BTreeSet<(FeedKey, String)>,
-    /// The epoch of the last walk of each feed that reads everything anew.
-    rereading: BTreeMap<FeedKey, u32>,
+    /// The last walk of each feed that reads everything anew: its epoch, and whether it goes on.
+    rereading: BTreeMap<FeedKey, (u32, bool)>,
     /// Feeds of which somebody wants that.
     wanted: BTreeSet<FeedKey>,
 }
@@ -44,9 +44,18 @@ impl Archives {
     /// The command to read a history anew forgets which archives are here, whether it asks for them in one walk or, where
     /// a limit ends that, in later ones. `by_hand`: somebody has just done something. The error is what is wrong.
     pub fn note_rereading(&mut self, engine: &Engine, by_hand: bool) -> Result<(), String> {
-        for feed in engine.feeds.values().filter(|feed| feed.history.run.rereading) {
-            let epoch = feed.history.epoch;
-            if self.rereading.insert(feed.key, epoch) == Some(epoch) {
+        for feed in engine.feeds.values() {
+            let (run, epoch) = (feed.history.run.rereading, feed.history.epoch);
+            let last = self.rereading.get(&feed.key).copied();
+            if !run {
+                self.rereading.entry(feed.key).and_modify(|(_, goes_on)| *goes_on = false);
+                continue;
+            }
+            self.rereading.insert(feed.key, (epoch, true));
+            // A new link to the newest archive begins an epoch too; and a crash goes back to a walk that had ended.
+            let goes_on = last.is_some_and(|(_, goes_on)| goes_on);
+            let is_known = last.is_some_and(|(last, _)| last == epoch);
+            if is_known || (goes_on && !self.wanted.contains(&feed.key)) {
                 continue;
             }
             if !self.wanted.remove(&feed.key) && !by_hand {

@@ -83,6 +83,7 @@ impl Checks {
     /// A request goes out.
     pub fn asked(machine: &mut Machine, request: &FetchRequest) {
         machine.checks.counts.requests += 1;
+        Self::note_rereading(machine, false);
         let why = politeness::judge(machine, request);
         machine.note(|| {
             let kind = request.kind;
