@@ -17,7 +17,7 @@ use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{FeedKey, address};
-use crate::schedule::{Wait, WaitHeader};
+use crate::schedule::{PollFailure, Wait, WaitHeader};
 
 /// After waking up, the network needs a moment (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
@@ -86,9 +86,19 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
     told.chain(engine.host_queue.held_until(now, &host)).max()
 }
 
-/// What a new feed has to wait for: a 429 to another feed of its host (SPEC B.4 rule 3).
+/// What a new feed has to wait for: a 429 to another feed of its host (SPEC B.4 rule 3). The feeds know it from before the
+/// program was started, those that were given up, too.
 pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
-    let until = engine.host_queue.held_until(now, &host_of(url)?)?;
+    let host = host_of(url)?;
+    let feeds = engine.feeds.values().chain(engine.ended.values());
+    let told = feeds.filter(|feed| host_of(&feed.record.url).as_ref() == Some(&host));
+    let told = told.flat_map(|feed| {
+        let facts = &feed.state.facts;
+        let is_of_host = facts.failure == Some(PollFailure::Status(429));
+        [facts.host_wait, facts.retry_after.filter(|_| is_of_host)]
+    });
+    let told = told.flatten().filter_map(|wait| end_of(&wait)).filter(|until| now < *until);
+    let until = told.chain(engine.host_queue.held_until(now, &host)).max()?;
     let seconds = u32::try_from((until - now).num_seconds()).ok()?;
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
