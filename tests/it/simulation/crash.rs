@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::engine::saved_searches::SavedSearch;
@@ -142,15 +143,47 @@ impl Dump {
     }
 }
 
-/// Copies a data folder as it stands.
+/// A folder is copied at most so often until nothing changed meanwhile.
+const COPIES: usize = 50;
+
+/// Copies a data folder as it stands at one instant, as a crash leaves it: sled writes snapshots of its own accord, and one
+/// that was copied later than the log that it refers to would be damage that no crash does.
 pub fn copy_folder(from: &Path, to: &Path) {
+    for _ in 0..COPIES {
+        let before = files_of(from);
+        copy_once(from, to);
+        if files_of(from) == before {
+            return;
+        }
+        std::fs::remove_dir_all(to).unwrap();
+    }
+    panic!("the files of the store never rest");
+}
+
+/// The files below a folder, with their sizes and the times of their last change.
+fn files_of(folder: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.metadata() {
+            Ok(found) if found.is_dir() => files.extend(files_of(&path)),
+            Ok(found) => {
+                files.insert(path, (found.len(), found.modified().ok()));
+            }
+            Err(_) => {}
+        }
+    }
+    files
+}
+
+fn copy_once(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let name = to.join(entry.file_name());
         // A file may be replaced while this looks.
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => copy_folder(&entry.path(), &name),
+            Ok(kind) if kind.is_dir() => copy_once(&entry.path(), &name),
             Ok(kind) if kind.is_file() => drop(std::fs::copy(entry.path(), name)),
             Ok(_) | Err(_) => {}
         }
