@@ -291,10 +291,12 @@ fn judge_poll(
         }
         judge_validators(known, request, now, wanted, feed)?;
     }
-    // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it.
+    // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it: also if
+    // the same tag comes and a kill loses that.
     let is_whole = request.kind == RequestKind::Fresh || !is_first;
     if is_whole && request.validators.is_none() {
         known.etag = None;
+        observer.durable.entry(feed).and_modify(|durable| durable.etag = None);
     }
     observer.tries.insert(feed, now);
     Ok(())
