@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Signs {
 
 struct BytesVisitor;
 
-impl<'de> Visitor<'de> for BytesVisitor {
+impl Visitor<'_> for BytesVisitor {
     type Value = Signs;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -62,7 +62,7 @@ pub(in crate::engine) fn insert(
 pub(in crate::engine) fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
     let state = &engine.feeds.get(&feed)?.state;
     state.facts.host_wait?;
-    Some(Effect::store(Job::SaveState(feed, Box::new(state.clone()))))
+    Some(Effect::store(Job::SaveState(feed, state.clone())))
 }
 
 /// The reader wants to subscribe.
