@@ -46,7 +46,6 @@ pub mod polled;
 pub mod rank;
 pub mod record;
 pub mod row;
-pub mod signs;
 pub mod windows;
 
 pub use crate::history::actions::GoOn;

@@ -1,12 +1,15 @@
 //! The last documents of a feed as far as they are remembered, to notice what two of them have in common.
 
+mod signs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use signs::{Sign, Signs, shortened, signs_of};
+
 use super::kept::listed;
-use super::signs::{Sign, Signs, shortened, signs_of};
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 
