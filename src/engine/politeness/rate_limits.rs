@@ -91,13 +91,14 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
 pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
     let host = host_of(url)?;
     let feeds = engine.feeds.values().chain(engine.ended.values());
-    let told = feeds.filter(|feed| host_of(&feed.record.url).as_ref() == Some(&host));
-    let told = told.flat_map(|feed| {
+    let told = feeds.filter_map(|feed| {
         let facts = &feed.state.facts;
         let is_of_host = facts.failure == Some(PollFailure::Status(429));
-        [facts.host_wait, facts.retry_after.filter(|_| is_of_host)]
+        let waits = [facts.host_wait, facts.retry_after.filter(|_| is_of_host)];
+        let until = waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)?;
+        // Few wait, and to find the host of an address takes a while: an import asks this for each of its feeds.
+        (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
     });
-    let told = told.flatten().filter_map(|wait| end_of(&wait)).filter(|until| now < *until);
     let until = told.chain(engine.host_queue.held_until(now, &host)).max()?;
     let seconds = u32::try_from((until - now).num_seconds()).ok()?;
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
