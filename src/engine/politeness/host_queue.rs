@@ -293,10 +293,15 @@ impl HostQueue {
         let mut taken = Vec::new();
         for site in self.sites.values_mut() {
             for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
-                let (out, kept) = std::mem::take(queue).into_iter().partition(&take);
-                *queue = kept;
-                let out: VecDeque<Waiting> = out;
-                taken.extend(out);
+                // In place: whoever unsubscribes from all feeds of a long list takes them out one by one.
+                let mut place = 0_usize;
+                while let Some(waiting) = queue.get(place) {
+                    if take(waiting) {
+                        taken.extend(queue.remove(place));
+                    } else {
+                        place = place.saturating_add(1);
+                    }
+                }
             }
         }
         taken
