@@ -102,6 +102,8 @@ pub struct Engine {
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
     /// What is to be told of feeds once nothing of them is being written.
     pub(super) untold: Vec<(FeedKey, Event)>,
+    /// How many of them, from the first, wait for a write that was seen.
+    pub(super) untold_looked_at: usize,
     /// What is to be told after this input.
     pub(super) events: Vec<Event>,
     /// What was told since somebody beside the program looked; `None`: nobody looks on.
@@ -145,6 +147,7 @@ impl Engine {
             rollbacks: BTreeMap::new(),
             writes: BTreeMap::new(),
             untold: Vec::new(),
+            untold_looked_at: 0,
             events: Vec::new(),
             copies: None,
         }

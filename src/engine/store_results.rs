@@ -1,5 +1,7 @@
 //! The store did its work, or could not: what follows for whoever waits for it.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backfill::{gap_rows, walks};
@@ -37,18 +39,19 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
     }
 }
 
-/// Tells what waited until the feed it is about was written.
-pub fn tell_durable(engine: &mut Engine) {
-    if engine.untold.is_empty() {
-        return;
-    }
+/// Tells what waits until nothing of its feed is being written. `ended` are the feeds of a write that just ended.
+pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
+    // With thousands of writes under way, what another one holds back is not looked at for each of them.
+    let looked_at = std::mem::take(&mut engine.untold_looked_at);
     let writes = &engine.writes;
     let is_written = |feed: &FeedKey| writes.values().any(|written| written.contains(feed));
-    let untold = std::mem::take(&mut engine.untold);
-    let (waiting, durable): (Vec<_>, Vec<_>) =
-        untold.into_iter().partition(|(feed, _)| is_written(feed));
-    engine.untold = waiting;
-    engine.events.extend(durable.into_iter().map(|(_, event)| event));
+    let mut place = 0_usize;
+    let durable = engine.untold.extract_if(.., |(feed, _)| {
+        place = place.saturating_add(1);
+        (place > looked_at || ended.contains(feed)) && !is_written(feed)
+    });
+    engine.events.extend(durable.map(|(_, event)| event));
+    engine.untold_looked_at = engine.untold.len();
 }
 
 /// A job ended well: what was shown ahead of it is so.
@@ -123,9 +126,10 @@ pub(super) fn stored_or_failed(
     let written = engine.writes.remove(&stored.id).unwrap_or_default();
     if stored.result.is_err() {
         engine.untold.retain(|(feed, _)| !written.contains(feed));
+        engine.untold_looked_at = 0;
     }
     // It happened before what this answer leads to.
-    tell_durable(engine);
+    tell_durable(engine, &written);
     match stored.result {
         Ok(answer) => {
             done(engine, stored.id);

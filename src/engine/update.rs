@@ -1,5 +1,7 @@
 //! The one way into the engine: an input and the time in, events and effects out.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 
 use super::backfill::{history_requests, walks};
@@ -38,7 +40,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);
     store_results::register_work(engine, &mut effects);
-    store_results::tell_durable(engine);
+    store_results::tell_durable(engine, &BTreeSet::new());
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
         // A picture is its screen's alone.

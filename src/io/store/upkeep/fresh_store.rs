@@ -15,8 +15,10 @@ const STORE: &str = "store";
 const MAKING: &str = "store.making";
 const NEW: &str = "store.new";
 const OLD: &str = "store.old";
-/// Bytes in a batch.
-const BATCH_BYTES: usize = 1024 * 1024;
+/// Bytes in a batch. sled writes a growing page several times, and uses the room of the former ones again once they are
+/// flushed: with batches of this size the same records always come out at about the same size, and a fifth smaller than
+/// with a megabyte.
+const BATCH_BYTES: usize = 128 * 1024;
 /// Size of sled's page cache while the new store is written.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -35,7 +37,7 @@ impl FreshStore {
     pub(in crate::io::store) fn begin(data: &Path) -> Result<Self, StoreError> {
         let making = data.join(MAKING);
         remove(&making)?;
-        let config = sled::Config::new().path(making).mode(Mode::LowSpace);
+        let config = sled::Config::new().path(making).mode(Mode::LowSpace).flush_every_ms(None);
         let db = config.cache_capacity(CACHE_BYTES).open()?;
         Ok(Self { db, data: data.into(), tree: None, batch: Batch::default(), waiting: 0 })
     }
@@ -82,7 +84,6 @@ impl FreshStore {
         self.waiting = 0;
         let Some(tree) = &self.tree else { return Ok(()) };
         tree.apply_batch(batch)?;
-        // Small stores come out a tenth smaller, and always of about the same size.
         self.db.flush()?;
         Ok(())
     }
