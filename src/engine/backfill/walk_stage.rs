@@ -24,7 +24,7 @@ pub struct Backfill {
     /// The archive that waits or is asked.
     pub(in crate::engine) request: Option<ArchiveRequest>,
     /// The fetch it waits for.
-    pub(in crate::engine) fetch: Option<FetchId>,
+    pub fetch: Option<FetchId>,
     /// It is a page that is asked for, not an archive.
     pub(super) paging: bool,
     /// What is being written has entries that are to be counted; of a page, whether another one follows.

@@ -7,6 +7,8 @@ use super::addresses::subscribed_as;
 use super::subscription::{FeedState, ProposedMove, Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::redirects::{PendingMove, propose, replace_address};
 use crate::engine::poll::{manual_poll, plans};
 use crate::engine::state::Engine;
@@ -171,10 +173,17 @@ pub fn changed(
     save_and_show(engine, now, feed, saved)
 }
 
-/// Tells that a feed is read from another address than before, if it is.
+/// Tells that a feed is read from another address than before, if it is. What waits for a request to the former one waits for
+/// the new one's site from now on.
 fn tell_move(engine: &mut Engine, feed: FeedKey, from: String) {
     let to = engine.feeds.get(&feed).map(|feed| feed.record.url.clone());
     if let Some(to) = to.filter(|to| *to != from) {
+        let is_former =
+            |waiting: &Waiting| waiting.purpose == Purpose::Poll(feed) && waiting.url == from;
+        for waiting in engine.host_queue.take_waiting(is_former) {
+            let waiting = Waiting { url: to.clone(), ..waiting };
+            engine.host_queue.enqueue(waiting, &engine.settings.network);
+        }
         engine.tell_when_durable(feed, Event::Moved { feed, from, to });
     }
 }
@@ -193,4 +202,47 @@ pub fn save_and_show(
         Effect::store(Job::SaveRecords(vec![(feed, record)])),
         Effect::store(Job::SaveState(feed, state)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::feed_moves::*;
+    use crate::engine::feeds::subscription::{FormerAddress, SavedSubscription};
+    use crate::engine::poll::poll_log::PollCause;
+    use crate::engine::poll::poll_queue::enqueue;
+    use crate::engine::settings::Settings;
+    use crate::history::Counters;
+
+    #[test]
+    fn what_waits_while_its_feed_changes_its_address_waits_for_the_new_site() {
+        let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
+        let saved = |feed, url: &str, former: Option<&str>| {
+            let former =
+                former.map(|url| FormerAddress { url: url.into(), until: now, public: true });
+            let former = former.into_iter().collect();
+            SavedSubscription {
+                key: FeedKey(feed),
+                record: SubscriptionRecord { url: url.into(), former, ..Default::default() },
+                state: Box::default(),
+                history: Box::default(),
+                counters: Counters::default(),
+            }
+        };
+        let feeds = vec![
+            saved(1, "https://a.example/one", None),
+            saved(2, "https://b.example/two", Some("https://a.example/two")),
+        ];
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, feeds, now);
+        engine.host_queue.not_before = None;
+        enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
+        let network = engine.settings.network.clone();
+        let (first, _) = engine.host_queue.start(now, &network).remove(0);
+        enqueue(&mut engine, now, FeedKey(2), PollCause::Asked);
+        undo_move(&mut engine, now, FeedKey(2));
+        assert_eq!(engine.host_queue.start(now, &network), []);
+        engine.host_queue.end(first, now, &network);
+        let later = now + chrono::TimeDelta::seconds(1);
+        let (_, waiting) = engine.host_queue.start(later, &network).remove(0);
+        assert_eq!(waiting.url, "https://a.example/two");
+    }
 }

@@ -20,7 +20,7 @@ pub struct Poll {
     /// What had settled its time.
     pub(super) settled_by: Option<SettledBy>,
     /// The fetch it waits for.
-    pub(super) fetch: Option<FetchId>,
+    pub fetch: Option<FetchId>,
     /// What was sent.
     pub(super) sent: Sent,
     /// Bytes of the body as they came over the wire.

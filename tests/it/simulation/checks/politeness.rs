@@ -64,6 +64,8 @@ struct Known {
     /// `Retry-After`.
     wait: Wait,
     gone: bool,
+    /// The last good answer.
+    answered: Option<Moment>,
     /// The address that gave a tag with the last document, and the tag.
     etag: Option<(String, Vec<u8>)>,
     /// Nothing but 304 since then.
@@ -101,7 +103,9 @@ impl Observer {
 
     /// The reader may have a feed polled again that ended (SPEC D.2, 410).
     pub fn resumed(&mut self, feed: FeedKey) {
-        if let Some(known) = self.feeds.get_mut(&feed) {
+        // Where this wish is lost in a crash, the feed is not asked.
+        for known in [self.feeds.get_mut(&feed), self.durable.get_mut(&feed)].into_iter().flatten()
+        {
             known.gone = false;
         }
     }
@@ -173,21 +177,17 @@ enum Purpose {
     Other,
 }
 
-/// What a request is for, by its address and by what the program has under way.
+/// What a request is for, by what the program has under way.
 fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
     let engine = machine.engine();
-    let part = |url: &str| url.split('/').nth(3).unwrap_or_default().to_owned();
-    let of_feed = |feed: &FeedKey| {
-        engine.feeds.get(feed).is_some_and(|feed| part(&feed.record.url) == part(&request.url))
-    };
-    if request.url.contains("/archive/") || request.url.contains("/page/") {
-        let feed = engine.backfills.keys().find(|feed| of_feed(feed));
-        return feed.map_or(Purpose::Other, |feed| Purpose::Archive(*feed));
+    let asked = Some(request.id);
+    let walk = engine.backfills.iter().find(|(_, walk)| walk.fetch == asked);
+    let poll = engine.polls.iter().find(|(_, poll)| poll.fetch == asked);
+    match (walk, poll) {
+        (Some((feed, _)), _) => Purpose::Archive(*feed),
+        (None, Some((feed, _))) => Purpose::Poll(*feed),
+        (None, None) => Purpose::Other,
     }
-    let is_asked =
-        |feed: &&FeedKey| engine.feeds.get(feed).is_some_and(|feed| feed.record.url == request.url);
-    let feed = engine.polls.keys().find(is_asked);
-    feed.filter(|_| request.waits_for_store).map_or(Purpose::Other, |feed| Purpose::Poll(*feed))
 }
 
 /// The machine slept, or its clock was set: the requests that have not gone out yet were decided on before.
@@ -246,8 +246,11 @@ fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
         Some(_) => HARD_MIN,
         None => chosen.min_minutes.unwrap_or(engine.settings.poll.min_minutes).max(HARD_MIN),
     };
-    // Only a success makes the reader's own minimum a floor (SPEC B.4 rule 1).
-    let minimum = if feed.state.facts.failures > 0 { HARD_MIN } else { minimum };
+    // Only a success that is known makes the reader's own minimum a floor (SPEC B.4 rule 1); and where nothing can be
+    // written, a minimum may be taken back between a decision and its request.
+    let facts = &feed.state.facts;
+    let is_hard = facts.failures > 0 || facts.last_ok.is_none() || machine.disk_full;
+    let minimum = if is_hard { HARD_MIN } else { minimum };
     (minimum, chosen.ignore_cache_lifetime)
 }
 
@@ -285,7 +288,9 @@ fn judge_poll(
         if !wanted && holds(known.wait, now) {
             return Err(format!("feed {feed} is asked before its Retry-After is over"));
         }
+        // A feed that its host has answered well since then, because the reader asked twice, is served again.
         let host = observer.hosts.get(&host_of(&request.url)).copied().flatten();
+        let host = host.filter(|(since, _)| known.answered.is_none_or(|at| at.real < since.real));
         if !wanted && holds(host, now) {
             return Err(format!("feed {feed} is asked although its host wants to be left alone"));
         }
@@ -394,6 +399,7 @@ fn learn(
         200 | 226 if answer.body.feed().is_some() => {
             known.lifetime = lifetime_of(&answer.headers, now);
             known.wait = None;
+            known.answered = Some(now);
             // The reader had it asked again, and it lives.
             known.gone = false;
             known.only_304_since = None;
@@ -406,6 +412,7 @@ fn learn(
         304 if fetched.conditional => {
             known.lifetime = lifetime_of(&answer.headers, now).or(known.lifetime);
             known.wait = None;
+            known.answered = Some(now);
             known.gone = false;
             known.only_304_since.get_or_insert(now);
         }
