@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
 use super::subscription::{FeedState, ProposedMove, Subscription, SubscriptionRecord};
+use super::unsubscribe;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -85,10 +86,8 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         engine.say("it is being polled: try again in a moment");
         return Vec::new();
     }
-    let Some(mut given_up) = engine.feeds.remove(&from) else { return Vec::new() };
-    engine.timetable.remove(&from);
-    drop_fetches::drop_walk(engine, from);
-    given_up.history.asking = None;
+    let dropped = drop_fetches::drop_walk(engine, from);
+    let Some(mut given_up) = unsubscribe::leave(engine, from) else { return Vec::new() };
     given_up.record.ended = Some(now);
     let mut records = vec![(from, given_up.record.clone())];
     if let Some(kept) = engine.feeds.get_mut(&into) {
@@ -108,7 +107,10 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     engine.undo.push(Step::Unsubscribed(from));
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedsChanged);
-    vec![Effect::store(Job::Absorb { from, into }), Effect::store(Job::SaveRecords(records))]
+    let mut effects = Vec::from_iter(dropped);
+    effects.push(Effect::store(Job::Absorb { from, into }));
+    effects.push(Effect::store(Job::SaveRecords(records)));
+    effects
 }
 
 /// The reader takes a move back: the former address is stored again, and the new one is not taken any more.

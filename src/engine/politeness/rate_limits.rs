@@ -94,7 +94,8 @@ pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wa
     let told = feeds.filter_map(|feed| {
         let facts = &feed.state.facts;
         let is_of_host = facts.failure == Some(PollFailure::Status(429));
-        let waits = [facts.host_wait, facts.retry_after.filter(|_| is_of_host)];
+        let asked = facts.retry_after.or_else(|| facts.last_try.map(Wait::assumed));
+        let waits = [facts.host_wait, asked.filter(|_| is_of_host)];
         let until = waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)?;
         // Few wait, and to find the host of an address takes a while: an import asks this for each of its feeds.
         (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)

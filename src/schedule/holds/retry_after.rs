@@ -53,12 +53,17 @@ impl Wait {
     /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`, else an hour, or
     /// longer if its cache lifetime says so.
     pub fn of_host(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
-        let assumed = Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing };
+        let assumed = Self::assumed(received_at);
         let stated = Self::of_answer(429, headers, received_at);
         let usable = |wait: &Self| {
             wait.stated_by == WaitHeader::RetryAfter || wait.seconds > assumed.seconds
         };
         stated.filter(usable).unwrap_or(assumed)
+    }
+
+    /// What a 429 asks for that says nothing of how long: an hour.
+    pub const fn assumed(received_at: DateTime<Utc>) -> Self {
+        Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing }
     }
 }
 

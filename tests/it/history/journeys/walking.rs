@@ -1,10 +1,11 @@
 //! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::feeds::subscription::ProposedMove;
 use backissue::engine::feeds::trouble;
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
-use backissue::engine::request::Request;
+use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::settings::HistoryMode;
 use backissue::history::FeedKey;
 use backissue::ui::input::ScreenInput;
@@ -154,7 +155,7 @@ fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_
             archives: true,
         })
     };
-    for ends in [false, true] {
+    for end in ["429", "unsubscribed", "merged"] {
         let (mut world, document) = (orchard(), rss("Other", &[("o", "One", 1, "")]));
         world.refuse(&archive("2026-01"), 404, Default::default());
         subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -167,14 +168,25 @@ fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_
         world.tell(polled(FEED));
         world.tell(Request::History(FEED, HistoryAction::Reread));
         assert!(!world.app.engine.backfills.is_empty(), "the archive waits for its pause");
-        if ends {
-            world.tell(Request::Unsubscribe(FEED));
-            world.tell(Request::Undo);
-        } else {
-            world.tell(polled(FeedKey(2)));
-            world.pass(TimeDelta::seconds(1));
+        match end {
+            "429" => {
+                world.tell(polled(FeedKey(2)));
+                world.pass(TimeDelta::seconds(1));
+            }
+            "unsubscribed" => {
+                world.tell(Request::Unsubscribe(FEED));
+                world.tell(Request::Undo);
+            }
+            _ => {
+                let moving = world.app.engine.feeds.get_mut(&FEED).unwrap();
+                let to = other.clone();
+                moving.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+                world.tell(Request::Trouble(FEED, TroubleAnswer::AcceptMove));
+                assert!(!world.app.engine.feeds.contains_key(&FEED));
+                world.tell(Request::Undo);
+            }
         }
-        assert!(world.app.engine.backfills.is_empty());
+        assert!(world.app.engine.backfills.is_empty(), "{end}");
         assert_eq!(world.reload().engine.feeds[&FEED].history, world.feed(1).history);
         world.serve(&other, &document);
         world.pass(TimeDelta::hours(26));

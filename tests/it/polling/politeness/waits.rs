@@ -72,6 +72,20 @@ fn a_feed_that_is_new_at_a_host_that_answered_429_waits_and_a_restart_does_not_f
 }
 
 #[test]
+fn a_429_that_says_nothing_of_how_long_keeps_new_feeds_away_for_an_hour_also_after_a_restart() {
+    let mut world = world();
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(OTHER, 429, AnswerHeaders::default());
+    world.poll(FeedKey(3));
+    let limit = world.now + TimeDelta::seconds(3590);
+    world.restart();
+    let new = "https://other.example/new";
+    world.serve(new, &document("New"));
+    world.tell(Request::Import(vec![Subscribe { address: new.into(), ..Subscribe::default() }]));
+    assert!(world.feed(4).plan.next_poll.unwrap() >= limit);
+}
+
+#[test]
 fn feeds_that_wait_for_a_host_are_not_asked_after_its_429() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
