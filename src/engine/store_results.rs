@@ -16,7 +16,7 @@ use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
 use super::undo::rollback::Rollback;
 use super::undo::take_back;
-use crate::history::{Counters, FeedKey};
+use crate::history::{Counters, EntryKey, FeedKey};
 
 /// How long feeds are not asked by themselves after the disk was found full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
@@ -57,6 +57,19 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
 /// A job ended well: what was shown ahead of it is so.
 pub fn done(engine: &mut Engine, id: JobId) {
     engine.rollbacks.remove(&id);
+}
+
+/// A mark that some of its entries had before is not taken from them when it is taken back.
+fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
+    if let Answer::Marked { marked, .. } = answer
+        && let Some(Rollback::Marks { keys, flag, value, change: Some(change) }) =
+            engine.rollbacks.get(&id)
+        && marked.changed.len() < keys.len()
+    {
+        let changed: BTreeSet<EntryKey> = marked.changed.iter().copied().collect();
+        let had_it = keys.iter().copied().filter(|key| !changed.contains(key)).collect();
+        engine.undo.leave_out(*change, (*flag, *value), &had_it);
+    }
 }
 
 /// A job failed: what was shown ahead of it is taken back.
@@ -132,6 +145,7 @@ pub(super) fn stored_or_failed(
     tell_durable(engine, &written);
     match stored.result {
         Ok(answer) => {
+            leave_out_marked_before(engine, stored.id, &answer);
             done(engine, stored.id);
             if is_written(&answer) {
                 engine.room_awaited = None;

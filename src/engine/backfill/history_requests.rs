@@ -109,16 +109,18 @@ pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     effects
 }
 
+/// Writes what is known of a feed's history. No walk of it may be under way: what that knows of archives is written with it.
+pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
+    let record = engine.feeds.get(&feed)?.history.clone();
+    let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
+    Some(Effect::store(Job::KeepHistory(Box::new(commit))))
+}
+
 /// A gap was hidden or shown: the record is written now, or with the archive that is under way.
 fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    if !engine.backfills.contains_key(&feed)
-        && let Some(subscription) = engine.feeds.get(&feed)
-    {
-        let record = subscription.history.clone();
-        let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
-        effects.push(Effect::store(Job::KeepHistory(Box::new(commit))));
-    }
+    let is_walked = engine.backfills.contains_key(&feed);
+    let written = if is_walked { None } else { write_record(engine, feed) };
+    let effects = Vec::from_iter(written);
     engine.tell(Event::ListsChanged);
     effects
 }

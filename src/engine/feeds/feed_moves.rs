@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use super::addresses::subscribed_as;
 use super::subscription::{FeedState, ProposedMove, Subscription, SubscriptionRecord};
 use super::unsubscribe;
+use crate::engine::backfill::history_requests::write_record;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -73,6 +74,8 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
         history.forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     });
+    let dropped = drop_fetches::drop_walk(engine, feed);
+    effects.extend(dropped.or_else(|| write_record(engine, feed)));
     if was_archive {
         // Nothing of the feed itself was read so far.
         effects.extend(manual_poll::poll_now(engine, now, feed));

@@ -5,7 +5,7 @@
 //! the program is killed between the two, a change cannot be taken back, or a step is found whose change was taken back: every
 //! step says how things were before, so that doing it once more changes nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct UndoStack {
     pub(super) wanted: bool,
     /// Steps that the store is to forget.
     gone: Vec<ChangeId>,
+    /// Steps that the store is to keep anew.
+    renewed: Vec<ChangeId>,
     /// Changes that are being made together, as one step.
     together: Option<Vec<Step>>,
 }
@@ -226,6 +228,19 @@ impl UndoStack {
         self.steps.retain(|known| Some(known.id) != change);
     }
 
+    /// Entries that were given a mark had it before: whoever takes the change back leaves them alone. A change that changed
+    /// nothing is forgotten.
+    pub fn leave_out(&mut self, change: ChangeId, mark: (Flag, bool), had_it: &BTreeSet<EntryKey>) {
+        let known = self.steps.iter_mut().find(|known| known.id == change);
+        let Some(known) = known.filter(|_| !had_it.is_empty()) else { return };
+        known.step.leave_out(mark, had_it);
+        if known.step.is_nothing() {
+            self.forget(Some(change));
+        } else if known.at.is_some() {
+            self.renewed.push(change);
+        }
+    }
+
     /// Forgets the changes that were made [`UNDO_KEPT`] ago or earlier.
     pub fn forget_old(&mut self, now: DateTime<Utc>) {
         while self.steps.front().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now))) {
@@ -250,6 +265,13 @@ impl UndoStack {
         let fresh = self.steps.iter().rev().take_while(|known| known.at.is_none()).count();
         let old = self.steps.len().saturating_sub(fresh);
         let mut changes = StepChanges { kept: Vec::new(), gone: std::mem::take(&mut self.gone) };
+        for renewed in std::mem::take(&mut self.renewed) {
+            let Some(known) = self.steps.iter().find(|known| known.id == renewed) else { continue };
+            let Some(at) = known.at.filter(|_| known.step.entries() <= SAVED_ENTRIES_MAX) else {
+                continue;
+            };
+            changes.kept.push(SavedStep { id: renewed, at, step: known.step.clone() });
+        }
         for place in old..self.steps.len() {
             let earlier = self.steps.iter().take(place).map(|known| known.id);
             let earlier: Vec<ChangeId> = earlier.collect();
@@ -294,6 +316,26 @@ impl UndoStack {
 }
 
 impl Step {
+    fn leave_out(&mut self, mark: (Flag, bool), had_it: &BTreeSet<EntryKey>) {
+        if let Self::Together(steps) = self {
+            for step in steps {
+                step.leave_out(mark, had_it);
+            }
+        } else if let Self::Marked { flag, value, keys } = self
+            && (*flag, *value) == mark
+        {
+            keys.retain(|key| !had_it.contains(key));
+        }
+    }
+
+    /// Whether it is a mark, or some, of no entry.
+    fn is_nothing(&self) -> bool {
+        if let Self::Together(steps) = self {
+            return steps.iter().all(Self::is_nothing);
+        }
+        matches!(self, Self::Marked { keys, .. } if keys.is_empty())
+    }
+
     /// How many entries it names.
     fn entries(&self) -> usize {
         match self {

@@ -1,7 +1,8 @@
 //! Taking changes back and doing them again, across views.
 
 use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::history::{EntryKey, FeedKey, Flags};
+use backissue::engine::request::Request;
+use backissue::history::{EntryKey, FeedKey, Flag, Flags};
 
 use chrono::TimeDelta;
 
@@ -125,6 +126,35 @@ fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
     assert!(flags(&world).is_unread());
     world.press("u");
     assert_eq!(flags(&world), before);
+}
+
+#[test]
+fn what_was_marked_before_stays_marked_when_a_mark_of_more_is_taken_back() {
+    let keys: Vec<EntryKey> = (0..3).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
+    for reopened in [false, true] {
+        let mut world = world();
+        let mark = |keys: &[EntryKey]| Request::Mark {
+            keys: keys.to_vec(),
+            flag: Flag::Starred,
+            value: true,
+        };
+        let starred = |world: &mut World| -> Vec<bool> {
+            let entries = world.store.entries(&keys).unwrap();
+            entries.into_iter().map(|(_, _, flags)| flags.is_starred()).collect()
+        };
+        world.tell(mark(&keys[..1]));
+        world.tell(mark(&keys));
+        // It changes nothing, and there is nothing to take back.
+        world.tell(mark(&keys[1..]));
+        assert_eq!(starred(&mut world), [true; 3]);
+        for expected in [[true, false, false], [false; 3]] {
+            if reopened {
+                world.reopen();
+            }
+            world.tell(Request::Undo);
+            assert_eq!(starred(&mut world), expected, "{reopened}");
+        }
+    }
 }
 
 #[test]
