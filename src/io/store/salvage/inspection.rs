@@ -1,7 +1,7 @@
 //! Looks at the files of a store before sled opens them: what can be made anew is made anew, and damage at which sled
 //! would cut its log off is found while everything is still there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(in crate::io::store) fn prepare(files: &Path) -> io::Result<()> {
         file.sync_all()?;
     }
     for path in snapshots(files)? {
-        let is_sound = fs::read(&path).is_ok_and(|bytes| Snapshot::read(&bytes).is_some());
+        let is_sound = fs::read(&path).is_ok_and(|bytes| Snapshot::read(&bytes, 0).is_some());
         if !is_sound {
             fs::remove_file(&path)?;
         }
@@ -66,17 +66,18 @@ fn snapshots(files: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// What a snapshot says of the log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Snapshot {
     /// Everything before this place is in the snapshot.
     stable: u64,
-    /// The highest place in the file that it refers to.
-    highest: u64,
+    /// Pages of which it names a place that lies behind the end of the log's file. sled shortens the file when the last parts of
+    /// it are free: the log then says of these pages where they are now.
+    behind_end: BTreeSet<u64>,
 }
 
 impl Snapshot {
-    /// Reads a snapshot; `None`: it is damaged.
-    fn read(bytes: &[u8]) -> Option<Self> {
+    /// Reads a snapshot of a log whose file has so many bytes; `None`: it is damaged.
+    fn read(bytes: &[u8], length: u64) -> Option<Self> {
         let (content, tail) = bytes.split_at_checked(bytes.len().checked_sub(SNAPSHOT_TAIL)?)?;
         let sum = LogBytes(tail.get(8..)?).four()?;
         if content.is_empty() || crc32fast::hash(content) != sum {
@@ -86,28 +87,34 @@ impl Snapshot {
         // It is stored increased by one; 0 is none.
         let stable = read.eight()?.saturating_sub(1);
         read.number()?;
-        let mut snapshot = Self { stable, highest: 0 };
-        while !read.0.is_empty() {
-            snapshot.read_page(&mut read)?;
+        let mut snapshot = Self { stable, behind_end: BTreeSet::new() };
+        for page in 0.. {
+            if read.0.is_empty() {
+                break;
+            }
+            if last_place(&mut read)? >= length {
+                snapshot.behind_end.insert(page);
+            }
         }
         Some(snapshot)
     }
+}
 
-    fn read_page(&mut self, read: &mut LogBytes<'_>) -> Option<()> {
-        let messages = read.byte()?;
-        for _ in 0..messages.max(1) {
+/// Reads what a snapshot says of a page: the highest place in the log's file that it names.
+fn last_place(read: &mut LogBytes<'_>) -> Option<u64> {
+    let (messages, mut last) = (read.byte()?, 0);
+    for _ in 0..messages.max(1) {
+        read.eight()?;
+        let is_blob = read.byte()? != 0;
+        last = last.max(read.number()?);
+        if is_blob {
             read.eight()?;
-            let is_blob = read.byte()? != 0;
-            self.highest = self.highest.max(read.number()?);
-            if is_blob {
-                read.eight()?;
-            }
-            if messages > 0 {
-                read.number()?;
-            }
         }
-        Some(())
+        if messages > 0 {
+            read.number()?;
+        }
     }
+    Some(last)
 }
 
 /// Looks for damage behind which there is something, in the part of the log that sled reads when it opens it. Parts of the log
@@ -116,20 +123,20 @@ pub(in crate::io::store) fn inspect(files: &Path, buffer: &mut Vec<u8>) -> io::R
     if !files.join("db").is_file() {
         return Ok(Finding::Sound);
     }
+    let log = LogFiles::open(files)?;
     let snapshot = match snapshots(files)?.last() {
-        Some(path) => Snapshot::read(&fs::read(path)?).unwrap_or_default(),
+        Some(path) => Snapshot::read(&fs::read(path)?, log.length).unwrap_or_default(),
         None => Snapshot::default(),
     };
-    let log = LogFiles::open(files)?;
-    let told = if snapshot.highest > log.length {
-        Some("its log is shorter than it was")
-    } else {
-        inspect_log(&log, snapshot, buffer)
-    };
+    let told = inspect_log(&log, snapshot, buffer);
     Ok(told.map_or(Finding::Sound, |why| Finding::Damaged(why.into())))
 }
 
-fn inspect_log(log: &LogFiles, snapshot: Snapshot, buffer: &mut Vec<u8>) -> Option<&'static str> {
+fn inspect_log(
+    log: &LogFiles,
+    mut snapshot: Snapshot,
+    buffer: &mut Vec<u8>,
+) -> Option<&'static str> {
     let size = SEGMENT as u64;
     let mut heads = BTreeMap::new();
     for number in 0..log.segments() {
@@ -154,8 +161,11 @@ fn inspect_log(log: &LogFiles, snapshot: Snapshot, buffer: &mut Vec<u8>) -> Opti
     for (&lsn, &number) in heads.range(begin..) {
         let bytes = log.read_segment(number, buffer);
         let mut is_whole = true;
-        let end = follow_messages(bytes, lsn / size, FIRST, |_, found| {
+        let end = follow_messages(bytes, lsn / size, FIRST, |at, found| {
             is_whole &= log.has_whole_blob(&found);
+            if found.is_all_of_page && lsn.saturating_add(at as u64) >= snapshot.stable {
+                snapshot.behind_end.remove(&found.page);
+            }
         });
         if !is_whole {
             return Some("a large record is damaged");
@@ -167,7 +177,7 @@ fn inspect_log(log: &LogFiles, snapshot: Snapshot, buffer: &mut Vec<u8>) -> Opti
             return Some("a part of its log is damaged");
         }
     }
-    None
+    (!snapshot.behind_end.is_empty()).then_some("its log is shorter than it was")
 }
 
 /// Whether there is a message in a segment whose head cannot be read.

@@ -203,7 +203,9 @@ pub(super) struct FoundMessage {
     blob: Option<u64>,
     /// The number of the segment that it was written for.
     segment: u64,
-    page: u64,
+    pub(super) page: u64,
+    /// It says everything of its page: nothing before it counts any more.
+    pub(super) is_all_of_page: bool,
     head_length: usize,
     length: usize,
 }
@@ -239,8 +241,10 @@ impl FoundMessage {
             _ => Kind::Skip,
         };
         let is_blob = matches!(kind, 7 | 9 | 11);
+        // Also that of sled's own counter, kind 5.
+        let is_all_of_page = matches!(kind, 4..=9);
         let blob = if is_blob { Some(LogBytes(content).eight()?) } else { None };
-        Some(Self { kind: kind_of, blob, segment, page, head_length, length })
+        Some(Self { kind: kind_of, blob, segment, page, is_all_of_page, head_length, length })
     }
 
     const fn whole_length(&self) -> usize {
