@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
-use super::poll::plans;
+use super::poll::{plans, poll_queue};
 use super::settings::Settings;
 use super::state::Engine;
 use crate::history::FeedKey;
@@ -16,6 +16,7 @@ pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings)
         let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
         for key in keys {
             plans::replan(engine, key, now);
+            poll_queue::withdraw_early(engine, now, key);
         }
     }
     let settings = network.then(|| Box::new(engine.settings.network.clone()));

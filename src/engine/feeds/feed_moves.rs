@@ -27,11 +27,13 @@ pub fn after_merge(
     pending: PendingMove,
     shared: bool,
 ) -> Vec<Effect> {
+    let PendingMove { to, public } = pending;
+    // Another subscription may have moved there while this one was written.
+    let is_taken = subscribed_as(engine, &to).is_some_and(|other| other != feed);
     let Some(Subscription { record, state, .. }) = engine.feeds.get_mut(&feed) else {
         return Vec::new();
     };
-    let PendingMove { to, public } = pending;
-    if !shared {
+    if !shared || is_taken {
         propose(state, now, to, public);
         let effect = Effect::store(Job::SaveState(feed, state.clone()));
         let proposed = state.proposed.as_ref().map(|proposed| proposed.to.clone());
@@ -213,26 +215,47 @@ pub fn save_and_show(
 mod tests {
     use crate::engine::feeds::feed_moves::*;
     use crate::engine::feeds::subscription::{FormerAddress, SavedSubscription};
+    use crate::engine::feeds::trouble::apply_answer;
     use crate::engine::poll::poll_log::PollCause;
     use crate::engine::poll::poll_queue::enqueue;
+    use crate::engine::request::TroubleAnswer;
     use crate::engine::settings::Settings;
     use crate::history::Counters;
+
+    fn saved(feed: u32, url: &str, former: Option<&str>) -> SavedSubscription {
+        let until = DateTime::UNIX_EPOCH;
+        let former = former.map(|url| FormerAddress { url: url.into(), until, public: true });
+        let former = former.into_iter().collect();
+        SavedSubscription {
+            key: FeedKey(feed),
+            record: SubscriptionRecord { url: url.into(), former, ..Default::default() },
+            state: Box::default(),
+            history: Box::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    #[test]
+    fn two_subscriptions_never_get_one_address_by_moves() {
+        let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
+        let (one, two, three) =
+            ("https://a.example/one", "https://a.example/two", "https://a.example/three");
+        let feeds = vec![saved(1, one, None), saved(2, two, None), saved(3, three, Some(one))];
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, feeds, now);
+        // While the second one was merged, the first one took the address.
+        let pending = PendingMove { to: one.into(), public: true };
+        after_merge(&mut engine, now, FeedKey(2), pending, true);
+        let second = &engine.feeds[&FeedKey(2)];
+        assert_eq!(second.record.url, two);
+        assert_eq!(second.state.proposed.as_ref().map(|proposed| proposed.to.as_str()), Some(one));
+        let told = apply_answer(&mut engine, now, FeedKey(3), TroubleAnswer::UndoMove);
+        assert!(told.unwrap_err().contains("another subscription has its former address"));
+        assert_eq!(engine.feeds[&FeedKey(3)].record.url, three);
+    }
 
     #[test]
     fn what_waits_while_its_feed_changes_its_address_waits_for_the_new_site() {
         let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
-        let saved = |feed, url: &str, former: Option<&str>| {
-            let former =
-                former.map(|url| FormerAddress { url: url.into(), until: now, public: true });
-            let former = former.into_iter().collect();
-            SavedSubscription {
-                key: FeedKey(feed),
-                record: SubscriptionRecord { url: url.into(), former, ..Default::default() },
-                state: Box::default(),
-                history: Box::default(),
-                counters: Counters::default(),
-            }
-        };
         let feeds = vec![
             saved(1, "https://a.example/one", None),
             saved(2, "https://b.example/two", Some("https://a.example/two")),

@@ -8,7 +8,7 @@ use crate::engine::backfill::history_requests;
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeOffer};
-use crate::engine::poll::{learn, plans};
+use crate::engine::poll::{learn, plans, poll_queue};
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -137,6 +137,7 @@ pub fn show_settings(engine: &mut Engine, now: DateTime<Utc>, before: Vec<(FeedK
 
 fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: bool) {
     plans::replan(engine, feed, now);
+    poll_queue::withdraw_early(engine, now, feed);
     engine.tell(Event::FeedSettingsChanged(feed));
     if renamed {
         engine.tell(Event::FeedsChanged);

@@ -327,11 +327,15 @@ pub fn apply_answer(
     let Subscription { record, state, .. } = subscription;
     let standing = state.facts.standing;
     let has_ended = subscription.is_gone() || standing == FeedStatus::Dead;
+    let former = record.former.last().and_then(|former| subscribed_as(engine, &former.url));
     let refused = match answer {
         TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => Some(
             "has no other address that it could be read from: there is nothing to accept or to refuse; to read it from one that you know, subscribe to that",
         ),
         TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
+        TroubleAnswer::UndoMove if former.is_some_and(|other| other != feed) => {
+            Some("cannot go back: another subscription has its former address")
+        }
         TroubleAnswer::Resume if !has_ended && !state.facts.hints.expired => {
             Some("has not ended: it is polled as planned")
         }

@@ -31,6 +31,26 @@ pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: Po
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
+/// The settings of a feed changed while it waits for its turn: a poll that was due and is not any more leaves the queue.
+pub fn withdraw_early(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    let is_due = subscription.plan.next_poll.is_some_and(|at| at <= now);
+    let poll = engine.polls.get(&feed);
+    let may_leave =
+        poll.is_some_and(|poll| poll.stage == PollStage::Waiting && poll.again.is_none());
+    if is_due || !may_leave {
+        return;
+    }
+    let left = engine.host_queue.take_waiting(|waiting| {
+        waiting.purpose == Purpose::Poll(feed) && waiting.cause == PollCause::Due
+    });
+    if !left.is_empty() {
+        engine.polls.remove(&feed);
+        engine.poll_run.forget(feed);
+        plans::replan(engine, feed, now);
+    }
+}
+
 /// A poll ended, one way or the other.
 pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
     engine.polls.remove(&result.feed);

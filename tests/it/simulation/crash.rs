@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::engine::saved_searches::SavedSearch;
@@ -146,13 +145,13 @@ impl Dump {
 /// A folder is copied at most so often until nothing changed meanwhile.
 const COPIES: usize = 50;
 
-/// Copies a data folder as it stands at one instant, as a crash leaves it: sled writes snapshots of its own accord, and one
-/// that was copied later than the log that it refers to would be damage that no crash does.
+/// Copies a data folder as it stands at one instant, as a crash leaves it: sled's threads write and shorten its log and
+/// write snapshots of their own accord, and a part that was copied later than another would be damage that no crash does.
 pub fn copy_folder(from: &Path, to: &Path) {
     for _ in 0..COPIES {
-        let before = files_of(from);
         copy_once(from, to);
-        if files_of(from) == before {
+        // Times of changes do not tell: they are no finer than a tick of the system's.
+        if contents_of(from, from) == contents_of(to, to) {
             return;
         }
         std::fs::remove_dir_all(to).unwrap();
@@ -160,17 +159,18 @@ pub fn copy_folder(from: &Path, to: &Path) {
     panic!("the files of the store never rest");
 }
 
-/// The files below a folder, with their sizes and the times of their last change.
-fn files_of(folder: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+/// The files below a folder, by their paths in it, with what they hold.
+fn contents_of(root: &Path, folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        match entry.metadata() {
-            Ok(found) if found.is_dir() => files.extend(files_of(&path)),
-            Ok(found) => {
-                files.insert(path, (found.len(), found.modified().ok()));
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files.extend(contents_of(root, &path)),
+            Ok(kind) if kind.is_file() => {
+                let name = path.strip_prefix(root).unwrap().to_owned();
+                files.insert(name, std::fs::read(&path).unwrap_or_default());
             }
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
     }
     files

@@ -2,6 +2,7 @@
 
 mod archives;
 pub mod consistency;
+mod headers;
 mod politeness;
 mod timetable;
 pub mod undo;
@@ -76,7 +77,7 @@ impl Checks {
             machine.checks.observer.all_is_durable();
         }
         let polled = machine.polled();
-        machine.checks.observer.polls_ended(&polled);
+        machine.checks.observer.polls_ended(&polled, &machine.app.engine);
         timetable::check(machine);
     }
 

@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, FailureClass, FetchFailure, FetchRequest, Fetched,
-    RequestKind,
+    Answer, AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
 };
+use backissue::engine::state::Engine;
 use backissue::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;
+use super::headers::{lifetime_of, wait_of};
 use crate::simulation::machine::Machine;
 
 /// SPEC 0, `HARD_MIN`, in minutes.
@@ -28,7 +29,7 @@ const REQUESTS_A_POLL: u32 = 3;
 
 /// An instant by both clocks: what is early by one of them only was not asked too early.
 #[derive(Debug, Clone, Copy)]
-struct Moment {
+pub struct Moment {
     wall: DateTime<Utc>,
     real: DateTime<Utc>,
 }
@@ -50,7 +51,7 @@ impl Moment {
 }
 
 /// A time for which something is to be left alone, counted from an instant.
-type Wait = Option<(Moment, TimeDelta)>;
+pub type Wait = Option<(Moment, TimeDelta)>;
 
 fn holds(wait: Wait, now: Moment) -> bool {
     wait.is_some_and(|(since, time)| since.is_well_within(time, now))
@@ -91,6 +92,8 @@ pub struct Observer {
     ended: BTreeMap<String, Moment>,
     /// Requests of the polls that go on.
     polls: BTreeMap<FeedKey, u32>,
+    /// What was known before them, and when the program had a good answer last.
+    before: BTreeMap<FeedKey, (Known, Moment, Option<DateTime<Utc>>)>,
     /// Polls that somebody wants.
     wanted: BTreeSet<FeedKey>,
     pub archives: Archives,
@@ -139,7 +142,21 @@ impl Observer {
         }
     }
 
-    pub fn polls_ended(&mut self, going_on: &BTreeSet<FeedKey>) {
+    pub fn polls_ended(&mut self, going_on: &BTreeSet<FeedKey>, engine: &Engine) {
+        let ended = self.before.extract_if(.., |feed, _| !going_on.contains(feed));
+        for (feed, (before, begun, last_ok)) in ended {
+            // A poll that is dropped because its host wants to be left alone has taken up nothing of what was to be verified.
+            let took_up =
+                engine.feeds.get(&feed).map(|feed| feed.state.facts.last_ok) != Some(last_ok);
+            let answered = self.feeds.get(&feed).and_then(|known| known.answered);
+            let answered = answered.filter(|answered| answered.real >= begun.real);
+            let mut waits = self.hosts.values().flatten();
+            let is_dropped = answered
+                .is_some_and(|answered| waits.any(|(since, _)| since.real >= answered.real));
+            if is_dropped && !took_up {
+                self.feeds.insert(feed, before);
+            }
+        }
         if !self.polls.is_empty() || !self.wanted.is_empty() {
             self.polls.retain(|feed, _| going_on.contains(feed));
             self.wanted.retain(|feed| going_on.contains(feed));
@@ -161,6 +178,7 @@ impl Observer {
     pub fn program_ended(&mut self) {
         self.under_way.clear();
         self.polls.clear();
+        self.before.clear();
         self.wanted.clear();
     }
 }
@@ -223,6 +241,10 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
     match purpose {
         Purpose::Poll(feed) => {
             checks.counts.polls += 1;
+            let last_ok =
+                machine.app.engine.feeds.get(&feed).and_then(|feed| feed.state.facts.last_ok);
+            let known = observer.feeds.get(&feed).cloned().unwrap_or_default();
+            observer.before.entry(feed).or_insert((known, now, last_ok));
             judge_poll(observer, feed, request, now, bounds)
         }
         Purpose::Archive(feed) => {
@@ -424,33 +446,4 @@ fn learn(
             known.lifetime = known.lifetime.filter(|_| !is_again);
         }
     }
-}
-
-/// What a refusal asks for (SPEC B.4 rule 3).
-fn wait_of(status: u16, headers: &AnswerHeaders, now: Moment) -> Wait {
-    let seconds: i64 = headers.retry_after.as_deref()?.parse().ok()?;
-    let wait = TimeDelta::seconds(seconds).min(TimeDelta::days(7));
-    (!(200..300).contains(&status) && status != 304).then_some((now, wait))
-}
-
-/// For how long an answer need not be asked for again (SPEC B.4 rule 2).
-fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
-    let cache = headers.cache_control.as_deref().unwrap_or_default();
-    if cache.contains("no-cache") || cache.contains("no-store") {
-        return None;
-    }
-    let stated = cache.split(',').find_map(|part| part.trim().strip_prefix("max-age="));
-    let life = if let Some(seconds) = stated.and_then(|age| age.parse::<i64>().ok()) {
-        seconds
-    } else {
-        let date = |text: Option<&String>| DateTime::parse_from_rfc2822(text?).ok();
-        (date(headers.expires.as_ref())? - date(headers.date.as_ref())?).num_seconds()
-    };
-    let (two_days, week) = (48 * 3600, 7 * 24 * 3600);
-    let counted = match life {
-        life if life > week => 6 * 3600,
-        life => life.min(two_days),
-    };
-    let age: i64 = headers.age.as_deref().and_then(|age| age.parse().ok()).unwrap_or(0);
-    (counted > age).then(|| (now, TimeDelta::seconds(counted - age)))
 }
