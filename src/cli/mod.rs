@@ -30,7 +30,7 @@ mod upkeep;
 use args::{Args, Command};
 use session::Failure;
 
-use crate::io::system::limits;
+use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
 
 /// How a command ends well.
@@ -67,6 +67,7 @@ pub fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
+    memory::check_room().map_err(Failure::new)?;
     limits::allow_many_files();
     // The demo leaves nothing behind.
     if !matches!(args.command, Some(Command::Demo)) {

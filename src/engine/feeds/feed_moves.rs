@@ -1,6 +1,6 @@
 //! Feeds that move: another address is stored after a merge, or the reader accepts, declines or takes it back (SPEC D.3).
 
-use crate::engine::politeness::drop_fetches;
+use crate::engine::politeness::{drop_fetches, rate_limits};
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
@@ -203,12 +203,15 @@ pub fn save_and_show(
     (record, state): (SubscriptionRecord, Box<FeedState>),
 ) -> Vec<Effect> {
     engine.unsaved = engine.unsaved.saturating_add(1);
+    let waits = rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
-    vec![
+    let mut effects = vec![
         Effect::store(Job::SaveRecords(vec![(feed, record)])),
         Effect::store(Job::SaveState(feed, state)),
-    ]
+    ];
+    effects.extend(waits);
+    effects
 }
 
 #[cfg(test)]

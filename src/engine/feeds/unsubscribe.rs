@@ -3,7 +3,7 @@
 //! What was kept of it stays in the store for a week ([`UNDO_KEPT`]): until then the feed can be had back as it was, with every
 //! mark, also by another process. Meanwhile its entries are in no list, no search and no sum.
 
-use crate::engine::politeness::drop_fetches;
+use crate::engine::politeness::{drop_fetches, rate_limits};
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
@@ -108,8 +108,11 @@ pub fn take_back(
     let record = subscription.record.clone();
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
+    let waits = rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
-    Ok(vec![save(engine, (feed, record), false, change)])
+    let mut effects = vec![save(engine, (feed, record), false, change)];
+    effects.extend(waits);
+    Ok(effects)
 }
 
 /// Subscribes again to a feed that was unsubscribed from within a week; that can be undone.

@@ -105,7 +105,19 @@ pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wa
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
-/// The same as a sentence, if it does.
+/// A feed that comes to a host, or comes back to it, waits as those do that are there; what it waits for is written.
+pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
+    let url = engine.feeds.get(&feed)?.record.url.clone();
+    let wait = wait_of_host(engine, now, &url)?;
+    let state = &mut engine.feeds.get_mut(&feed)?.state;
+    if state.facts.host_wait.as_ref().and_then(end_of) >= end_of(&wait) {
+        return None;
+    }
+    state.facts.host_wait = Some(wait);
+    Some(Effect::store(Job::SaveState(feed, state.clone())))
+}
+
+/// That the host of an address wants to be left alone, and for how long, as a sentence.
 pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<String> {
     let minutes = left_alone_until(engine, url, now)?.signed_duration_since(now).num_minutes();
     let host = address::host(url).unwrap_or_default();

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::terminal_session::Session;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_backissue");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_backissue");
 
 /// Loopback hosts need no sparing.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";

@@ -1,6 +1,9 @@
 //! Wrong input: one sentence that says what to do, the right status, no panic (UX 4).
 
+use std::process::Command;
+
 use super::new_program;
+use crate::support::binary::BINARY;
 use crate::support::documents::{garbage, page, rss};
 use crate::support::site::{Site, answer};
 
@@ -102,4 +105,19 @@ fn an_export_to_a_place_that_is_not_there_is_told() {
     let nowhere = program.path("no/such/folder/feeds.opml");
     let told = program.run(&["export", nowhere.to_str().unwrap()]).refused(2);
     assert!(told.contains("feeds.opml"), "{told}");
+}
+
+#[test]
+fn too_little_memory_is_told_in_a_sentence_before_anything_is_begun() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 230000; exec \"$0\" poll", BINARY]).env_clear();
+    let told = shell.env("HOME", home.path()).output().unwrap();
+    let text = String::from_utf8(told.stderr).unwrap();
+    assert!(
+        text.starts_with("backissue: there is too little memory: the system refuses"),
+        "{text}"
+    );
+    assert_eq!((told.status.code(), text.lines().count()), (Some(2), 1));
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing was begun");
 }

@@ -72,6 +72,21 @@ fn a_feed_that_is_new_at_a_host_that_answered_429_waits_and_a_restart_does_not_f
 }
 
 #[test]
+fn a_feed_that_comes_back_to_a_host_that_answered_429_meanwhile_waits_with_the_others() {
+    let mut world = world();
+    world.pass(TimeDelta::minutes(10));
+    world.tell(Request::Unsubscribe(FeedKey(2)));
+    world.refuse(A, 429, retry_after("7200"));
+    world.poll(FeedKey(1));
+    let limit = world.now + TimeDelta::seconds(7190);
+    world.pass(TimeDelta::minutes(60));
+    world.tell(Request::Undo);
+    assert!(world.feed(2).plan.next_poll.unwrap() >= limit);
+    world.restart();
+    assert!(world.feed(2).plan.next_poll.unwrap() >= limit);
+}
+
+#[test]
 fn a_429_that_says_nothing_of_how_long_keeps_new_feeds_away_for_an_hour_also_after_a_restart() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));

@@ -87,6 +87,9 @@ pub struct Observer {
     tries: BTreeMap<FeedKey, Moment>,
     /// Feeds whose request was decided on before a sleep and went out after it.
     delayed: BTreeSet<FeedKey>,
+    /// Feeds whose answer came over a sleep or by another clock than they were asked by: what it counts from is not known to
+    /// the second.
+    shifted: BTreeSet<FeedKey>,
     /// Requests under way by host, and when the last one ended.
     under_way: BTreeMap<String, u32>,
     ended: BTreeMap<String, Moment>,
@@ -216,7 +219,9 @@ pub fn note_delayed(machine: &mut Machine) {
         Purpose::Archive(_) | Purpose::Other => None,
     });
     let delayed: Vec<FeedKey> = delayed.collect();
-    machine.checks.observer.delayed.extend(delayed);
+    let observer = &mut machine.checks.observer;
+    observer.delayed.extend(delayed);
+    observer.shifted.extend(observer.polls.keys().copied());
 }
 
 /// Judges a request that goes out now.
@@ -376,7 +381,8 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     let feed = match purpose {
         Purpose::Poll(feed) => feed,
         Purpose::Archive(feed) => {
-            if answer.status == 200
+            if !full
+                && answer.status == 200
                 && answer.body.feed().is_some()
                 && request.url.contains("/archive/")
             {
@@ -404,6 +410,9 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         return;
     }
     learn(known, request, (fetched, answer), (waits, is_again), now);
+    if observer.shifted.remove(&feed) {
+        (known.lifetime, known.wait) = (None, None);
+    }
     if answer.status == 429 {
         observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
     }
