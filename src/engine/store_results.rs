@@ -14,7 +14,7 @@ use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
-use super::undo::rollback::Rollback;
+use super::undo::rollback::{self, Rollback};
 use super::undo::take_back;
 use crate::history::{Counters, EntryKey, FeedKey};
 
@@ -105,8 +105,10 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         }
         Some(Rollback::Searches { before, change }) => {
             engine.undo.forget(change);
-            engine.saved_searches = before;
-            engine.tell(Event::SearchesPutBack);
+            if let Some(before) = rollback::searches_to_show(engine, stored.id, before) {
+                engine.saved_searches = before;
+                engine.tell(Event::SearchesPutBack);
+            }
             Vec::new()
         }
         Some(Rollback::Subscription { feed, given_up, change }) => {
@@ -124,6 +126,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         }
         Some(Rollback::Settings { before, change }) => {
             engine.undo.forget(change);
+            let before = rollback::settings_to_show(engine, stored.id, before);
             feed_settings::show_settings(engine, now, before);
             Vec::new()
         }
@@ -328,6 +331,8 @@ fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
 #[cfg(test)]
 mod tests {
     use crate::engine::event::MarksChanged;
+    use crate::engine::feeds::chosen_settings::Chosen;
+    use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::input::Input;
     use crate::engine::request::Request;
     use crate::engine::settings::Settings;
@@ -367,6 +372,25 @@ mod tests {
         assert!(output.events.contains(&Event::trouble("the disk is full")));
         let undone = update(&mut engine, NOW, Input::Request(Request::Undo));
         assert_eq!(undone.events, [Event::info("nothing to undo")]);
+    }
+
+    #[test]
+    fn two_changes_of_one_thing_that_both_fail_leave_what_was_before_both() {
+        let mut engine = engine();
+        let before = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
+        engine.feeds.insert(FeedKey(1), Subscription::new(FeedKey(1), before.clone()));
+        let mut tagged = |tag: &str| {
+            let chosen = Chosen { tags: vec![tag.into()], ..before.chosen() };
+            let request = Input::Request(Request::Set(FeedKey(1), Box::new(chosen)));
+            update(&mut engine, DateTime::UNIX_EPOCH, request);
+            *engine.rollbacks.keys().last().unwrap()
+        };
+        let (first, second) = (tagged("one"), tagged("two"));
+        assert_ne!(first, second);
+        fail(&mut engine, first);
+        assert_eq!(engine.feeds[&FeedKey(1)].record.tags, ["two"], "it may still be written");
+        fail(&mut engine, second);
+        assert_eq!(engine.feeds[&FeedKey(1)].record, before);
     }
 
     #[test]
