@@ -394,6 +394,23 @@ mod tests {
     }
 
     #[test]
+    fn a_change_and_the_end_of_its_subscription_that_both_fail_leave_what_was_before_both() {
+        let mut engine = engine();
+        let before = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
+        engine.feeds.insert(FeedKey(1), Subscription::new(FeedKey(1), before.clone()));
+        let chosen = Box::new(Chosen { tags: vec!["one".into()], ..before.chosen() });
+        for request in [Request::Set(FeedKey(1), chosen), Request::Unsubscribe(FeedKey(1))] {
+            update(&mut engine, NOW, Input::Request(request));
+        }
+        let under_way: Vec<JobId> = engine.rollbacks.keys().copied().collect();
+        assert_eq!(under_way.len(), 2);
+        for job in under_way {
+            fail(&mut engine, job);
+        }
+        assert_eq!(engine.feeds[&FeedKey(1)].record, before);
+    }
+
+    #[test]
     fn a_failure_takes_back_what_its_own_job_showed_and_nothing_else() {
         let mut engine = engine();
         let (first, second) = (star(&mut engine), star(&mut engine));

@@ -131,6 +131,9 @@ pub fn show_settings(engine: &mut Engine, now: DateTime<Utc>, before: Vec<(FeedK
         if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.record.choose(chosen);
             show_change(engine, now, feed, true);
+        } else if let Some(given_up) = engine.ended.get_mut(&feed) {
+            // It may come back yet, where that it was given up cannot be written either.
+            given_up.record.choose(chosen);
         }
     }
 }

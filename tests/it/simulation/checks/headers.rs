@@ -3,7 +3,7 @@
 use backissue::engine::poll::fetch::AnswerHeaders;
 use chrono::{DateTime, TimeDelta};
 
-use super::politeness::{Moment, Wait};
+use super::moments::{Moment, Wait};
 
 /// What a refusal asks for (SPEC B.4 rule 3).
 pub fn wait_of(status: u16, headers: &AnswerHeaders, now: Moment) -> Wait {

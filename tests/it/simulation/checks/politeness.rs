@@ -14,48 +14,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;
 use super::headers::{lifetime_of, wait_of};
+use super::moments::{Moment, Wait, holds};
 use crate::simulation::machine::Machine;
 
 /// SPEC 0, `HARD_MIN`, in minutes.
 const HARD_MIN: u32 = 5;
 /// SPEC B.8: a feed is not polled by hand twice within this time.
 const COOL_DOWN: TimeDelta = TimeDelta::seconds(60);
-/// A request waits for what is written before it goes out: it may be so much earlier after the last one than was decided.
-const MOMENT: TimeDelta = TimeDelta::seconds(5);
 /// SPEC 0, `HOST_SPACING`.
 const SPACING: TimeDelta = TimeDelta::seconds(1);
 /// Requests of one poll at most: the first, one that an answer called for, and one for the current document.
 const REQUESTS_A_POLL: u32 = 3;
-
-/// An instant by both clocks: what is early by one of them only was not asked too early.
-#[derive(Debug, Clone, Copy)]
-pub struct Moment {
-    wall: DateTime<Utc>,
-    real: DateTime<Utc>,
-}
-
-impl Moment {
-    fn of(machine: &Machine) -> Self {
-        Self { wall: machine.now(), real: machine.real }
-    }
-
-    /// Whether less than this time has passed, by both clocks.
-    fn is_within(self, time: TimeDelta, now: Self) -> bool {
-        now.wall - self.wall < time && now.real - self.real < time
-    }
-
-    /// The same for what is counted in minutes: a request goes out a moment after it was decided on.
-    fn is_well_within(self, time: TimeDelta, now: Self) -> bool {
-        self.is_within(time - MOMENT, now)
-    }
-}
-
-/// A time for which something is to be left alone, counted from an instant.
-pub type Wait = Option<(Moment, TimeDelta)>;
-
-fn holds(wait: Wait, now: Moment) -> bool {
-    wait.is_some_and(|(since, time)| since.is_well_within(time, now))
-}
 
 /// What is known of a feed.
 #[derive(Debug, Clone, Default)]
@@ -179,6 +148,11 @@ impl Observer {
     }
 
     pub fn program_ended(&mut self) {
+        // A forced poll forgets the tag before its request goes out, and the end may come between.
+        for known in [&mut self.feeds, &mut self.durable] {
+            let wanted = known.iter_mut().filter(|(feed, _)| self.wanted.contains(feed));
+            wanted.for_each(|(_, known)| known.etag = None);
+        }
         self.under_way.clear();
         self.polls.clear();
         self.before.clear();
@@ -344,7 +318,7 @@ fn judge_validators(
 ) -> Result<(), String> {
     let Some((url, etag)) = &known.etag else { return Ok(()) };
     let patience = TimeDelta::days(8);
-    let is_stuck = known.only_304_since.is_some_and(|since| !since.is_within(patience, now));
+    let is_stuck = known.only_304_since.is_some_and(|since| !since.is_well_within(patience, now));
     let excepted = is_stuck
         || known.same_tags >= 2
         || (wanted && request.kind == RequestKind::Fresh)
