@@ -61,7 +61,7 @@ pub struct World {
     pub failing: Vec<fn(&Job) -> bool>,
     pub store: Store,
     size: (u16, u16),
-    folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// When every test begins: a Monday.

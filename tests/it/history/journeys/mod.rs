@@ -4,6 +4,7 @@ mod browsing;
 mod current;
 mod elsewhere;
 mod guarded;
+mod lost_texts;
 mod walking;
 
 use backissue::engine::input::Input;
