@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::thread;
 
 /// Bytes that are needed besides the program's own files: stacks of threads, the store, a poll.
-const NEEDED: usize = 192 * 1024 * 1024;
+const NEEDED: usize = 112 * 1024 * 1024;
 
 /// An error, as a sentence, where the system would not give the memory that is needed: what it refuses later ends the program, or
 /// a thread that others wait for. Nothing of it is used.

@@ -111,7 +111,7 @@ fn an_export_to_a_place_that_is_not_there_is_told() {
 fn too_little_memory_is_told_in_a_sentence_before_anything_is_begun() {
     let home = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -v 230000; exec \"$0\" poll", BINARY]).env_clear();
+    shell.args(["-c", "ulimit -v 150000; exec \"$0\" poll", BINARY]).env_clear();
     let told = shell.env("HOME", home.path()).output().unwrap();
     let text = String::from_utf8(told.stderr).unwrap();
     assert!(
