@@ -1,15 +1,15 @@
 //! Feeds that move: another address is stored after a merge, or the reader accepts, declines or takes it back (SPEC D.3).
 
-use crate::engine::politeness::{drop_fetches, rate_limits};
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{FeedState, ProposedMove, Subscription, SubscriptionRecord};
+use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use super::unsubscribe;
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::politeness::{drop_fetches, rate_limits};
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::redirects::{PendingMove, propose, replace_address};
 use crate::engine::poll::{manual_poll, plans};
@@ -48,10 +48,9 @@ pub fn after_merge(
     let from = record.url.clone();
     replace_address(record, state, now, to, public);
     let text = format!("'{}' moved to {}", record.shown_title(), record.url);
-    let saved = (record.clone(), state.clone());
     engine.say(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, saved)
+    save_and_show(engine, now, feed)
 }
 
 /// The reader accepts a move that was proposed.
@@ -91,8 +90,9 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         engine.say("it is being polled: try again in a moment");
         return Vec::new();
     }
-    let dropped = drop_fetches::drop_walk(engine, from);
-    let Some(mut given_up) = unsubscribe::leave(engine, from) else { return Vec::new() };
+    let Some((mut given_up, dropped)) = unsubscribe::leave(engine, from) else {
+        return Vec::new();
+    };
     given_up.record.ended = Some(now);
     let mut records = vec![(from, given_up.record.clone())];
     if let Some(kept) = engine.feeds.get_mut(&into) {
@@ -153,9 +153,8 @@ pub fn put_back(
     (record.former, record.declined) = (former, declined);
     record.feed_settings.allow_insecure = feed_settings.allow_insecure;
     subscription.state.proposed = proposed;
-    let saved = (subscription.record.clone(), subscription.state.clone());
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, saved)
+    save_and_show(engine, now, feed)
 }
 
 /// Changes a subscription as the reader asked; it can be taken back.
@@ -173,11 +172,10 @@ pub fn changed(
     };
     let from = subscription.record.url.clone();
     let text = change(subscription);
-    let saved = (subscription.record.clone(), subscription.state.clone());
     engine.undo.push(before);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, saved)
+    save_and_show(engine, now, feed)
 }
 
 /// Tells that a feed is read from another address than before, if it is. What waits for a request to the former one waits for
@@ -196,22 +194,18 @@ fn tell_move(engine: &mut Engine, feed: FeedKey, from: String) {
 }
 
 /// Writes a changed subscription, and plans and shows it anew.
-pub fn save_and_show(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    (record, state): (SubscriptionRecord, Box<FeedState>),
-) -> Vec<Effect> {
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    let waits = rate_limits::heed_host(engine, now, feed);
+pub fn save_and_show(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
-    let mut effects = vec![
-        Effect::store(Job::SaveRecords(vec![(feed, record)])),
-        Effect::store(Job::SaveState(feed, state)),
-    ];
-    effects.extend(waits);
-    effects
+    let Some(Subscription { record, state, .. }) = engine.feeds.get(&feed) else {
+        return Vec::new();
+    };
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    vec![
+        Effect::store(Job::SaveRecords(vec![(feed, record.clone())])),
+        Effect::store(Job::SaveState(feed, state.clone())),
+    ]
 }
 
 #[cfg(test)]

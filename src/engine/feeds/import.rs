@@ -7,11 +7,12 @@ use chrono::{DateTime, Utc};
 use super::addition::{Imported, Subscribe};
 use super::addresses::{address_of, comparable};
 use super::chosen_settings::Chosen;
-use super::subscribe::{insert, save_wait};
+use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
 use super::typed_logins::{take_login, without_login};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::politeness::rate_limits;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
@@ -62,7 +63,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         engine.say(text);
     }
     let added = imported.added.clone();
-    let waits: Vec<Effect> = added.iter().filter_map(|feed| save_wait(engine, *feed)).collect();
+    let waits = added.iter().filter_map(|feed| rate_limits::save_wait(engine, *feed));
+    let waits: Vec<Effect> = waits.collect();
     let rollback = Rollback::Subscribed { feeds: added, change };
     engine.imported = Some(imported);
     engine.unsaved = engine.unsaved.saturating_add(1);

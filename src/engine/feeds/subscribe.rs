@@ -50,19 +50,11 @@ pub(in crate::engine) fn insert(
         feed_settings: wanted.feed_settings.clone(),
         ..SubscriptionRecord::default()
     };
-    let mut subscription = Subscription::new(feed, record.clone());
-    subscription.state.facts.host_wait = rate_limits::wait_of_host(engine, now, &record.url);
-    engine.feeds.insert(feed, subscription);
+    engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
+    rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     (feed, record)
-}
-
-/// What a new feed has to wait for is written after its record: a restart does not forget it (SPEC G.20).
-pub(in crate::engine) fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
-    let state = &engine.feeds.get(&feed)?.state;
-    state.facts.host_wait?;
-    Some(Effect::store(Job::SaveState(feed, state.clone())))
 }
 
 /// The reader wants to subscribe.
@@ -307,7 +299,7 @@ pub fn subscribe(
     let change = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
     let rollback = Rollback::Subscribed { feeds: vec![feed], change };
     let mut effects = vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)];
-    effects.extend(save_wait(engine, feed));
+    effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false }, effects)
 }
 

@@ -381,9 +381,8 @@ fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect>
     (facts.standing, facts.failures, facts.failure) = (FeedStatus::Active, 0, None);
     (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
     let text = format!("'{}' is polled again", record.shown_title());
-    let saved = (record.clone(), state.clone());
     engine.say(text);
-    let mut effects = feed_moves::save_and_show(engine, now, feed, saved);
+    let mut effects = feed_moves::save_and_show(engine, now, feed);
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }

@@ -3,13 +3,13 @@
 //! What was kept of it stays in the store for a week ([`UNDO_KEPT`]): until then the feed can be had back as it was, with every
 //! mark, also by another process. Meanwhile its entries are in no list, no search and no sum.
 
-use crate::engine::politeness::{drop_fetches, rate_limits};
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
 use super::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::politeness::{drop_fetches, rate_limits};
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
@@ -34,8 +34,7 @@ pub fn give_up(
     feed: FeedKey,
     change: Option<ChangeId>,
 ) -> Option<Vec<Effect>> {
-    let dropped = drop_fetches::drop_walk(engine, feed);
-    let mut subscription = leave(engine, feed)?;
+    let (mut subscription, dropped) = leave(engine, feed)?;
     subscription.record.ended = Some(now);
     engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
     let record = subscription.record.clone();
@@ -46,8 +45,10 @@ pub fn give_up(
     Some(effects)
 }
 
-/// Takes a subscription out of the list; what is under way for it is given up. `None`: there is no such subscription.
-pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<Subscription> {
+/// Takes a subscription out of the list; what is under way for it is given up. The effect writes what its walk had found.
+/// `None`: there is no such subscription.
+pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Effect>)> {
+    let walk = drop_fetches::drop_walk(engine, feed);
     let subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
@@ -62,8 +63,7 @@ pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<Subscription> {
             drop_fetches::drop_page(engine, key, "you unsubscribed from its feed");
         }
     }
-    drop_fetches::drop_walk(engine, feed);
-    Some(subscription)
+    Some((subscription, walk))
 }
 
 /// That a subscription was given up, or had back, could not be written: it is where it was.
@@ -74,7 +74,8 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
         engine.feeds.insert(feed, subscription);
         plans::replan(engine, feed, now);
     } else {
-        let Some(mut subscription) = leave(engine, feed) else { return };
+        // Nothing can be written now.
+        let Some((mut subscription, _)) = leave(engine, feed) else { return };
         subscription.record.ended = Some(now);
         engine.ended.insert(feed, subscription);
     }
@@ -108,10 +109,10 @@ pub fn take_back(
     let record = subscription.record.clone();
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
-    let waits = rate_limits::heed_host(engine, now, feed);
+    rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     let mut effects = vec![save(engine, (feed, record), false, change)];
-    effects.extend(waits);
+    effects.extend(rate_limits::save_wait(engine, feed));
     Ok(effects)
 }
 

@@ -86,9 +86,9 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
     told.chain(engine.host_queue.held_until(now, &host)).max()
 }
 
-/// What a new feed has to wait for: a 429 to another feed of its host (SPEC B.4 rule 3). The feeds know it from before the
-/// program was started, those that were given up, too.
-pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
+/// What a feed that comes to a host has to wait for: a 429 to another feed there (SPEC B.4 rule 3). The feeds know it from before
+/// the program was started, those that were given up, too.
+fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
     let host = host_of(url)?;
     let feeds = engine.feeds.values().chain(engine.ended.values());
     let told = feeds.filter_map(|feed| {
@@ -105,15 +105,21 @@ pub fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wa
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
-/// A feed that comes to a host, or comes back to it, waits as those do that are there; what it waits for is written.
-pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
-    let url = engine.feeds.get(&feed)?.record.url.clone();
-    let wait = wait_of_host(engine, now, &url)?;
-    let state = &mut engine.feeds.get_mut(&feed)?.state;
-    if state.facts.host_wait.as_ref().and_then(end_of) >= end_of(&wait) {
-        return None;
+/// A feed that comes to a host, or comes back to it, waits as those do that are there.
+pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
+    let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
+    if let (Some(wait), Some(facts)) = (wait, facts)
+        && facts.host_wait.as_ref().and_then(end_of) < end_of(&wait)
+    {
+        facts.host_wait = Some(wait);
     }
-    state.facts.host_wait = Some(wait);
+}
+
+/// Writes what a feed waits for that has come to a host, after its record: a restart does not forget it (SPEC G.20).
+pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
+    let state = &engine.feeds.get(&feed)?.state;
+    state.facts.host_wait?;
     Some(Effect::store(Job::SaveState(feed, state.clone())))
 }
 

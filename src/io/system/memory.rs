@@ -1,5 +1,6 @@
-//! Asks the system whether there is memory enough, and gives it back. The allocator keeps what is freed for a second, in case it is needed again, and then looks at
-//! it only when something else is freed or a thread ends: a program at rest would keep it for good.
+//! Asks the system whether there is memory enough, and gives it back. The allocator keeps what is freed for a second, in case
+//! it is needed again, and then looks at it only when something else is freed or a thread ends: a program at rest would keep it
+//! for good.
 
 use std::hint::black_box;
 use std::thread;

@@ -39,7 +39,8 @@ pub(in crate::io::store) fn prepare(files: &Path) -> io::Result<()> {
         file.sync_all()?;
     }
     for path in snapshots(files)? {
-        let is_sound = fs::read(&path).is_ok_and(|bytes| Snapshot::read(&bytes, 0).is_some());
+        let is_sound =
+            fs::read(&path).is_ok_and(|bytes| Snapshot::read(&bytes, u64::MAX).is_some());
         if !is_sound {
             fs::remove_file(&path)?;
         }
