@@ -7,6 +7,7 @@ pub(super) mod compact;
 pub(super) mod daily_backup;
 pub(super) mod damage_note;
 pub(super) mod disk_room;
+mod flush_watch;
 pub(super) mod free_room;
 pub(super) mod fresh_store;
 pub(super) mod mending;

@@ -6,19 +6,17 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sled::{Config, Db};
 
+use super::flush_watch::FlushWatch;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 
-/// How often it is seen, while a flush takes its time, whether the system refused a write.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// What is written to sled's own tree, in which nothing is kept, to find the disk full: less than goes into a file of its own, and together more than what sled
-/// gathers before it writes.
+/// What is written to sled's own tree, in which nothing is kept, to find the disk full: less than goes into a file of its own,
+/// and together more than what sled gathers before it writes.
 const SCRATCH_BYTES: usize = 100_000;
 const SCRATCH_WRITES: u8 = 250;
 /// The pause between two of these writes.
@@ -30,6 +28,8 @@ pub(in crate::io::store) struct Syncer {
     db: Db,
     /// sled's settings; they say what went wrong in its threads.
     config: Config,
+    /// Started by the first flush.
+    watch: Option<FlushWatch>,
     log: File,
     /// sled waits for a write that will never be done.
     is_stuck: Arc<AtomicBool>,
@@ -40,7 +40,7 @@ pub(in crate::io::store) struct Syncer {
 
 impl Syncer {
     pub(in crate::io::store) fn new(db: Db, config: Config, log: File, blobs: PathBuf) -> Self {
-        Self { db, config, log, is_stuck: Arc::default(), blobs, blobs_synced: -1 }
+        Self { db, config, watch: None, log, is_stuck: Arc::default(), blobs, blobs_synced: -1 }
     }
 
     /// Makes everything written so far durable, also against a power cut.
@@ -52,29 +52,14 @@ impl Syncer {
         Ok(self.log.sync_data()?)
     }
 
-    /// Flushes what is in memory. Where the system refuses a write in one of sled's threads, sled wakes nobody who waits
-    /// for it, until somebody else flushes.
-    fn flush(&self) -> Result<(), StoreError> {
+    /// Flushes what is in memory.
+    fn flush(&mut self) -> Result<(), StoreError> {
         if self.is_stuck() {
             return Err(StoreError::Stuck);
         }
-        let (done, waiting) = channel::<()>();
-        let look = move || {
-            while waiting.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if self.config.global_error().is_err() {
-                    self.db.flush().ok();
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            // Where there is no thread to be had, it is hoped that nothing is refused.
-            let looking =
-                std::thread::Builder::new().name("flush".into()).spawn_scoped(scope, look);
-            let flushed = self.db.flush();
-            drop((done, looking));
-            flushed?;
-            Ok(())
-        })
+        let watch = || FlushWatch::start(self.db.clone(), self.config.clone());
+        self.watch.get_or_insert_with(watch).flush(&self.db)?;
+        Ok(())
     }
 
     /// Has sled notice that the disk is full, after a write that it gave up half-way: until it does, it waits for ever for
@@ -132,6 +117,7 @@ impl Syncer {
         Ok(Self {
             db: self.db.clone(),
             config: self.config.clone(),
+            watch: None,
             log: self.log.try_clone()?,
             is_stuck: Arc::clone(&self.is_stuck),
             blobs: self.blobs.clone(),
