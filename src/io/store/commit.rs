@@ -268,38 +268,6 @@ impl Store {
         }
     }
 
-    /// Removes a subscription with everything that is stored for it.
-    pub(super) fn remove(&mut self, feed: FeedKey) -> Result<(), StoreError> {
-        let key = feed_bytes(feed);
-        // The record goes last: as long as it is there, an interrupted removal is done again.
-        for tree in [
-            &self.state,
-            &self.counters,
-            &self.index,
-            &self.meta,
-            &self.bodies,
-            &self.polls,
-            &self.times,
-            &self.history,
-            &self.nodes,
-            &self.rhythms,
-            &self.places,
-            &self.pages,
-            &self.filter_hits,
-            &self.feeds,
-        ] {
-            let mut batch = Batch::default();
-            for entry in tree.scan_prefix(key).keys() {
-                batch.remove(entry?);
-            }
-            tree.apply_batch(batch)?;
-        }
-        self.rows.remove(&feed);
-        self.shown.forget(feed);
-        self.forget_hits(feed);
-        Ok(())
-    }
-
     /// Sets a mark on entries. Returns the changed ones, and the counters of their feeds afterwards.
     pub fn mark(
         &mut self,

@@ -13,6 +13,7 @@ mod commit;
 mod error;
 mod filters;
 mod folder_lock;
+mod forget;
 mod handle;
 mod history;
 mod open;

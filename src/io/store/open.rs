@@ -16,7 +16,7 @@ use super::error::{StoreError, catch_sled_panic, one_line};
 use super::folder_lock::lock_folder;
 use super::handle::{SharedTrees, Store};
 use super::reading::listed_entries::ListedEntryCache;
-use super::record_keys::{feed_bytes, feed_of};
+use super::record_keys::feed_of;
 use super::salvage::{self, Finding};
 use super::schema;
 use super::sleepy_threads::{Stay, open_database};
@@ -26,7 +26,6 @@ use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::feeds::typed_logins::split_login;
-use crate::history::FeedKey;
 use crate::io::system::words::system_words;
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
@@ -37,7 +36,7 @@ const SEGMENT_BYTES: u64 = 512 * 1024;
 const SALT_KEY: &[u8] = b"salt";
 
 /// The key of the largest number that a subscription ever had.
-const LAST_FEED_KEY: &[u8] = b"last_feed";
+pub(super) const LAST_FEED_KEY: &[u8] = b"last_feed";
 /// How often opening is tried again: sled releases its files a moment after it is closed.
 const TRIES: u32 = 100;
 /// The pause before files at which sled panicked are tried once more.
@@ -215,19 +214,6 @@ impl Store {
     /// Whether an address that was stored by an earlier version holds a login.
     pub const fn has_logins(&self) -> bool {
         self.has_logins
-    }
-
-    /// Removes everything that is stored for these subscriptions, where they are given up.
-    pub fn forget_feeds(&mut self, feeds: &[FeedKey]) -> Result<(), StoreError> {
-        for &feed in feeds {
-            if self.ended.contains(&feed) {
-                let last = FeedKey(self.last_feed()?);
-                self.facts.insert(LAST_FEED_KEY, &feed_bytes(last))?;
-                self.remove(feed)?;
-                self.ended.remove(&feed);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -101,7 +101,7 @@ mod tests {
             store.save_full_text(key, &full).unwrap();
             assert_eq!(store.full_text(key).unwrap(), Some(full));
         }
-        store.remove(FeedKey(1)).unwrap();
+        store.remove(&[FeedKey(1)]).unwrap();
         assert_eq!(store.full_text(key).unwrap(), None);
     }
 }

@@ -99,7 +99,7 @@ impl Store {
                     "the record of feed {feed} is damaged; put back as the newest backup has it"
                 )
             } else if asked.is_empty() {
-                self.remove(feed)?;
+                self.remove(&[feed])?;
                 format!(
                     "the record of feed {feed} is damaged, and nothing says what feed it was: dropped"
                 )
