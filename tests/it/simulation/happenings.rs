@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::acts::Act;
 use super::checks::{Checks, consistency, undo};
-use super::crash::Crash;
+use super::crash::{Crash, Dump};
 use super::machine::Machine;
 
 /// Acts that need rest are put off by this time while something is under way.
@@ -100,9 +100,11 @@ impl Machine {
         let left = crash.leave(self.keeper.folder(), new);
         self.note(|| format!("it dies; power cut: {}", crash.is_power_cut()));
         self.keeper.go_on_with(left);
-        self.keeper.open();
-        let found = super::crash::Dump::of(self.keeper.store());
-        if let Err(why) = crash.judge(&found) {
+        let now = self.now();
+        if self.keeper.open_after_crash(now) {
+            // Of several things that were written together and not acknowledged, some may be there.
+            self.keeper.store().check(true).unwrap();
+        } else if let Err(why) = crash.judge(&Dump::of(self.keeper.store())) {
             return self.fail(why);
         }
         let health = self.keeper.store().check(false).unwrap();

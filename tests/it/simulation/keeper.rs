@@ -81,6 +81,15 @@ impl Keeper {
         self.store = Some(Store::open_to(&self.folder, Stay::Short).unwrap());
     }
 
+    /// Opens what a crash left, as the program does when it starts. Says whether records had to be copied out: sled's threads
+    /// write parts of its log in any order, and may leave a hole in what nobody was told is written.
+    pub fn open_after_crash(&mut self, now: DateTime<Utc>) -> bool {
+        self.store = None;
+        let (store, told) = Store::open_or_recover(&self.folder, now, Stay::Short).unwrap();
+        self.store = Some(store);
+        told.is_some()
+    }
+
     /// Goes on with another folder, as it is after a crash; the old one goes.
     pub fn go_on_with(&mut self, folder: PathBuf) {
         (self.queue, self.unsynced) = (VecDeque::new(), Vec::new());

@@ -317,7 +317,8 @@ fn judge_validators(
     feed: FeedKey,
 ) -> Result<(), String> {
     let Some((url, etag)) = &known.etag else { return Ok(()) };
-    let patience = TimeDelta::days(8);
+    // It is counted from requests, whose answers take up to two minutes.
+    let patience = TimeDelta::days(8) - TimeDelta::minutes(2);
     let is_stuck = known.only_304_since.is_some_and(|since| !since.is_well_within(patience, now));
     let excepted = is_stuck
         || known.same_tags >= 2
