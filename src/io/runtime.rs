@@ -37,6 +37,8 @@ use crate::ui::settings::ScreenSettings;
 
 /// After this time without anything to do the program is at rest: longer than the allocator keeps what was freed.
 const AT_REST: Duration = Duration::from_secs(2);
+/// What other threads free while it is at rest is given back after this time, once.
+const STILL_AT_REST: Duration = Duration::from_secs(8);
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
 /// Visits of other hands taken between two frames.
@@ -50,8 +52,8 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
-    /// Something was done since memory was given back.
-    has_worked: bool,
+    /// After which times without anything to do memory is given back yet; empty: it was, since something was done.
+    rests: VecDeque<Duration>,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
     /// Where other hands' visits go in.
@@ -176,7 +178,7 @@ impl<P: Program> Runtime<P> {
             sender,
             inputs,
             watch: SleepWatch::start(),
-            has_worked: true,
+            rests: VecDeque::from([AT_REST, STILL_AT_REST]),
             external_runs: VecDeque::new(),
             visitors,
             visits,
@@ -297,6 +299,7 @@ impl<P: Program> Runtime<P> {
         loop {
             let now = clock::precise_now();
             let pause = self.program.engine().next_wake(now).signed_duration_since(now);
+            let rest = self.rests.front().copied();
             let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
             tokio::select! {
                 biased;
@@ -305,8 +308,8 @@ impl<P: Program> Runtime<P> {
                 }
                 Some(visit) = self.visits.recv() => return Happening::Visit(visit),
                 () = tokio::time::sleep(pause) => return Happening::Input(Input::Tick.into()),
-                () = tokio::time::sleep(AT_REST), if self.has_worked => {
-                    self.has_worked = false;
+                () = tokio::time::sleep(rest.unwrap_or_default()), if rest.is_some() => {
+                    self.rests.pop_front();
                     memory::give_back();
                 }
             }
@@ -325,7 +328,9 @@ impl<P: Program> Runtime<P> {
         let mut effects = Vec::new();
         let input = input.into();
         log_input(&input);
-        self.has_worked |= !matches!(input, ScreenInput::Engine(Input::Tick));
+        if !matches!(input, ScreenInput::Engine(Input::Tick)) {
+            self.rests = VecDeque::from([AT_REST, STILL_AT_REST]);
+        }
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
