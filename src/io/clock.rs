@@ -55,10 +55,23 @@ fn has_jumped(shown: TimeDelta, passed: std::time::Duration) -> bool {
 /// Returns the time zone that `TZ` names, else that of the machine, else UTC.
 pub fn zone() -> Tz {
     let named = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
-    if let Some(zone) = named {
-        return zone;
-    }
-    iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok()).unwrap_or(Tz::UTC)
+    let of_machine = || iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok());
+    usual_name(named.or_else(of_machine).unwrap_or(Tz::UTC))
+}
+
+/// Other names of UTC, of which machines are fond.
+const UTC_NAMES: [Tz; 7] = [
+    Tz::Etc__UCT,
+    Tz::Etc__UTC,
+    Tz::Etc__Universal,
+    Tz::Etc__Zulu,
+    Tz::UCT,
+    Tz::Universal,
+    Tz::Zulu,
+];
+
+fn usual_name(zone: Tz) -> Tz {
+    if UTC_NAMES.contains(&zone) { Tz::UTC } else { zone }
 }
 
 /// Returns a number for the salt of a new installation: time and process id are random enough to spread readers.
@@ -80,6 +93,15 @@ mod tests {
         {
             let asleep = has_jumped(TimeDelta::seconds(shown), Duration::from_secs(passed));
             assert_eq!(asleep, expected, "{shown} {passed}");
+        }
+    }
+
+    #[test]
+    fn utc_is_utc_by_whatever_name() {
+        for (name, expected) in
+            [("Etc/UTC", Tz::UTC), ("Zulu", Tz::UTC), ("Asia/Tokyo", Tz::Asia__Tokyo)]
+        {
+            assert_eq!(usual_name(name.parse().unwrap()), expected, "{name}");
         }
     }
 }

@@ -42,7 +42,11 @@ impl Facts {
             PollFailure::Status(410) => self.standing = FeedStatus::Gone,
             PollFailure::Status(status) => {
                 let wait = Wait::of_answer(status, headers, received_at);
-                self.retry_after = wait.or(self.retry_after);
+                self.retry_after = match (wait, self.retry_after) {
+                    // Asked by hand, a server may say less than it did: only a good answer ends what it asked for.
+                    (Some(wait), Some(longer)) if longer.outlasts(&wait) => Some(longer),
+                    (wait, earlier) => wait.or(earlier),
+                };
             }
             PollFailure::Unanswered | PollFailure::Unreadable | PollFailure::TooLarge => {}
         }
@@ -86,6 +90,23 @@ mod tests {
         facts.record_success(200, &none, late, late);
         assert_eq!((facts.failures, facts.failure, facts.retry_after), (0, None, None));
         assert_eq!((facts.standing, facts.last_ok), (FeedStatus::Active, Some(late)));
+    }
+
+    #[test]
+    fn a_shorter_wait_does_not_end_a_longer_one_unless_that_came_from_a_wrong_clock() {
+        let headers = |seconds: &'static str| TimingHeaders {
+            retry_after: Some(seconds),
+            ..TimingHeaders::default()
+        };
+        for (first, seconds, kept) in
+            [(1000, "300", 90_000), (1000, "200000", 200_000), (9000, "300", 300)]
+        {
+            let mut facts = Facts::default();
+            let (asked, again) = (instant(first), instant(5000));
+            facts.record_failure(PollFailure::Status(429), &headers("90000"), asked, asked);
+            facts.record_failure(PollFailure::Status(503), &headers(seconds), again, again);
+            assert_eq!(facts.retry_after.map(|wait| wait.seconds), Some(kept), "{first} {seconds}");
+        }
     }
 
     #[test]

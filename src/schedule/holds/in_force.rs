@@ -60,11 +60,23 @@ pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
     Some(week)
 }
 
+/// Whether the hours and days that the publisher asks to skip are kept, and why not, in a few words (SPEC B.5, S0.9).
+pub fn skips_in_words(facts: &Facts) -> &'static str {
+    match Skips::from_facts(facts) {
+        Skips::None => "there are no such hours",
+        Skips::Kept(_) => "no polls then",
+        Skips::WholeWeek => "not kept: that would be the whole week",
+        Skips::ReplacedByRules => "not kept: the publisher's interval rules come first",
+        Skips::ReplacedBySy => "not kept: the publisher's sy schedule comes first",
+        Skips::SwitchedOff => "ignored, as you chose",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::cache::{CacheState, TimingHeaders};
     use crate::schedule::holds::in_force::*;
-    use crate::schedule::specimens::{at, with_ttl, with_windows};
+    use crate::schedule::specimens::{at, office, with_ttl, with_windows};
 
     #[test]
     fn floors_are_named_until_they_have_passed() {
@@ -92,5 +104,21 @@ mod tests {
         ignoring.settings.ignore_skips = true;
         assert_eq!(skipped_hours(&ignoring), None);
         assert_eq!(skipped_hours(&with_ttl(60, "03-02 10:00")), None);
+    }
+
+    #[test]
+    fn why_hours_are_not_skipped_is_told() {
+        let kept = with_windows(with_ttl(60, "03-02 10:00"));
+        let changed = |change: fn(&mut Facts)| {
+            let mut facts = kept.clone();
+            change(&mut facts);
+            skips_in_words(&facts)
+        };
+        assert_eq!(changed(|_| ()), "no polls then");
+        assert_eq!(changed(|facts| facts.settings.ignore_skips = true), "ignored, as you chose");
+        let whole = changed(|facts| facts.hints.skip_hours = (0..24).collect());
+        assert_eq!(whole, "not kept: that would be the whole week");
+        let rules = changed(|facts| facts.hints.intervals = vec![office()]);
+        assert_eq!(rules, "not kept: the publisher's interval rules come first");
     }
 }

@@ -61,6 +61,13 @@ impl Wait {
         stated.filter(usable).unwrap_or(assumed)
     }
 
+    /// Whether it is the earlier of two, and ends later than the other one. One that came in the future, by a clock that was
+    /// set back since, is not.
+    pub fn outlasts(&self, later: &Self) -> bool {
+        let until = |wait: &Self| seconds(wait.received_at).saturating_add(i64::from(wait.seconds));
+        self.received_at <= later.received_at && until(self) > until(later)
+    }
+
     /// What a 429 asks for that says nothing of how long: an hour.
     pub const fn assumed(received_at: DateTime<Utc>) -> Self {
         Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing }

@@ -251,13 +251,7 @@ fn describe_skips(facts: &Facts) -> Option<String> {
     if stated.is_empty() {
         return None;
     }
-    let kept = if schedule::skipped_hours(facts).is_some() {
-        "no polls then"
-    } else if facts.settings.ignore_skips {
-        "ignored, as you chose"
-    } else {
-        "not kept: something else counts more, or they cover the whole week"
-    };
+    let kept = schedule::skips_in_words(facts);
     Some(format!("the publisher asks to skip {stated} (UTC): {kept}"))
 }
 
