@@ -68,6 +68,9 @@ impl Machine {
         if let Request::History(feed, HistoryAction::Reread) = &request {
             self.checks.reread(*feed);
         }
+        if let Request::Poll(PollRequest { feeds, kind: PollKind::Forced, .. }) = &request {
+            self.checks.forced(feeds.as_deref());
+        }
         self.by_hand(Input::Request(request).into());
     }
 

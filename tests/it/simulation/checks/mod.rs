@@ -50,6 +50,11 @@ impl Checks {
         self.observer.wanted(feed);
     }
 
+    /// See [`Observer::forced`].
+    pub fn forced(&mut self, feeds: Option<&[FeedKey]>) {
+        self.observer.forced(feeds);
+    }
+
     /// Somebody wants a feed polled by plan again that its publisher ended.
     pub fn resumed(&mut self, feed: FeedKey) {
         self.observer.resumed(feed);

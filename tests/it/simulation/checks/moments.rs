@@ -33,6 +33,12 @@ impl Moment {
 /// A time for which something is to be left alone, counted from an instant.
 pub type Wait = Option<(Moment, TimeDelta)>;
 
+/// Of two of which one holds that which ends first.
+pub fn lesser(one: Wait, other: Wait) -> Wait {
+    let (one, other) = (one?, other?);
+    Some(if one.0.real + one.1 < other.0.real + other.1 { one } else { other })
+}
+
 pub fn holds(wait: Wait, now: Moment) -> bool {
     wait.is_some_and(|(since, time)| since.is_well_within(time, now))
 }

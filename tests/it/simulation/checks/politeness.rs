@@ -14,7 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;
 use super::headers::{lifetime_of, wait_of};
-use super::moments::{Moment, Wait, holds};
+use super::moments::{Moment, Wait, holds, lesser};
 use crate::simulation::machine::Machine;
 
 /// SPEC 0, `HARD_MIN`, in minutes.
@@ -85,6 +85,16 @@ impl Observer {
         }
     }
 
+    /// Feeds, or all, are to be asked as if nothing were known of them: their tags are forgotten before that, and where the
+    /// answer is not kept, no other one comes in their place.
+    pub fn forced(&mut self, feeds: Option<&[FeedKey]>) {
+        for known in [&mut self.feeds, &mut self.durable] {
+            let asked = |feed: &FeedKey| feeds.is_none_or(|feeds| feeds.contains(feed));
+            let known = known.iter_mut().filter(|(feed, _)| asked(feed));
+            known.for_each(|(_, known)| known.etag = None);
+        }
+    }
+
     /// Whatever was handed to the store is durable. What a poll has been told is handed to it when the poll ends.
     pub fn all_is_durable(&mut self) {
         self.archives.all_is_durable();
@@ -103,6 +113,11 @@ impl Observer {
             let Some(last) = self.feeds.get(feed) else { continue };
             known.etag = known.etag.take().filter(|etag| last.etag.as_ref() == Some(etag));
             known.same_tags = known.same_tags.max(last.same_tags);
+            // The less strict of the two: a write that nobody was told of may be there.
+            known.lifetime = lesser(known.lifetime, last.lifetime);
+            known.wait = lesser(known.wait, last.wait);
+            known.gone &= last.gone;
+            known.only_304_since = known.only_304_since.or(last.only_304_since);
         }
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
@@ -373,8 +388,9 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         observer.tries.remove(&feed);
         return;
     }
+    let was_delayed = observer.delayed.contains(&feed) || observer.shifted.contains(&feed);
     let known = observer.feeds.entry(feed).or_default();
-    if request.validators.is_none() {
+    if request.validators.is_none() && !was_delayed {
         // It was asked for whole: it may be again after as long a time.
         known.only_304_since = known.only_304_since.map(|_| now);
     }
