@@ -14,8 +14,8 @@ use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
-use super::undo::rollback::{self, Rollback};
-use super::undo::take_back;
+use super::undo::rollback::Rollback;
+use super::undo::{later_changes, take_back};
 use crate::history::{Counters, EntryKey, FeedKey};
 
 /// How long feeds are not asked by themselves after the disk was found full.
@@ -105,7 +105,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         }
         Some(Rollback::Searches { before, change }) => {
             engine.undo.forget(change);
-            if let Some(before) = rollback::searches_to_show(engine, stored.id, before) {
+            if let Some(before) = later_changes::searches_to_show(engine, stored.id, before) {
                 engine.saved_searches = before;
                 engine.tell(Event::SearchesPutBack);
             }
@@ -126,7 +126,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         }
         Some(Rollback::Settings { before, change }) => {
             engine.undo.forget(change);
-            let before = rollback::settings_to_show(engine, stored.id, before);
+            let before = later_changes::settings_to_show(engine, stored.id, before);
             feed_settings::show_settings(engine, now, before);
             Vec::new()
         }
