@@ -210,6 +210,14 @@ pub enum DesktopNotes {
     Osc777,
 }
 
+impl NetworkSettings {
+    /// How many requests are begun at once: as many again as may be under way. That a feed is asked is written before the
+    /// request goes out (SPEC G.20), and the network need not wait for that.
+    pub const fn begun_max(&self) -> usize {
+        self.parallel.saturating_mul(2)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

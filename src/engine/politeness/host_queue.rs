@@ -135,7 +135,7 @@ impl HostQueue {
         site.free_at = site.free_at.max(pause.ok().and_then(|pause| at.checked_add_signed(pause)));
     }
 
-    /// Starts what may start at `now`: at most `parallel` at once in all, and for each site its own limit.
+    /// Starts what may start at `now`: at most [`NetworkSettings::begun_max`] in all, and for each site its own limit.
     pub fn start(
         &mut self,
         now: DateTime<Utc>,
@@ -146,7 +146,7 @@ impl HostQueue {
             return started;
         }
         loop {
-            let free = settings.parallel.saturating_sub(self.in_flight.len());
+            let free = settings.begun_max().saturating_sub(self.in_flight.len());
             let mut names = self.ready(now, settings);
             names.truncate(free);
             if self.probe_at.is_some() {
@@ -185,7 +185,7 @@ impl HostQueue {
     /// The sites that may be asked at `now`, beginning behind the one served last.
     fn ready<'a>(&'a self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
         let ready = |site: &Site| {
-            let limit = if site.unlimited { settings.parallel } else { settings.host_parallel };
+            let limit = if site.unlimited { settings.begun_max() } else { settings.host_parallel };
             site.in_flight < limit && site.may_ask(now)
         };
         // Where there is room for few, archives let polls of other sites go first.
@@ -246,7 +246,7 @@ impl HostQueue {
 
     /// When something that waits may start, if nothing else happens; `None`: nothing waits, or only for an end.
     pub fn next_start(&self, settings: &NetworkSettings) -> Option<DateTime<Utc>> {
-        if self.in_flight.len() >= settings.parallel {
+        if self.in_flight.len() >= settings.begun_max() {
             return None;
         }
         let open = |site: &&Site| {

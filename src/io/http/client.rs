@@ -40,6 +40,8 @@ pub struct Http {
     clients: Clients,
     limits: Limits,
     credentials: Vec<Credentials>,
+    /// Of more than may be under way at once the others wait: that they begin was written meanwhile.
+    requests: Semaphore,
     parsing: Semaphore,
     large: Semaphore,
 }
@@ -60,6 +62,7 @@ impl Http {
             clients: Clients::new(settings, &limits, around)?,
             limits,
             credentials: settings.credentials.clone(),
+            requests: Semaphore::new(settings.parallel),
             parsing: Semaphore::new(PARSED_AT_ONCE),
             large: Semaphore::new(1),
         })
@@ -80,6 +83,8 @@ impl Http {
         request: FetchRequest,
         mut trace: FetchTrace,
     ) -> (Fetched, Vec<u8>) {
+        // It is never closed.
+        let _turn = self.requests.acquire().await.ok();
         let started = clock::now();
         let total = self.limits.total;
         let timed = tokio::time::timeout(total, self.fetch_redirected(&request, &mut trace)).await;

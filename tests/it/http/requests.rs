@@ -1,8 +1,15 @@
 //! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, RequestKind};
+use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::Http;
 use backissue::io::publisher::server::{Publisher, PublisherRequest};
+use futures_util::FutureExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use super::{answered, conditional, document, fetch, here, request, roomy, settings};
 use crate::support::broken_server::{BrokenServer, Then};
@@ -222,5 +229,42 @@ async fn no_cookie_no_referer_and_the_address_as_it_is() {
     assert_eq!(addresses, ["/f?utm=&x=%7e", "/g?b=2&a=%41", "/f?utm=&x=%7e", "/g?b=2&a=%41"]);
     for one in &asked {
         assert_eq!(names(one), ["accept", "accept-encoding", "host", "user-agent"]);
+    }
+}
+
+/// Answers a request with nothing.
+async fn answer_nothing(mut stream: TcpStream) {
+    let mut head = [0; 2048];
+    assert!(stream.read(&mut head).await.unwrap() > 0);
+    stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").await.unwrap();
+}
+
+#[tokio::test]
+async fn of_the_requests_that_are_begun_no_more_are_under_way_than_may_be() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let settings = NetworkSettings { parallel: 2, ..settings() };
+    let http = Arc::new(Http::within(&settings, roomy(), &here()).unwrap());
+    let begun = (0..5).map(|_| {
+        let (http, asked) = (Arc::clone(&http), request(&url));
+        tokio::spawn(async move { http.fetch(asked).await })
+    });
+    let begun: Vec<_> = begun.collect();
+    let mut under_way = VecDeque::new();
+    for _ in 0..5 {
+        if under_way.len() == 2 {
+            for _ in 0..200 {
+                tokio::task::yield_now().await;
+            }
+            assert!(listener.accept().now_or_never().is_none(), "two are under way");
+            answer_nothing(under_way.pop_front().unwrap()).await;
+        }
+        under_way.push_back(listener.accept().await.unwrap().0);
+    }
+    for stream in under_way {
+        answer_nothing(stream).await;
+    }
+    for fetch in begun {
+        assert_eq!(fetch.await.unwrap().result.unwrap().status, 204);
     }
 }
