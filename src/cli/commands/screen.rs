@@ -31,13 +31,14 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
         let Left { ending, settings, store, listener } =
             read_feeds(options, store, recovered.as_deref())?;
         match ending {
-            Ending::Quit => {
+            // Where it is stopped as well, which a second signal cuts short: a reader that is always ended by closing its
+            // terminal would never be put in order.
+            Ending::Quit | Ending::Stop => {
                 drop(listener);
                 upkeep::at_the_end(store, &settings)?;
                 return Ok(Done::All);
             }
-            // Who stops the program wants it to end now.
-            Ending::Stop | Ending::Suspend | Ending::PutInOrder => return Ok(Done::All),
+            Ending::Suspend | Ending::PutInOrder => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
                 drop((store, listener));
