@@ -70,6 +70,7 @@ const UTC_NAMES: [Tz; 7] = [
     Tz::Zulu,
 ];
 
+/// The zone, UTC by the name that readers know.
 fn usual_name(zone: Tz) -> Tz {
     if UTC_NAMES.contains(&zone) { Tz::UTC } else { zone }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -35,10 +35,9 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ScreenSettings;
 
-/// After this time without anything to do the program is at rest: longer than the allocator keeps what was freed.
-const AT_REST: Duration = Duration::from_secs(2);
-/// What other threads free while it is at rest is given back after this time, once.
-const STILL_AT_REST: Duration = Duration::from_secs(8);
+/// How long after the last work memory is given back: longer than the allocator keeps what was freed; and once more, for what
+/// other threads freed since.
+const GIVES_BACK_AFTER: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
 /// Visits of other hands taken between two frames.
@@ -52,8 +51,9 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
-    /// After which times without anything to do memory is given back yet; empty: it was, since something was done.
-    rests: VecDeque<Duration>,
+    worked_at: Instant,
+    /// How often memory was given back since then.
+    gave_back: usize,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
     /// Where other hands' visits go in.
@@ -178,7 +178,8 @@ impl<P: Program> Runtime<P> {
             sender,
             inputs,
             watch: SleepWatch::start(),
-            rests: VecDeque::from([AT_REST, STILL_AT_REST]),
+            worked_at: clock::instant(),
+            gave_back: 0,
             external_runs: VecDeque::new(),
             visitors,
             visits,
@@ -299,7 +300,7 @@ impl<P: Program> Runtime<P> {
         loop {
             let now = clock::precise_now();
             let pause = self.program.engine().next_wake(now).signed_duration_since(now);
-            let rest = self.rests.front().copied();
+            let rest = GIVES_BACK_AFTER.get(self.gave_back).map(|after| self.worked_at + *after);
             let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
             tokio::select! {
                 biased;
@@ -308,8 +309,8 @@ impl<P: Program> Runtime<P> {
                 }
                 Some(visit) = self.visits.recv() => return Happening::Visit(visit),
                 () = tokio::time::sleep(pause) => return Happening::Input(Input::Tick.into()),
-                () = tokio::time::sleep(rest.unwrap_or_default()), if rest.is_some() => {
-                    self.rests.pop_front();
+                () = tokio::time::sleep_until(rest.unwrap_or(self.worked_at).into()), if rest.is_some() => {
+                    self.gave_back = self.gave_back.saturating_add(1);
                     memory::give_back();
                 }
             }
@@ -329,7 +330,7 @@ impl<P: Program> Runtime<P> {
         let input = input.into();
         log_input(&input);
         if !matches!(input, ScreenInput::Engine(Input::Tick)) {
-            self.rests = VecDeque::from([AT_REST, STILL_AT_REST]);
+            (self.worked_at, self.gave_back) = (clock::instant(), 0);
         }
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));

@@ -42,11 +42,8 @@ impl Facts {
             PollFailure::Status(410) => self.standing = FeedStatus::Gone,
             PollFailure::Status(status) => {
                 let wait = Wait::of_answer(status, headers, received_at);
-                self.retry_after = match (wait, self.retry_after) {
-                    // Asked by hand, a server may say less than it did: only a good answer ends what it asked for.
-                    (Some(wait), Some(longer)) if longer.outlasts(&wait) => Some(longer),
-                    (wait, earlier) => wait.or(earlier),
-                };
+                let wait = wait.map(|wait| wait.or_longer(self.retry_after));
+                self.retry_after = wait.or(self.retry_after);
             }
             PollFailure::Unanswered | PollFailure::Unreadable | PollFailure::TooLarge => {}
         }

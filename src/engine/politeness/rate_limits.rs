@@ -60,7 +60,8 @@ fn spread_wait(
         .collect();
     for other in others {
         let Some(subscription) = engine.feeds.get_mut(&other) else { continue };
-        subscription.state.facts.host_wait = Some(wait);
+        let facts = &mut subscription.state.facts;
+        facts.host_wait = Some(wait.or_longer(facts.host_wait));
         effects.push(Effect::store(Job::SaveState(other, subscription.state.clone())));
         let waiting = engine.polls.get(&other).is_some_and(|poll| poll.stage == PollStage::Waiting);
         if waiting {
@@ -109,10 +110,8 @@ fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> 
 pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
     let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
-    if let (Some(wait), Some(facts)) = (wait, facts)
-        && facts.host_wait.as_ref().and_then(end_of) < end_of(&wait)
-    {
-        facts.host_wait = Some(wait);
+    if let (Some(wait), Some(facts)) = (wait, facts) {
+        facts.host_wait = Some(wait.or_longer(facts.host_wait));
     }
 }
 
@@ -306,6 +305,20 @@ mod tests {
         assert_eq!(waits, [true, true, false]);
         let until = left_alone_until(&engine, url, now());
         assert_eq!(until, now().checked_add_signed(TimeDelta::minutes(10)));
+    }
+
+    #[test]
+    fn a_429_that_asks_for_less_does_not_end_what_an_earlier_one_asked_for() {
+        let mut engine = engine(&["https://a.example/1"]);
+        let url = "https://a.example/picture";
+        note_network(&mut engine, now(), url, &too_many(url), None);
+        let mut shorter = too_many(url);
+        if let Ok(answer) = &mut shorter.result {
+            answer.headers.retry_after = Some("60".into());
+        }
+        note_network(&mut engine, now(), url, &shorter, None);
+        let waits = engine.feeds[&FeedKey(1)].state.facts.host_wait;
+        assert_eq!(waits.map(|wait| wait.seconds), Some(600));
     }
 
     #[test]

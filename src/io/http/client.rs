@@ -40,7 +40,7 @@ pub struct Http {
     clients: Clients,
     limits: Limits,
     credentials: Vec<Credentials>,
-    /// Of more than may be under way at once the others wait: that they begin was written meanwhile.
+    /// One for each request that may be under way; those that are begun beyond them wait.
     requests: Semaphore,
     parsing: Semaphore,
     large: Semaphore,
@@ -62,13 +62,13 @@ impl Http {
             clients: Clients::new(settings, &limits, around)?,
             limits,
             credentials: settings.credentials.clone(),
-            requests: Semaphore::new(settings.parallel),
+            requests: Semaphore::new(settings.parallel.min(Semaphore::MAX_PERMITS)),
             parsing: Semaphore::new(PARSED_AT_ONCE),
             large: Semaphore::new(1),
         })
     }
 
-    /// Performs a fetch. It always ends, at the latest when the total time-out expires.
+    /// Performs a fetch once it is its turn. It always ends, at the latest when the total time-out expires.
     pub async fn fetch(&self, request: FetchRequest) -> Fetched {
         self.fetch_traced(request, FetchTrace::default()).await.0
     }

@@ -1,4 +1,5 @@
-//! Removes what is kept of subscriptions, all of a subscription or nothing: whoever looks in between must not find half of it.
+//! Removes what is kept of subscriptions: first its texts, which nobody misses who looks in between, and then all the rest of it
+//! or nothing.
 
 use sled::{Batch, Tree};
 
@@ -9,7 +10,7 @@ use super::record_keys::feed_bytes;
 use super::writing::transaction::apply_together;
 use crate::history::FeedKey;
 
-/// Records that are removed in one transaction, and those of one subscription beyond them: their keys are in memory until then.
+/// With so many records a transaction is closed: what it removes is in memory until then.
 const REMOVED_TOGETHER: usize = 20_000;
 
 impl Store {
@@ -30,6 +31,13 @@ impl Store {
         let mut batches: Vec<(Tree, Batch)> = self.trees_of_feeds().map(no_changes).into();
         let (mut gathered, mut records) = (Vec::new(), 0_usize);
         for (place, &feed) in (1..).zip(feeds) {
+            for tree in [&self.bodies, &self.pages] {
+                let mut texts = Batch::default();
+                for key in tree.scan_prefix(feed_bytes(feed)).keys() {
+                    texts.remove(key?);
+                }
+                tree.apply_batch(texts)?;
+            }
             for (tree, batch) in &mut batches {
                 for key in tree.scan_prefix(feed_bytes(feed)).keys() {
                     batch.remove(key?);
@@ -56,22 +64,20 @@ impl Store {
         Ok(())
     }
 
-    /// Where something is stored by feed.
-    fn trees_of_feeds(&self) -> [Tree; 14] {
+    /// Where something is stored by feed, but for texts.
+    fn trees_of_feeds(&self) -> [Tree; 12] {
         [
             &self.feeds,
             &self.state,
             &self.counters,
             &self.index,
             &self.meta,
-            &self.bodies,
             &self.polls,
             &self.times,
             &self.history,
             &self.nodes,
             &self.rhythms,
             &self.places,
-            &self.pages,
             &self.filter_hits,
         ]
         .map(Tree::clone)

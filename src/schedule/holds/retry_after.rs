@@ -61,11 +61,13 @@ impl Wait {
         stated.filter(usable).unwrap_or(assumed)
     }
 
-    /// Whether it is the earlier of two, and ends later than the other one. One that came in the future, by a clock that was
-    /// set back since, is not.
-    pub fn outlasts(&self, later: &Self) -> bool {
+    /// This wait, or an earlier one that ends later: asked by hand, a server may say less than it did (SPEC B.4.3). One that
+    /// came in the future, by a clock that was set back since, is not earlier.
+    #[must_use]
+    pub fn or_longer(self, earlier: Option<Self>) -> Self {
         let until = |wait: &Self| seconds(wait.received_at).saturating_add(i64::from(wait.seconds));
-        self.received_at <= later.received_at && until(self) > until(later)
+        let earlier = earlier.filter(|earlier| earlier.received_at <= self.received_at);
+        earlier.filter(|earlier| until(earlier) > until(&self)).unwrap_or(self)
     }
 
     /// What a 429 asks for that says nothing of how long: an hour.

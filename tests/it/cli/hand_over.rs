@@ -1,5 +1,5 @@
 //! The store goes from hand to hand: a service and a reader, two readers, a reader and a command that needs the store
-//! for itself.
+//! for itself. What the last one leaves.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::binary::{Program, ask_to_end, ended, kill};
+use crate::support::dice::Dice;
 use crate::support::terminal_session::Session;
 
 /// How long a service that goes on may take at most; `hand_overs` states what it takes.
@@ -161,4 +162,32 @@ fn a_command_that_needs_the_store_for_itself_borrows_it_from_the_reader() {
     session.until_it_says("Orchard on the hill");
     session.press("q");
     assert!(session.ended().success());
+}
+
+/// Lengthens the log of a store by more than it may grow before it is compacted.
+fn fill(program: &Program) {
+    let mut dice = Dice::of(5, "filling", 0);
+    let store = sled::open(program.data().join("store")).unwrap();
+    let filling = store.open_tree("filling").unwrap();
+    for number in 0..400_u32 {
+        let bytes: Vec<u8> = (0..3_000).flat_map(|_| dice.roll(u64::MAX).to_be_bytes()).collect();
+        filling.insert(number.to_be_bytes(), bytes).unwrap();
+    }
+    store.flush().unwrap();
+}
+
+#[test]
+fn a_reader_puts_its_store_in_order_at_its_end_also_when_a_signal_ends_it() {
+    let quit = |session: &mut Session| session.press("q");
+    let terminate = |session: &mut Session| ask_to_end(session.child.process_id().unwrap());
+    for end in [quit, terminate as fn(&mut Session)] {
+        let program = with_a_feed();
+        program.run(&["doctor", "--compact"]).with(0);
+        fill(&program);
+        let mut session = program.start_reader();
+        session.until_it_says("orchard");
+        end(&mut session);
+        assert!(session.ended().success());
+        assert!(session.has_written("the store was compacted"), "{}", session.text());
+    }
 }
