@@ -156,6 +156,11 @@ impl Nodes {
         self.kept.iter().map(|(key, node)| (key.as_str(), node))
     }
 
+    /// Whether anything is to be written.
+    pub fn are_touched(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
     /// What is to be written since the last call: records by address, `None` for one that is gone.
     pub fn take_touched(&mut self) -> Vec<(String, Option<ArchiveNode>)> {
         let touched = std::mem::take(&mut self.touched);

@@ -21,9 +21,11 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::feed::FeedDocument;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
-    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, Mode, Next, Nodes, WalkNotice,
+    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode, Next,
+    Nodes, WalkNotice,
 };
 use crate::schedule::counted_words;
 
@@ -110,6 +112,7 @@ pub fn nodes_loaded(
     }
     if nodes.check_invariant(&subscription.history).is_err() {
         // Records were lost: what is left of the chain is read anew, entries stay.
+        backfill.before = Some(subscription.history.clone());
         subscription.history.reread(&mut nodes);
     }
     (backfill.nodes, backfill.stage) = (nodes, WalkStage::Ready);
@@ -136,6 +139,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         return Vec::new();
     }
     let record = &mut subscription.history;
+    let before = (!backfill.actions.is_empty()).then(|| record.clone());
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     if refused.is_some() && !record.has_work() {
@@ -143,6 +147,12 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         backfill.asked = false;
     }
     engine.events.extend(refused.map(Event::info));
+    if backfill.nodes.are_touched() {
+        // A poll writes the record whenever it ends, and the archives that no longer count have to be gone by then.
+        backfill.before = backfill.before.take().or(before);
+        backfill.actions.extend(page.map(|_| HistoryAction::Page));
+        return vec![write(feed, record, backfill, None)];
+    }
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
     }
@@ -286,13 +296,24 @@ fn answered(
             }
         }
     }
-    backfill.stage = WalkStage::Writing;
-    let nodes = backfill.nodes.take_touched();
-    let commit = HistoryCommit { feed, record: record.clone(), nodes, document };
+    let writing = write(feed, record, backfill, document);
     if let Some(trouble) = trouble {
         engine.complain(trouble);
     }
-    vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
+    vec![writing]
+}
+
+/// Hands to the store what a walk changed; it goes on when that is durable.
+fn write(
+    feed: FeedKey,
+    record: &HistoryRecord,
+    backfill: &mut Backfill,
+    document: Option<(Box<FeedDocument>, Merging)>,
+) -> Effect {
+    backfill.stage = WalkStage::Writing;
+    let nodes = backfill.nodes.take_touched();
+    let commit = HistoryCommit { feed, record: Box::new(record.clone()), nodes, document };
+    Effect::store(Job::KeepHistory(Box::new(commit)))
 }
 
 /// What an answer changed is durable: the walk goes on.

@@ -146,6 +146,30 @@ fn what_fails_for_a_while_is_asked_for_again_after_a_good_check_only() {
 }
 
 #[test]
+fn archives_that_are_to_be_read_anew_are_forgotten_before_a_poll_writes_that_they_are() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 404, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    let other = format!("{NOTES}other.atom");
+    world.serve(&other, &rss("Other", &[("o", "One", 1, "")]));
+    world.pass(TimeDelta::minutes(6));
+    subscribe(&mut world, &other);
+    world.tell(Request::History(FEED, HistoryAction::Reread));
+    world.tell(Request::Poll(PollRequest {
+        feeds: Some(vec![FEED]),
+        kind: PollKind::Allowed,
+        archives: true,
+    }));
+    world.wait(1);
+    assert!(!world.app.engine.backfills.is_empty(), "the archive waits for its pause");
+    assert_eq!(world.store.check(false).unwrap().findings, []);
+    world.rest();
+    assert_eq!(world.store.check(false).unwrap().findings, []);
+    assert_eq!(world.asked().iter().filter(|url| url.ends_with("2026-02.atom")).count(), 2);
+}
+
+#[test]
 fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_it_is_known() {
     let other = format!("{NOTES}other.atom");
     let polled = |feed| {
