@@ -77,10 +77,15 @@ impl HistoryRecord {
         answer
     }
 
-    /// A new run begins with the reader's consent.
+    /// A new run begins with the reader's consent. What one that is under way is for it goes on with.
     fn start_agreed_run(&mut self) {
-        let recovering = self.run.recovering && !self.frontiers.is_empty();
-        self.run = WalkRun { consented: true, recovering, ..WalkRun::default() };
+        let under_way = !self.frontiers.is_empty();
+        self.run = WalkRun {
+            consented: true,
+            recovering: under_way && self.run.recovering,
+            rereading: under_way && self.run.rereading,
+            ..WalkRun::default()
+        };
     }
 
     /// The reader stops the walk: where it stood is a gap (G3).

@@ -80,3 +80,14 @@ fn reading_again_forgets_archives_and_keeps_entries() {
     assert_eq!(reader.ids(), before);
     assert_eq!(reader.standing(), "complete history");
 }
+
+#[test]
+fn who_asks_to_go_on_while_everything_is_read_again_does_not_end_that() {
+    let mut publisher = Publisher::new(6, 5);
+    let mut reader = Reader::of(SITE);
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    reader.record.reread(&mut reader.nodes);
+    assert_eq!(reader.record.go_on_everywhere(&reader.nodes), GoOn::Walking);
+    reader.walk(&mut |url: &str| publisher.answer(url));
+    assert_eq!(reader.requests.len(), 12);
+}
