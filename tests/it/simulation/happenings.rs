@@ -68,6 +68,7 @@ impl Machine {
             && self.fetches_under_way() == 0
             && self.engine().polls.is_empty()
             && self.engine().backfills.is_empty()
+            && self.engine().host_queue.next_start(&self.engine().settings.network).is_none()
             && !self.disk_full
     }
 
