@@ -23,3 +23,4 @@ pub mod many_hands;
 pub mod owner;
 pub mod planned_documents;
 pub mod simulate;
+pub mod soak;

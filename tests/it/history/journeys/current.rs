@@ -10,7 +10,7 @@ use backissue::engine::settings::HistoryMode;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
-use super::{FEED, NOTES, archive, example, serve_orchard, subscribe};
+use super::{FEED, NOTES, archive, example, serve_orchard, standing, subscribe};
 use crate::support::world::{Scripted, World, rss};
 
 /// The subscription document of the archived feed.
@@ -35,10 +35,6 @@ fn imported(urls: &[&str]) -> World {
     serve_orchard(&mut world);
     import(&mut world, urls);
     world
-}
-
-fn standing(world: &World) -> String {
-    world.feed(1).history.status().text()
 }
 
 fn concerns(world: &World) -> Vec<Concern> {

@@ -4,6 +4,7 @@ mod browsing;
 mod current;
 mod elsewhere;
 mod guarded;
+mod interrupted;
 mod lost_texts;
 mod walking;
 
@@ -34,6 +35,16 @@ pub(crate) fn serve_orchard(world: &mut World) {
     ] {
         world.serve(&format!("{NOTES}{name}"), body);
     }
+}
+
+pub(crate) fn orchard() -> World {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world
+}
+
+pub(crate) fn standing(world: &World) -> String {
+    world.feed(1).history.status().text()
 }
 
 /// The address of one of its archives.

@@ -1,0 +1,249 @@
+//! The reader at work for long: many feeds, servers that fail, keys, and commands of other processes.
+//!
+//! `BACKISSUE_SOAK_MINUTES=30 cargo test --release --test it cli::soak -- --nocapture` goes on for so long with a thousand
+//! feeds, each polled every minute, and says what it used; the ordinary run is too short for that.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use backissue::io::clock;
+use chrono::{DateTime, Utc};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+
+use crate::support::binary::{Program, ask_to_end};
+use crate::support::dice::Dice;
+use crate::support::terminal_session::Session;
+
+/// Feeds of the ordinary run, and its time.
+const FEW: usize = 8;
+const SHORT: Duration = Duration::from_secs(3);
+/// Feeds of a long one.
+const MANY: usize = 1000;
+/// A feed has a new entry after so many seconds, and holds so many.
+const ENTRY_EVERY: i64 = 600;
+const ENTRIES: i64 = 10;
+/// One of so many answers is a fault.
+const FAULTS: u64 = 25;
+/// How much more memory the last quarter of a long run may hold than the first.
+const GROWTH: f64 = 1.1;
+/// How late a poll may come that was foretold, seconds.
+const LATE_MAX: f64 = 2.0;
+/// What is pressed: nothing that leaves the reader, opens a link or polls by hand.
+const KEYS: [&str; 20] = [
+    "j", "j", "k", "h", "l", "\r", "\x1b", "n", "m", "s", "\t", "G", "gg", "?", "i", "P", "z", "!",
+    " ", "/oak\r",
+];
+const COMMANDS: [&[&str]; 4] = [
+    &["entries", "--unread", "--limit", "20", "--json"],
+    &["mark", "read", "--feed", "1"],
+    &["search", "acorn", "--json"],
+    &["set", "2", "--title", "Another"],
+];
+
+/// A request for a feed, and when it came.
+type Arrival = (usize, DateTime<Utc>);
+
+fn document(feed: usize) -> String {
+    let newest = clock::precise_now().timestamp() / ENTRY_EVERY;
+    let mut text = format!("<rss version='2.0'><channel><title>Feed {feed}</title>");
+    for number in (newest - ENTRIES..newest).rev() {
+        write!(
+            text,
+            "<item><guid isPermaLink='false'>{feed}-{number}</guid><title>Acorn {number}</title><description>{}\
+             </description></item>",
+            "An oak of some age. ".repeat(40)
+        )
+        .unwrap();
+    }
+    text + "</channel></rss>"
+}
+
+/// Answers the requests of a connection, one after the other.
+async fn serve(mut stream: TcpStream, arrivals: Sender<Arrival>, mut dice: Dice) {
+    let mut head = Vec::new();
+    while let Ok(byte) = stream.read_u8().await {
+        head.push(byte);
+        if !head.ends_with(b"\r\n\r\n") {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&std::mem::take(&mut head)).into_owned();
+        let path = text.split(' ').nth(1).unwrap_or_default();
+        let feed: usize = path.trim_start_matches("/feed/").parse().unwrap();
+        arrivals.send((feed, clock::precise_now())).ok();
+        let body = document(feed);
+        let whole = |status: &str, body: &str| {
+            format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        };
+        let answer = match if dice.one_in(FAULTS) { dice.roll(6) } else { 6 } {
+            0 => whole("500 Internal Server Error", ""),
+            1 => whole("503 Service Unavailable", ""),
+            2 => {
+                let cut = whole("200 OK", &body);
+                stream.write_all(&cut.as_bytes()[..cut.len() / 2]).await.ok();
+                return;
+            }
+            3 => return,
+            4 => "\u{0}\u{1}no HTTP at all\r\n\r\n".to_owned(),
+            // Silence, until the client goes.
+            5 => {
+                stream.read_u8().await.ok();
+                return;
+            }
+            _ => whole("200 OK", &body),
+        };
+        if stream.write_all(answer.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Starts a server; answers with its address and what is asked of it.
+fn start_server(threads: &Runtime) -> (String, Receiver<Arrival>) {
+    let (sender, arrivals) = channel();
+    let listener = threads.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    threads.spawn(async move {
+        let mut number = 0;
+        while let Ok((stream, _)) = listener.accept().await {
+            number += 1;
+            tokio::spawn(serve(stream, sender.clone(), Dice::of(3, "connection", number)));
+        }
+    });
+    (format!("http://{address}"), arrivals)
+}
+
+/// What the program holds: memory in kB and descriptors. Only Linux says it.
+fn usage(process: u32) -> Option<(u64, usize)> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes = line.split_whitespace().next()?.parse().ok()?;
+    Some((kilobytes, std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.count()))
+}
+
+/// What was seen so far.
+#[derive(Default)]
+struct Seen {
+    requests: usize,
+    usages: Vec<(u64, usize)>,
+    /// When the next poll of a feed is to come, as `feeds --json` said last.
+    foretold: BTreeMap<usize, DateTime<Utc>>,
+    /// How late those came that were foretold, seconds.
+    late: Vec<f64>,
+}
+
+impl Seen {
+    fn take_arrivals(&mut self, arrivals: &Receiver<Arrival>) {
+        for (feed, at) in arrivals.try_iter() {
+            self.requests += 1;
+            if let Some(next) = self.foretold.remove(&feed) {
+                self.late.push((at - next).as_seconds_f64());
+            }
+        }
+    }
+
+    fn foretell(&mut self, program: &Program, arrivals: &Receiver<Arrival>) {
+        // What comes while the command runs may be of before or after what it says.
+        self.take_arrivals(arrivals);
+        let feeds = program.run(&["feeds", "--json"]).with(0).json();
+        let asked: Vec<usize> = arrivals.try_iter().map(|(feed, _)| feed).collect();
+        self.requests += asked.len();
+        for feed in feeds.as_array().unwrap() {
+            let number = feed["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().unwrap();
+            let next = feed["next_poll"].as_str().and_then(|next| next.parse().ok());
+            self.foretold.remove(&number);
+            if let Some(next) = next.filter(|_| !asked.contains(&number)) {
+                self.foretold.insert(number, next);
+            }
+        }
+    }
+
+    /// The means of a quarter of the usages.
+    fn quarter(&self, number: usize) -> (f64, f64) {
+        let length = self.usages.len() / 4;
+        let part = &self.usages[number * length..(number + 1) * length];
+        let mean = |sum: f64| sum / f64::from(u32::try_from(length.max(1)).unwrap());
+        let memory = part.iter().map(|(memory, _)| f64::from(u32::try_from(*memory).unwrap()));
+        let descriptors = part.iter().map(|(_, count)| f64::from(u32::try_from(*count).unwrap()));
+        (mean(memory.sum()) / 1000.0, mean(descriptors.sum()))
+    }
+}
+
+/// Works with the reader for a time.
+fn work(
+    program: &Program,
+    session: &mut Session,
+    arrivals: &Receiver<Arrival>,
+    time: Duration,
+) -> Seen {
+    let (mut seen, mut dice) = (Seen::default(), Dice::of(9, "keys", 0));
+    let (process, began): (_, Instant) = (session.child.process_id().unwrap(), clock::instant());
+    for second in 0_usize.. {
+        if began.elapsed() >= time {
+            break;
+        }
+        let keys = *dice.pick(&KEYS);
+        session.press(keys);
+        session.take_for(Duration::from_secs(1));
+        seen.take_arrivals(arrivals);
+        match second % 6 {
+            0 => seen.foretell(program, arrivals),
+            3 => drop(program.run(COMMANDS[dice.place(COMMANDS.len())]).with(0)),
+            _ => {}
+        }
+        seen.usages.extend(usage(process));
+    }
+    seen
+}
+
+/// Says what was used, and whether that is no more at the end.
+fn judge(seen: &Seen) {
+    let ((memory, descriptors), (memory_last, descriptors_last)) =
+        (seen.quarter(0), seen.quarter(3));
+    let latest = seen.late.iter().copied().fold(0.0, f64::max);
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{} requests; memory of the first quarter {memory:.1} MB, of the last {memory_last:.1}; \
+         descriptors {descriptors:.1} and {descriptors_last:.1}, {} at most; {} polls were foretold, the latest came {latest:.2} s late",
+        seen.requests,
+        seen.usages.iter().map(|(_, count)| *count).max().unwrap_or_default(),
+        seen.late.len(),
+    )
+    .unwrap();
+    assert!(memory_last <= memory * GROWTH, "memory grows");
+    assert!(descriptors_last <= descriptors * GROWTH, "descriptors grow");
+    assert!(!seen.late.is_empty() && latest <= LATE_MAX, "a poll is late");
+}
+
+#[test]
+fn the_reader_works_for_long_and_holds_no_more_than_before() {
+    let minutes: Option<u64> =
+        std::env::var("BACKISSUE_SOAK_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
+    let (feeds, time) =
+        minutes.map_or((FEW, SHORT), |minutes| (MANY, Duration::from_secs(60 * minutes)));
+    let threads =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (address, arrivals) = start_server(&threads);
+    let program = Program::new();
+    program.write("config.toml", "[poll]\nmin = \"1m\"\ndefault = \"1m\"\nlearn = false\n");
+    let list: String = (1..=feeds).map(|feed| format!("{address}/feed/{feed}\n")).collect();
+    let list = program.write("feeds.txt", list);
+    program.run(&["import", &list]).with(0);
+    let mut session = program.start_reader();
+    // Some fail: its status says so.
+    program.run(&["poll", "--all"]);
+    session.until_it_says("Feed 1");
+    let seen = work(&program, &mut session, &arrivals, time);
+    ask_to_end(session.child.process_id().unwrap());
+    assert!(session.ended().success());
+    program.run(&["doctor"]).with(0);
+    assert!(seen.requests >= feeds, "{} requests", seen.requests);
+    if minutes.is_some() {
+        judge(&seen);
+    }
+}

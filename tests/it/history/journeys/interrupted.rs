@@ -1,0 +1,106 @@
+//! Walks that something cuts short: what is stored is what is known.
+
+use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::feeds::subscription::ProposedMove;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::{Request, TroubleAnswer};
+use backissue::history::FeedKey;
+use chrono::TimeDelta;
+
+use super::{FEED, NOTES, archive, orchard, standing, subscribe};
+use crate::support::world::rss;
+
+#[test]
+fn archives_that_are_to_be_read_anew_are_forgotten_before_a_poll_writes_that_they_are() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 404, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    let other = format!("{NOTES}other.atom");
+    world.serve(&other, &rss("Other", &[("o", "One", 1, "")]));
+    world.pass(TimeDelta::minutes(6));
+    subscribe(&mut world, &other);
+    world.tell(Request::History(FEED, HistoryAction::Reread));
+    world.tell(Request::Poll(PollRequest {
+        feeds: Some(vec![FEED]),
+        kind: PollKind::Allowed,
+        archives: true,
+    }));
+    world.wait(1);
+    assert!(!world.app.engine.backfills.is_empty(), "the archive waits for its pause");
+    assert_eq!(world.store.check(false).unwrap().findings, []);
+    world.rest();
+    assert_eq!(world.store.check(false).unwrap().findings, []);
+    assert_eq!(world.asked().iter().filter(|url| url.ends_with("2026-02.atom")).count(), 2);
+}
+
+#[test]
+fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_it_is_known() {
+    let other = format!("{NOTES}other.atom");
+    let polled = |feed| {
+        Request::Poll(PollRequest {
+            feeds: Some(vec![feed]),
+            kind: PollKind::Allowed,
+            archives: true,
+        })
+    };
+    for end in ["429", "unsubscribed", "merged"] {
+        let (mut world, document) = (orchard(), rss("Other", &[("o", "One", 1, "")]));
+        world.refuse(&archive("2026-01"), 404, Default::default());
+        subscribe(&mut world, &format!("{NOTES}index.atom"));
+        world.rest();
+        world.serve(&other, &document);
+        subscribe(&mut world, &other);
+        world.wait(2);
+        world.refuse(&other, 429, Default::default());
+        world.pass(TimeDelta::minutes(6));
+        world.tell(polled(FEED));
+        world.tell(Request::History(FEED, HistoryAction::Reread));
+        assert!(!world.app.engine.backfills.is_empty(), "the archive waits for its pause");
+        match end {
+            "429" => {
+                world.tell(polled(FeedKey(2)));
+                world.pass(TimeDelta::seconds(1));
+            }
+            "unsubscribed" => {
+                world.tell(Request::Unsubscribe(FEED));
+                world.tell(Request::Undo);
+            }
+            _ => {
+                let moving = world.app.engine.feeds.get_mut(&FEED).unwrap();
+                let to = other.clone();
+                moving.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+                world.tell(Request::Trouble(FEED, TroubleAnswer::AcceptMove));
+                assert!(!world.app.engine.feeds.contains_key(&FEED));
+                world.tell(Request::Undo);
+            }
+        }
+        assert!(world.app.engine.backfills.is_empty(), "{end}");
+        assert_eq!(world.reload().engine.feeds[&FEED].history, world.feed(1).history);
+        world.serve(&other, &document);
+        world.pass(TimeDelta::hours(26));
+        world.wait(2);
+        world.rest();
+        let newest = world.asked().iter().filter(|url| **url == archive("2026-02")).count();
+        assert_eq!(newest, 2, "what the reader wanted read anew is");
+    }
+}
+
+#[test]
+fn a_program_that_is_killed_goes_on_where_it_was_and_fetches_nothing_twice() {
+    let mut world = orchard();
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.asked().len(), 2, "one archive came");
+    world.restart();
+    assert!(world.app.engine.backfills.is_empty());
+    world.press("l");
+    let screen = world.draw();
+    assert_eq!(standing(&world), "1 of more archives read");
+    world.pass(TimeDelta::hours(2));
+    world.rest();
+    assert_eq!(standing(&world), "complete history");
+    let archives: Vec<&str> =
+        world.asked().into_iter().filter(|url| url.contains("archive/")).collect();
+    assert_eq!(archives.len(), 3, "{screen}");
+}
