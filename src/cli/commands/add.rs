@@ -93,13 +93,17 @@ fn ask_for(desk: &Desk, address: &str, args: &AddArgs) -> Result<u32, Failure> {
         unasked: args.no_poll,
         ..Subscribe::default()
     };
-    desk.ask_about(
+    let (id, login) = desk.ask_about(
         move |engine| {
             let id = engine.next_addition();
             (Request::Subscribe(Box::new(Subscribe { id, ..wanted })), id)
         },
-        |_, _, id| id,
-    )
+        |engine, _, id| (id, engine.additions.get(&id).and_then(|one| one.login.clone())),
+    )?;
+    if let Some(login) = login {
+        desk.tell(&login);
+    }
+    Ok(id)
 }
 
 fn has_ended(engine: &Engine, id: u32) -> bool {

@@ -29,6 +29,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
     let imported = imported.unwrap_or_default();
     desk.wait_until_kept()?;
+    for login in &imported.logins {
+        desk.tell(login);
+    }
     for (address, why) in &imported.bad {
         desk.tell(&format!("{address}: {why}"));
     }

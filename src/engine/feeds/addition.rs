@@ -51,6 +51,8 @@ pub struct Addition {
     pub plain: Option<String>,
     /// It led to an archive, whose feed is asked for.
     pub mistaken: Option<Box<Mistaken>>,
+    /// Where the login that stood within the address is kept now, as a sentence.
+    pub login: Option<String>,
     /// How it ended; `None`: it goes on.
     pub ended: Option<Result<Added, String>>,
 }
@@ -137,6 +139,8 @@ pub struct Imported {
     pub known: Vec<FeedKey>,
     /// Addresses that cannot be subscribed to, and why.
     pub bad: Vec<(String, String)>,
+    /// Where logins that stood within addresses are kept now, as sentences.
+    pub logins: Vec<String>,
 }
 
 /// Where an address that was typed without a scheme can be asked without encryption, after it could not be asked with it.

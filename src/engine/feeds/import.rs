@@ -9,7 +9,7 @@ use super::addresses::{address_of, comparable};
 use super::chosen_settings::Chosen;
 use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
-use super::typed_logins::{take_login, without_login};
+use super::typed_logins::{TakenLogin, take_login, without_login};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::rate_limits;
@@ -33,8 +33,9 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
                 continue;
             }
         };
-        let (url, kept) = take_login(engine, url);
+        let TakenLogin { url, effects: kept, told } = take_login(engine, url);
         effects.extend(kept);
+        imported.logins.extend(told);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
             if let Some((before, record)) = with_tags(engine, feed, &asked.tags) {

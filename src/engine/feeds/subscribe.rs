@@ -61,11 +61,11 @@ pub(in crate::engine) fn insert(
 pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
     let id = wanted.id;
     let mut wanted = wanted;
-    let mut kept = Vec::new();
+    let (mut kept, mut login) = (Vec::new(), None);
     let address = address_of(&wanted.address).map(|url| {
-        let (url, effects) = take_login(engine, url);
-        kept = effects;
-        url
+        let taken = take_login(engine, url);
+        (kept, login) = (taken.effects, taken.told);
+        taken.url
     });
     wanted.address = without_login(&wanted.address);
     let mut addition = Addition {
@@ -76,6 +76,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         first_trouble: None,
         plain: None,
         mistaken: None,
+        login,
         ended: None,
         wanted,
     };

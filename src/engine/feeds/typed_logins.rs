@@ -50,13 +50,24 @@ pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<
     Some(wanted)
 }
 
-/// Moves the login within an address to the credentials and says so; returns the address without it.
-pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> (String, Vec<Effect>) {
+/// An address whose login moved to the credentials.
+pub(in crate::engine) struct TakenLogin {
+    /// The address without it.
+    pub(in crate::engine) url: String,
+    pub(in crate::engine) effects: Vec<Effect>,
+    /// Where it is kept now, as a sentence; `None`: there was none, or it was known.
+    pub(in crate::engine) told: Option<String>,
+}
+
+/// Moves the login within an address to the credentials and says so.
+pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> TakenLogin {
     let network = &mut engine.settings.network;
     // Where there is no place to keep it, it stays where it is.
-    let Some(file) = network.credentials_file.clone() else { return (url, Vec::new()) };
-    let Some(split) = split_login(&url) else { return (url, Vec::new()) };
-    let mut effects = Vec::new();
+    let split = network.credentials_file.clone().zip(split_login(&url));
+    let Some((file, split)) = split else {
+        return TakenLogin { url, effects: Vec::new(), told: None };
+    };
+    let (mut effects, mut told) = (Vec::new(), None);
     if let Some(credentials) = add_login(network, &split) {
         let text = format!(
             "the login for {} is kept in {}, which only you can read, and no longer in the address",
@@ -65,9 +76,10 @@ pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> (String
         );
         effects.push(Effect::KeepLogin(file, Box::new(credentials)));
         effects.push(Effect::Reconnect(Box::new(network.clone())));
-        engine.say(text);
+        engine.say(text.clone());
+        told = Some(text);
     }
-    (split.address, effects)
+    TakenLogin { url: split.address, effects, told }
 }
 
 /// A text that may be an address, without a login in it: for messages about what cannot be read as one.

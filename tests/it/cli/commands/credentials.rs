@@ -63,6 +63,11 @@ fn a_password_typed_in_an_address_is_kept_apart_and_still_sent() {
     let (site, program) = (site(), new_program());
     let added = program.run(&["add", &with_login(&site)]).with(0);
     assert!(added.out.contains("3 entries"), "{added:?}");
+    let told = format!(
+        "is kept in {}, which only you can read",
+        program.path("credentials.toml").display()
+    );
+    assert!(added.err.contains(&told), "{added:?}");
     assert_silent(&added);
     let file = program.path("credentials.toml");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -72,6 +77,7 @@ fn a_password_typed_in_an_address_is_kept_apart_and_still_sent() {
     assert_eq!(polled["feeds"][0]["status"], 200, "{polled}");
     let again = program.run(&["add", &with_login(&site)]).with(0);
     assert!(again.out.contains("already subscribed"), "{again:?}");
+    assert!(!again.err.contains(&told), "{again:?}");
     assert_silent(&again);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "it is known");
     assert_shown_nowhere(&program);
@@ -85,7 +91,9 @@ fn a_password_in_an_imported_list_is_kept_apart_and_still_sent() {
         with_login(&site)
     );
     let file = program.write("list.opml", list);
-    assert_silent(&program.run(&["import", &file]));
+    let imported = program.run(&["import", &file]);
+    assert!(imported.err.contains("is kept in "), "{imported:?}");
+    assert_silent(&imported);
     let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
     assert_eq!(polled["feeds"][0]["status"], 200, "{polled}");
     assert_shown_nowhere(&program);
