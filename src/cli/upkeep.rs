@@ -63,7 +63,7 @@ fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
 /// short one may have interrupted it. Gives the store back unless it was compacted.
 fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failure> {
     if let Err(error) = store.back_up_daily(find_today()) {
-        console::tell(&format!("no backup was made today: {error}"));
+        console::tell(&format!("no backup was made today: {}", error.reason_of_backup()));
     }
     if store.may_hold_too_much(texts_max)? {
         match store.shed_texts(texts_max) {

@@ -103,6 +103,13 @@ pub enum StoreError {
     Failed(String),
 }
 
+impl StoreError {
+    /// What it says in a sentence that is about a backup already.
+    pub fn reason_of_backup(&self) -> String {
+        if let Self::Backup(why) = self { why.clone() } else { self.to_string() }
+    }
+}
+
 impl From<&StoreError> for StoreFailure {
     fn from(error: &StoreError) -> Self {
         let no_room = matches!(

@@ -235,8 +235,10 @@ fn the_reader_works_for_long_and_holds_no_more_than_before() {
     let list = program.write("feeds.txt", list);
     program.run(&["import", &list]).with(0);
     let mut session = program.start_reader();
-    // Some fail: its status says so.
-    program.run(&["poll", "--all"]);
+    if minutes.is_none() {
+        // Some fail: its status says so. A long run has time to begin by itself.
+        program.run(&["poll", "--all"]);
+    }
     session.until_it_says("Feed 1");
     let seen = work(&program, &mut session, &arrivals, time);
     ask_to_end(session.child.process_id().unwrap());

@@ -34,7 +34,7 @@ impl BackingUp {
             let goes_on = || !leaves.load(Ordering::Relaxed);
             let written = catch_sled_panic(|| daily_backup::write(&source, &data, today, &goes_on));
             if let (Err(error), true) = (written, goes_on()) {
-                told(error.to_string());
+                told(error.reason_of_backup());
             }
         };
         let thread = std::thread::Builder::new().name("backup".into()).spawn(writing);
@@ -55,5 +55,25 @@ impl BackingUp {
     pub(in crate::io::store) fn leave(self) {
         self.left.store(true, Ordering::Relaxed);
         self.thread.join().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_backup_that_cannot_be_written_is_told_in_one_sentence() {
+        let data = tempfile::tempdir().unwrap();
+        let store = Store::open(data.path()).unwrap();
+        std::fs::write(data.path().join("backups"), "a file in its place").unwrap();
+        let (sender, told) = channel();
+        let day = NaiveDate::from_ymd_opt(2026, 3, 2).unwrap();
+        let backing_up = BackingUp::start(&store, day, move |why| sender.send(why).unwrap());
+        let why = told.recv().unwrap();
+        assert!(why.starts_with("it cannot be written to "), "{why}");
+        backing_up.unwrap().leave();
     }
 }
