@@ -9,7 +9,7 @@ use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
-use super::feeds::{feed_settings, unsubscribe};
+use super::feeds::{feed_moves, feed_settings, unsubscribe};
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
@@ -122,6 +122,14 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
                 unsubscribe::leave(engine, feed);
             }
             engine.tell(Event::FeedsChanged);
+            Vec::new()
+        }
+        Some(Rollback::Address { feed, before, change }) => {
+            engine.undo.forget(change);
+            let before = later_changes::address_to_show(engine, stored.id, feed, before);
+            if let Some(before) = before {
+                feed_moves::show_address(engine, now, feed, before);
+            }
             Vec::new()
         }
         Some(Rollback::Settings { before, change }) => {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
+use super::subscription::{AddressBefore, ProposedMove, Subscription, SubscriptionRecord};
 use super::unsubscribe;
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::effect::Effect;
@@ -15,7 +15,8 @@ use crate::engine::poll::redirects::{PendingMove, propose, replace_address};
 use crate::engine::poll::{manual_poll, plans};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::undo_stack::Step;
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::history::FeedKey;
 use crate::schedule::FeedStatus;
 
@@ -30,9 +31,9 @@ pub fn after_merge(
     let PendingMove { to, public } = pending;
     // Another subscription may have moved there while this one was written.
     let is_taken = subscribed_as(engine, &to).is_some_and(|other| other != feed);
-    let Some(Subscription { record, state, .. }) = engine.feeds.get_mut(&feed) else {
-        return Vec::new();
-    };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let before = AddressBefore::of(subscription);
+    let Subscription { record, state, .. } = subscription;
     if !shared || is_taken {
         propose(state, now, to, public);
         let effect = Effect::store(Job::SaveState(feed, state.clone()));
@@ -50,7 +51,7 @@ pub fn after_merge(
     let text = format!("'{}' moved to {}", record.shown_title(), record.url);
     engine.say(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed)
+    save_and_show(engine, now, feed, before, None)
 }
 
 /// The reader accepts a move that was proposed.
@@ -147,14 +148,23 @@ pub fn put_back(
     proposed: Option<ProposedMove>,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
-    let record = &mut subscription.record;
-    let from = std::mem::replace(&mut record.url, url);
-    (record.former, record.declined) = (former, declined);
-    record.feed_settings.allow_insecure = feed_settings.allow_insecure;
-    subscription.state.proposed = proposed;
+    let until_now = AddressBefore::of(subscription);
+    let from = AddressBefore::new(Box::new(before), proposed).put_back(subscription);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed)
+    save_and_show(engine, now, feed, until_now, None)
+}
+
+/// What changed of an address, or of what is proposed, could not be written: it is as it was before.
+pub fn show_address(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, before: AddressBefore) {
+    if let Some(subscription) = engine.feeds.get_mut(&feed) {
+        let from = before.put_back(subscription);
+        move_waiting(engine, feed, &from);
+        plans::replan(engine, feed, now);
+        engine.tell(Event::FeedsChanged);
+    } else if let Some(given_up) = engine.ended.get_mut(&feed) {
+        // It may come back yet, where that it was given up cannot be written either.
+        before.put_back(given_up);
+    }
 }
 
 /// Changes a subscription as the reader asked; it can be taken back.
@@ -165,36 +175,49 @@ pub fn changed(
     change: impl FnOnce(&mut Subscription) -> String,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = Step::Readdressed {
+    let before = AddressBefore::of(subscription);
+    let step = Step::Readdressed {
         feed,
         before: Box::new(subscription.record.clone()),
         proposed: subscription.state.proposed.clone(),
     };
     let from = subscription.record.url.clone();
     let text = change(subscription);
-    engine.undo.push(before);
+    let change = engine.undo.push(step);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed)
+    save_and_show(engine, now, feed, before, Some(change))
 }
 
-/// Tells that a feed is read from another address than before, if it is. What waits for a request to the former one waits for
-/// the new one's site from now on.
+/// Tells that a feed is read from another address than before, if it is.
 fn tell_move(engine: &mut Engine, feed: FeedKey, from: String) {
-    let to = engine.feeds.get(&feed).map(|feed| feed.record.url.clone());
-    if let Some(to) = to.filter(|to| *to != from) {
-        let is_former =
-            |waiting: &Waiting| waiting.purpose == Purpose::Poll(feed) && waiting.url == from;
-        for waiting in engine.host_queue.take_waiting(is_former) {
-            let waiting = Waiting { url: to.clone(), ..waiting };
-            engine.host_queue.enqueue(waiting, &engine.settings.network);
-        }
+    if let Some(to) = move_waiting(engine, feed, &from) {
         engine.tell_when_durable(feed, Event::Moved { feed, from, to });
     }
 }
 
-/// Writes a changed subscription, and plans and shows it anew.
-pub fn save_and_show(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+/// What waits for a request to a feed's former address waits for the new one's site from now on. Returns the new one, if it is
+/// another one.
+fn move_waiting(engine: &mut Engine, feed: FeedKey, from: &str) -> Option<String> {
+    let to = engine.feeds.get(&feed).map(|feed| feed.record.url.clone()).filter(|to| to != from)?;
+    let is_former =
+        |waiting: &Waiting| waiting.purpose == Purpose::Poll(feed) && waiting.url == from;
+    for waiting in engine.host_queue.take_waiting(is_former) {
+        let waiting = Waiting { url: to.clone(), ..waiting };
+        engine.host_queue.enqueue(waiting, &engine.settings.network);
+    }
+    Some(to)
+}
+
+/// Writes a changed subscription, and plans and shows it anew. If it cannot be written it is as it was `before`, and the
+/// `change` is not there to be taken back.
+pub fn save_and_show(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    before: AddressBefore,
+    change: Option<ChangeId>,
+) -> Vec<Effect> {
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
@@ -202,8 +225,9 @@ pub fn save_and_show(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> 
         return Vec::new();
     };
     engine.unsaved = engine.unsaved.saturating_add(1);
+    let rollback = Rollback::Address { feed, before, change };
     vec![
-        Effect::store(Job::SaveRecords(vec![(feed, record.clone())])),
+        Effect::store_ahead(Job::SaveRecords(vec![(feed, record.clone())]), rollback),
         Effect::store(Job::SaveState(feed, state.clone())),
     ]
 }

@@ -242,6 +242,37 @@ impl SubscriptionRecord {
     }
 }
 
+/// A subscription as it was before its address changed, or what is proposed of one was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddressBefore {
+    record: Box<SubscriptionRecord>,
+    proposed: Option<ProposedMove>,
+}
+
+impl AddressBefore {
+    /// That of a subscription as it is.
+    pub fn of(subscription: &Subscription) -> Self {
+        let Subscription { record, state, .. } = subscription;
+        Self { record: Box::new(record.clone()), proposed: state.proposed.clone() }
+    }
+
+    /// That of a step of undo.
+    pub const fn new(record: Box<SubscriptionRecord>, proposed: Option<ProposedMove>) -> Self {
+        Self { record, proposed }
+    }
+
+    /// Puts it back; returns the address that the subscription had until now.
+    pub fn put_back(self, subscription: &mut Subscription) -> String {
+        let SubscriptionRecord { url, former, declined, feed_settings, .. } = *self.record;
+        let record = &mut subscription.record;
+        let from = std::mem::replace(&mut record.url, url);
+        (record.former, record.declined) = (former, declined);
+        record.feed_settings.allow_insecure = feed_settings.allow_insecure;
+        subscription.state.proposed = self.proposed;
+        from
+    }
+}
+
 /// Everything a store gives back of a subscription when it is opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedSubscription {

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
 use super::feed_moves;
-use super::subscription::{Obstacle, Subscription};
+use super::subscription::{AddressBefore, Obstacle, Subscription};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::manual_poll;
@@ -373,16 +373,16 @@ fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec
 
 /// Polls a feed that ended by plan again, and at once.
 fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let Some(Subscription { record, state, .. }) = engine.feeds.get_mut(&feed) else {
-        return Vec::new();
-    };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let before = AddressBefore::of(subscription);
+    let Subscription { record, state, .. } = subscription;
     record.feed_settings.ignore_expired |= state.facts.hints.expired;
     let facts = &mut state.facts;
     (facts.standing, facts.failures, facts.failure) = (FeedStatus::Active, 0, None);
     (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
     let text = format!("'{}' is polled again", record.shown_title());
     engine.say(text);
-    let mut effects = feed_moves::save_and_show(engine, now, feed);
+    let mut effects = feed_moves::save_and_show(engine, now, feed, before, None);
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }

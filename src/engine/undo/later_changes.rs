@@ -4,6 +4,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use super::rollback::Rollback;
 use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::subscription::AddressBefore;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::state::Engine;
 use crate::engine::store_work::JobId;
@@ -28,6 +29,24 @@ pub fn settings_to_show(
         }
     }
     shown
+}
+
+/// The same for the address of a feed and what is proposed of it.
+pub fn address_to_show(
+    engine: &mut Engine,
+    failed: JobId,
+    of: FeedKey,
+    earlier: AddressBefore,
+) -> Option<AddressBefore> {
+    for (_, rollback) in engine.rollbacks.range_mut((Excluded(failed), Unbounded)) {
+        if let Rollback::Address { feed, before, .. } = rollback
+            && *feed == of
+        {
+            *before = earlier;
+            return None;
+        }
+    }
+    Some(earlier)
 }
 
 /// The same for saved searches, which are written as a whole.

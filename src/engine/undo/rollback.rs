@@ -2,6 +2,7 @@
 
 use super::undo_stack::ChangeId;
 use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::subscription::AddressBefore;
 use crate::engine::saved_searches::SavedSearch;
 use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag};
@@ -49,6 +50,15 @@ pub enum Rollback {
     Subscribed {
         /// Which ones.
         feeds: Vec<FeedKey>,
+        /// The step of undo that goes with it.
+        change: Option<ChangeId>,
+    },
+    /// A subscription is read from another address, or what is proposed of one was answered.
+    Address {
+        /// Which one.
+        feed: FeedKey,
+        /// As it was before.
+        before: AddressBefore,
         /// The step of undo that goes with it.
         change: Option<ChangeId>,
     },

@@ -2,8 +2,9 @@
 //! for an answer that will not come.
 
 use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::feeds::subscription::{FormerAddress, ProposedMove};
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::request::Request;
+use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
 use backissue::schedule::Pace;
@@ -142,6 +143,30 @@ fn a_setting_that_cannot_be_written_is_as_it_was_before_with_its_plan() {
     assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::Less));
     world.press("u");
     assert_eq!(world.feed(1).record.feed_settings.pace, before.record.feed_settings.pace);
+}
+
+#[test]
+fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_they_were() {
+    for answer in [TroubleAnswer::DeclineMove, TroubleAnswer::AcceptMove, TroubleAnswer::UndoMove] {
+        let mut world = world();
+        let former = FormerAddress {
+            url: "https://former.example/feed".into(),
+            until: world.now,
+            public: true,
+        };
+        let to = "https://elsewhere.example/feed".to_owned();
+        let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
+        subscription.record.former.push(former);
+        subscription.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+        let before = world.feed(1).clone();
+        world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+        world.tell(Request::Trouble(FeedKey(1), answer));
+        assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+        assert_eq!(world.feed(1).record, before.record, "{answer:?}");
+        assert_eq!(world.feed(1).state.proposed, before.state.proposed, "{answer:?}");
+        world.tell(Request::Undo);
+        assert_eq!(world.feed(1).record, before.record, "{answer:?}: nothing is to be taken back");
+    }
 }
 
 #[test]
