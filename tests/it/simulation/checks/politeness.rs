@@ -263,11 +263,11 @@ fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
         None => chosen.min_minutes.unwrap_or(engine.settings.poll.min_minutes).max(HARD_MIN),
     };
     // Only a success that is known makes the reader's own minimum a floor (SPEC B.4 rule 1); and where nothing can be
-    // written, a minimum may be taken back between a decision and its request.
+    // written, what somebody set may be taken back between a decision and its request.
     let facts = &feed.state.facts;
     let is_hard = facts.failures > 0 || facts.last_ok.is_none() || machine.disk_full;
     let minimum = if is_hard { HARD_MIN } else { minimum };
-    (minimum, chosen.ignore_cache_lifetime)
+    (minimum, chosen.ignore_cache_lifetime || machine.disk_full)
 }
 
 fn judge_poll(
