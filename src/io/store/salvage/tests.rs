@@ -181,16 +181,23 @@ fn a_log_that_sled_shortened_since_it_was_opened_is_sound() {
     let expected = shortened(folder.path());
     let finding = inspect(folder.path(), &mut Vec::new()).unwrap();
     assert_eq!(finding, Finding::Sound);
-    let found = db(folder.path())
-        .iter()
-        .map(Result::unwrap)
-        .map(|(key, value)| ((Vec::new(), key.to_vec()), value.to_vec()))
-        .collect::<Records>();
-    assert!(found == expected);
-    // What is not said again behind the snapshot is missing.
+    let found = || {
+        db(folder.path())
+            .iter()
+            .map(Result::unwrap)
+            .map(|(key, value)| ((Vec::new(), key.to_vec()), value.to_vec()))
+            .collect::<Records>()
+    };
+    assert!(found() == expected);
+    // What is not said again behind the snapshot is missing; the end of a log may be free.
     let log = fs::OpenOptions::new().write(true).open(folder.path().join("db")).unwrap();
-    log.set_len(log.metadata().unwrap().len() / 2).unwrap();
-    assert!(matches!(inspect(folder.path(), &mut Vec::new()).unwrap(), Finding::Damaged(_)));
+    loop {
+        log.set_len(log.metadata().unwrap().len() / 2).unwrap();
+        match inspect(folder.path(), &mut Vec::new()).unwrap() {
+            Finding::Damaged(_) => break,
+            Finding::Sound => assert!(found() == expected),
+        }
+    }
 }
 
 #[test]
