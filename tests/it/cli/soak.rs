@@ -230,7 +230,7 @@ fn the_reader_works_for_long_and_holds_no_more_than_before() {
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (address, arrivals) = start_server(&threads);
     let program = Program::new();
-    program.write("config.toml", "[poll]\nmin = \"1m\"\ndefault = \"1m\"\nlearn = false\n");
+    program.write("config.toml", "[network]\nspace_loopback = false\n[poll]\nmin = \"1m\"\ndefault = \"1m\"\nlearn = false\n");
     let list: String = (1..=feeds).map(|feed| format!("{address}/feed/{feed}\n")).collect();
     let list = program.write("feeds.txt", list);
     program.run(&["import", &list]).with(0);
