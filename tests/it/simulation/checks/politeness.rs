@@ -119,6 +119,12 @@ impl Observer {
             known.gone &= last.gone;
             known.only_304_since = known.only_304_since.or(last.only_304_since);
         }
+        for (&feed, last) in &self.feeds {
+            // One that is new may be there as well, with what was learned of its server.
+            let Known { only_304_since, same_tags, .. } = *last;
+            let new = || Known { only_304_since, same_tags, ..Known::default() };
+            self.durable.entry(feed).or_insert_with(new);
+        }
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
         self.archives.forget_unwritten();
