@@ -3,6 +3,7 @@
 mod archives;
 pub mod consistency;
 mod headers;
+mod known;
 mod moments;
 mod politeness;
 mod timetable;

@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
+    AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
 };
 use backissue::engine::state::Engine;
 use backissue::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;
-use super::headers::{lifetime_of, wait_of};
+use super::headers::wait_of;
+use super::known::Known;
 use super::moments::{Moment, Wait, holds, lesser};
 use crate::simulation::machine::Machine;
 
@@ -25,24 +26,6 @@ const COOL_DOWN: TimeDelta = TimeDelta::seconds(60);
 const SPACING: TimeDelta = TimeDelta::seconds(1);
 /// Requests of one poll at most: the first, one that an answer called for, and one for the current document.
 const REQUESTS_A_POLL: u32 = 3;
-
-/// What is known of a feed.
-#[derive(Debug, Clone, Default)]
-struct Known {
-    /// The lifetime of the last good answer.
-    lifetime: Wait,
-    /// `Retry-After`.
-    wait: Wait,
-    gone: bool,
-    /// The last good answer.
-    answered: Option<Moment>,
-    /// The address that gave a tag with the last document, and the tag.
-    etag: Option<(String, Vec<u8>)>,
-    /// Nothing but 304 since then.
-    only_304_since: Option<Moment>,
-    /// Documents in a row that came with the tag that was sent; then a month without it.
-    same_tags: u32,
-}
 
 /// Everything that is remembered.
 #[derive(Debug, Default)]
@@ -316,7 +299,7 @@ fn judge_poll(
         if !wanted && holds(host, now) {
             return Err(format!("feed {feed} is asked although its host wants to be left alone"));
         }
-        judge_validators(known, request, now, wanted, feed)?;
+        known.judge_validators(request, now, wanted, feed)?;
     }
     // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it: also if
     // the same tag comes and a kill loses that.
@@ -327,31 +310,6 @@ fn judge_poll(
     }
     observer.tries.insert(feed, now);
     Ok(())
-}
-
-/// Validators that are known are sent (SPEC D.4), but for the exceptions that are named there.
-fn judge_validators(
-    known: &mut Known,
-    request: &FetchRequest,
-    now: Moment,
-    wanted: bool,
-    feed: FeedKey,
-) -> Result<(), String> {
-    let Some((url, etag)) = &known.etag else { return Ok(()) };
-    // It is counted from requests, whose answers take up to two minutes.
-    let patience = TimeDelta::days(8) - TimeDelta::minutes(2);
-    let is_stuck = known.only_304_since.is_some_and(|since| !since.is_well_within(patience, now));
-    let excepted = is_stuck
-        || known.same_tags >= 2
-        || (wanted && request.kind == RequestKind::Fresh)
-        || *url != request.url;
-    let sent = request.validators.as_ref().and_then(|sent| sent.etag.as_ref());
-    if excepted || sent == Some(etag) {
-        return Ok(());
-    }
-    let sent = sent.map(|sent| String::from_utf8_lossy(sent));
-    let etag = String::from_utf8_lossy(etag);
-    Err(format!("feed {feed} is asked with the tag {sent:?} after it gave {etag}"))
 }
 
 /// Remembers what the next request has to respect.
@@ -406,50 +364,11 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         known.wait = waits.or(known.wait);
         return;
     }
-    learn(known, request, (fetched, answer), (waits, is_again), now);
+    known.learn(request, (fetched, answer), (waits, is_again), now);
     if observer.shifted.remove(&feed) {
         (known.lifetime, known.wait) = (None, None);
     }
     if answer.status == 429 {
         observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
-    }
-}
-
-/// What an answer says of its feed.
-fn learn(
-    known: &mut Known,
-    request: &FetchRequest,
-    (fetched, answer): (&Fetched, &Answer),
-    (waits, is_again): (Wait, bool),
-    now: Moment,
-) {
-    match answer.status {
-        200 | 226 if answer.body.feed().is_some() => {
-            known.lifetime = lifetime_of(&answer.headers, now);
-            known.wait = None;
-            known.answered = Some(now);
-            // The reader had it asked again, and it lives.
-            known.gone = false;
-            known.only_304_since = None;
-            let sent = request.validators.as_ref().filter(|sent| sent.speak_for(&answer.url));
-            let sent = sent.and_then(|sent| sent.etag.clone());
-            let is_same = sent.is_some() && sent == answer.headers.etag;
-            known.same_tags = if is_same { known.same_tags + 1 } else { known.same_tags };
-            known.etag = answer.headers.etag.clone().map(|etag| (answer.url.clone(), etag));
-        }
-        304 if fetched.conditional => {
-            known.lifetime = lifetime_of(&answer.headers, now).or(known.lifetime);
-            known.wait = None;
-            known.answered = Some(now);
-            known.gone = false;
-            known.only_304_since.get_or_insert(now);
-        }
-        410 if fetched.hops.is_empty() => known.gone = true,
-        412 | 416 => known.etag = None,
-        _ => {
-            known.wait = waits.or(known.wait);
-            // What was to be verified was not kept either.
-            known.lifetime = known.lifetime.filter(|_| !is_again);
-        }
     }
 }

@@ -1,0 +1,93 @@
+//! What an observer knows of a feed: what its publisher said last, as far as the next request has to respect it.
+
+use backissue::engine::poll::fetch::{Answer, FetchRequest, Fetched, RequestKind};
+use backissue::history::FeedKey;
+use chrono::TimeDelta;
+
+use super::headers::lifetime_of;
+use super::moments::{Moment, Wait};
+
+/// What is known of a feed.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// The lifetime of the last good answer.
+    pub lifetime: Wait,
+    /// `Retry-After`.
+    pub wait: Wait,
+    pub gone: bool,
+    /// The last good answer.
+    pub answered: Option<Moment>,
+    /// The address that gave a tag with the last document, and the tag.
+    pub etag: Option<(String, Vec<u8>)>,
+    /// Nothing but 304 since then.
+    pub only_304_since: Option<Moment>,
+    /// Documents in a row that came with the tag that was sent; then a month without it.
+    pub same_tags: u32,
+}
+
+impl Known {
+    /// Validators that are known are sent (SPEC D.4), but for the exceptions that are named there.
+    pub fn judge_validators(
+        &self,
+        request: &FetchRequest,
+        now: Moment,
+        wanted: bool,
+        feed: FeedKey,
+    ) -> Result<(), String> {
+        let Some((url, etag)) = &self.etag else { return Ok(()) };
+        // It is counted from requests, whose answers take up to two minutes.
+        let patience = TimeDelta::days(8) - TimeDelta::minutes(2);
+        let is_stuck =
+            self.only_304_since.is_some_and(|since| !since.is_well_within(patience, now));
+        let excepted = is_stuck
+            || self.same_tags >= 2
+            || (wanted && request.kind == RequestKind::Fresh)
+            || *url != request.url;
+        let sent = request.validators.as_ref().and_then(|sent| sent.etag.as_ref());
+        if excepted || sent == Some(etag) {
+            return Ok(());
+        }
+        let sent = sent.map(|sent| String::from_utf8_lossy(sent));
+        let etag = String::from_utf8_lossy(etag);
+        Err(format!("feed {feed} is asked with the tag {sent:?} after it gave {etag}"))
+    }
+
+    /// What an answer says of its feed.
+    pub fn learn(
+        &mut self,
+        request: &FetchRequest,
+        (fetched, answer): (&Fetched, &Answer),
+        (waits, is_again): (Wait, bool),
+        now: Moment,
+    ) {
+        match answer.status {
+            200 | 226 if answer.body.feed().is_some() => {
+                self.lifetime = lifetime_of(&answer.headers, now);
+                self.wait = None;
+                self.answered = Some(now);
+                // The reader had it asked again, and it lives.
+                self.gone = false;
+                self.only_304_since = None;
+                let sent = request.validators.as_ref().filter(|sent| sent.speak_for(&answer.url));
+                let sent = sent.and_then(|sent| sent.etag.clone());
+                let is_same = sent.is_some() && sent == answer.headers.etag;
+                self.same_tags = if is_same { self.same_tags + 1 } else { self.same_tags };
+                self.etag = answer.headers.etag.clone().map(|etag| (answer.url.clone(), etag));
+            }
+            304 if fetched.conditional => {
+                self.lifetime = lifetime_of(&answer.headers, now).or(self.lifetime);
+                self.wait = None;
+                self.answered = Some(now);
+                self.gone = false;
+                self.only_304_since.get_or_insert(now);
+            }
+            410 if fetched.hops.is_empty() => self.gone = true,
+            412 | 416 => self.etag = None,
+            _ => {
+                self.wait = waits.or(self.wait);
+                // What was to be verified was not kept either.
+                self.lifetime = self.lifetime.filter(|_| !is_again);
+            }
+        }
+    }
+}
