@@ -49,7 +49,10 @@ impl Known {
         }
         let sent = sent.map(|sent| String::from_utf8_lossy(sent));
         let etag = String::from_utf8_lossy(etag);
-        Err(format!("feed {feed} is asked with the tag {sent:?} after it gave {etag}"))
+        Err(format!(
+            "feed {feed} is asked with the tag {sent:?} after it gave {etag}, 304 since {:?}",
+            self.only_304_since
+        ))
     }
 
     /// What an answer says of its feed.

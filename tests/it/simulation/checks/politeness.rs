@@ -299,7 +299,10 @@ fn judge_poll(
         if !wanted && holds(host, now) {
             return Err(format!("feed {feed} is asked although its host wants to be left alone"));
         }
-        known.judge_validators(request, now, wanted, feed)?;
+        // What was decided on before a sleep, or by another clock, goes out as it was decided.
+        if !observer.delayed.contains(&feed) {
+            known.judge_validators(request, now, wanted, feed)?;
+        }
     }
     // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it: also if
     // the same tag comes and a kill loses that.
