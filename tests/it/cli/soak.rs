@@ -117,19 +117,30 @@ fn start_server(threads: &Runtime) -> (String, Receiver<Arrival>) {
     (format!("http://{address}"), arrivals)
 }
 
-/// What the program holds: memory in kB and descriptors. Only Linux says it.
-fn usage(process: u32) -> Option<(u64, usize)> {
+/// What the program holds. Only Linux says it.
+struct Usage {
+    /// Memory of its own, and with the files that it has in memory, MB.
+    own: f64,
+    all: f64,
+    descriptors: f64,
+}
+
+fn usage(process: u32) -> Option<Usage> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes = line.split_whitespace().next()?.parse().ok()?;
-    Some((kilobytes, std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.count()))
+    let megabytes = |name: &str| -> Option<f64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1000.0)
+    };
+    let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.count();
+    let descriptors = f64::from(u32::try_from(descriptors).ok()?);
+    Some(Usage { own: megabytes("RssAnon:")?, all: megabytes("VmRSS:")?, descriptors })
 }
 
 /// What was seen so far.
 #[derive(Default)]
 struct Seen {
     requests: usize,
-    usages: Vec<(u64, usize)>,
+    usages: Vec<Usage>,
     /// When the next poll of a feed is to come, as `feeds --json` said last.
     foretold: BTreeMap<usize, DateTime<Utc>>,
     /// How late those came that were foretold, seconds.
@@ -162,14 +173,13 @@ impl Seen {
         }
     }
 
-    /// The means of a quarter of the usages.
-    fn quarter(&self, number: usize) -> (f64, f64) {
+    /// The means of each quarter of the run.
+    fn quarters(&self, of: impl Fn(&Usage) -> f64) -> [f64; 4] {
         let length = self.usages.len() / 4;
-        let part = &self.usages[number * length..(number + 1) * length];
-        let mean = |sum: f64| sum / f64::from(u32::try_from(length.max(1)).unwrap());
-        let memory = part.iter().map(|(memory, _)| f64::from(u32::try_from(*memory).unwrap()));
-        let descriptors = part.iter().map(|(_, count)| f64::from(u32::try_from(*count).unwrap()));
-        (mean(memory.sum()) / 1000.0, mean(descriptors.sum()))
+        [0, 1, 2, 3].map(|number| {
+            let part = &self.usages[number * length..(number + 1) * length];
+            part.iter().map(&of).sum::<f64>() / f64::from(u32::try_from(length.max(1)).unwrap())
+        })
     }
 }
 
@@ -202,21 +212,21 @@ fn work(
 
 /// Says what was used, and whether that is no more at the end.
 fn judge(seen: &Seen) {
-    let ((memory, descriptors), (memory_last, descriptors_last)) =
-        (seen.quarter(0), seen.quarter(3));
+    let own = seen.quarters(|usage| usage.own);
+    let all = seen.quarters(|usage| usage.all);
+    let descriptors = seen.quarters(|usage| usage.descriptors);
     let latest = seen.late.iter().copied().fold(0.0, f64::max);
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "{} requests; memory of the first quarter {memory:.1} MB, of the last {memory_last:.1}; \
-         descriptors {descriptors:.1} and {descriptors_last:.1}, {} at most; {} polls were foretold, the latest came {latest:.2} s late",
+        "{} requests; by quarters: memory {own:.1?} MB, with files {all:.1?} MB, descriptors {descriptors:.1?}; {} polls were \
+         foretold, the latest came {latest:.2} s late",
         seen.requests,
-        seen.usages.iter().map(|(_, count)| *count).max().unwrap_or_default(),
         seen.late.len(),
     )
     .unwrap();
-    assert!(memory_last <= memory * GROWTH, "memory grows");
-    assert!(descriptors_last <= descriptors * GROWTH, "descriptors grow");
+    assert!(own[3] <= own[0] * GROWTH, "memory grows");
+    assert!(descriptors[3] <= descriptors[0] * GROWTH, "descriptors grow");
     assert!(!seen.late.is_empty() && latest <= LATE_MAX, "a poll is late");
 }
 

@@ -370,8 +370,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     known.learn(request, (fetched, answer), (waits, is_again), now);
     if observer.shifted.remove(&feed) {
         (known.lifetime, known.wait) = (None, None);
-    }
-    if answer.status == 429 {
+    } else if answer.status == 429 {
         observer.hosts.insert(host, waits.or(Some((now, TimeDelta::hours(1)))));
     }
 }
