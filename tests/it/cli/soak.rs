@@ -160,6 +160,7 @@ impl Seen {
     fn foretell(&mut self, program: &Program, arrivals: &Receiver<Arrival>) {
         // What comes while the command runs may be of before or after what it says.
         self.take_arrivals(arrivals);
+        let now = clock::precise_now();
         let feeds = program.run(&["feeds", "--json"]).with(0).json();
         let asked: Vec<usize> = arrivals.try_iter().map(|(feed, _)| feed).collect();
         self.requests += asked.len();
@@ -167,7 +168,9 @@ impl Seen {
             let number = feed["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().unwrap();
             let next = feed["next_poll"].as_str().and_then(|next| next.parse().ok());
             self.foretold.remove(&number);
-            if let Some(next) = next.filter(|_| !asked.contains(&number)) {
+            // Those that are due at the start all at once come one after the other.
+            let is_ahead = |next: &DateTime<Utc>| *next > now && !asked.contains(&number);
+            if let Some(next) = next.filter(is_ahead) {
                 self.foretold.insert(number, next);
             }
         }
