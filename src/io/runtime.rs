@@ -51,6 +51,7 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
+    /// When something other than a tick was taken last.
     worked_at: Instant,
     /// How often memory was given back since then.
     gave_back: usize,

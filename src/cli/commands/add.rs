@@ -101,6 +101,7 @@ fn ask_for(desk: &Desk, address: &str, args: &AddArgs) -> Result<u32, Failure> {
         |engine, _, id| (id, engine.additions.get(&id).and_then(|one| one.login.clone())),
     )?;
     if let Some(login) = login {
+        desk.wait_until_kept()?;
         desk.tell(&login);
     }
     Ok(id)

@@ -149,7 +149,12 @@ pub fn put_back(
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let until_now = AddressBefore::of(subscription);
-    let from = AddressBefore::new(Box::new(before), proposed).put_back(subscription);
+    let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
+    let record = &mut subscription.record;
+    let from = std::mem::replace(&mut record.url, url);
+    (record.former, record.declined) = (former, declined);
+    record.feed_settings.allow_insecure = feed_settings.allow_insecure;
+    subscription.state.proposed = proposed;
     tell_move(engine, feed, from);
     save_and_show(engine, now, feed, until_now, None)
 }

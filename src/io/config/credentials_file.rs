@@ -75,7 +75,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     text.push_str(&table(credentials));
     // What does not read back would lock the program out.
     toml::from_str::<File>(&text).map_err(|error| cannot(&error.message()))?;
-    write(path, &text).map_err(|error| cannot(&error))
+    write(path, &text).map_err(|error| cannot(&system_words(&error)))
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {

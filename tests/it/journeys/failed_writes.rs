@@ -2,12 +2,14 @@
 //! for an answer that will not come.
 
 use backissue::engine::feeds::addition::Subscribe;
-use backissue::engine::feeds::subscription::{FormerAddress, ProposedMove};
+use backissue::engine::feeds::subscription::{
+    ArchiveAddress, FormerAddress, ProposedMove, Subscription,
+};
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
-use backissue::schedule::Pace;
+use backissue::schedule::{FeedStatus, Pace};
 use chrono::TimeDelta;
 
 use crate::support::rss::rss;
@@ -147,7 +149,13 @@ fn a_setting_that_cannot_be_written_is_as_it_was_before_with_its_plan() {
 
 #[test]
 fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_they_were() {
-    for answer in [TroubleAnswer::DeclineMove, TroubleAnswer::AcceptMove, TroubleAnswer::UndoMove] {
+    for answer in [
+        TroubleAnswer::DeclineMove,
+        TroubleAnswer::AcceptMove,
+        TroubleAnswer::UndoMove,
+        TroubleAnswer::AllowInsecure,
+        TroubleAnswer::Resume,
+    ] {
         let mut world = world();
         let former = FormerAddress {
             url: "https://former.example/feed".into(),
@@ -158,12 +166,23 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
         let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
         subscription.record.former.push(former);
         subscription.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+        subscription.state.archive = Some(ArchiveAddress {
+            current: None,
+            why: "it names none".into(),
+            insecure: false,
+            since: world.now,
+        });
+        subscription.state.facts.standing = FeedStatus::Archive;
+        subscription.state.facts.hints.expired = true;
         let before = world.feed(1).clone();
         world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
         world.tell(Request::Trouble(FeedKey(1), answer));
         assert!(world.notice().contains("the disk is full"), "{}", world.notice());
         assert_eq!(world.feed(1).record, before.record, "{answer:?}");
         assert_eq!(world.feed(1).state.proposed, before.state.proposed, "{answer:?}");
+        assert_eq!(world.feed(1).state.archive, before.state.archive, "{answer:?}");
+        let standing = |feed: &Subscription| feed.state.facts.standing;
+        assert_eq!(standing(world.feed(1)), standing(&before), "{answer:?}");
         world.tell(Request::Undo);
         assert_eq!(world.feed(1).record, before.record, "{answer:?}: nothing is to be taken back");
     }
