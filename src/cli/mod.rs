@@ -17,6 +17,7 @@ pub mod commands;
 mod desk;
 mod event_log;
 mod json;
+mod json_list;
 mod lookup;
 mod manual;
 mod owner;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::cli::args::EntriesArgs;
 use crate::cli::desk::Desk;
+use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup, time_args};
 use crate::engine::backfill::gap_rows;
@@ -45,7 +46,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
     let query = ListQuery { gaps: gap_rows::in_query(&engine, &query, now), ..query };
     let rows = desk.look(move |store| store.ordered(&query))?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
-    let mut listed = Vec::new();
+    let mut list = JsonList::new(desk);
     for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
         let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
         let entries = desk.look(move |store| store.entries(&keys)).unwrap_or_default().into_iter();
@@ -64,7 +65,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
                         if let Some(fields) = entry.as_object_mut().filter(|_| args.hidden) {
                             fields.insert("hidden".into(), Value::Bool(flags.is_hidden()));
                         }
-                        listed.push(entry);
+                        list.push(&entry);
                     } else {
                         desk.put(&entry_line(key, feed, kept, *flags));
                     }
@@ -72,7 +73,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
                 RowKey::Gap(key, gap) => {
                     let Some(gap) = gap_rows::shown(&engine, key, gap, now) else { continue };
                     if args.json {
-                        listed.push(json::gap(feed, &gap));
+                        list.push(&json::gap(feed, &gap));
                     } else {
                         desk.put(&gap_line(&engine, key, &gap, now));
                     }
@@ -81,7 +82,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
         }
     }
     if args.json {
-        desk.put(&json::text(&Value::Array(listed)));
+        list.end();
     }
     Ok(Done::All)
 }

@@ -1,10 +1,10 @@
 //! `backissue feeds`: the subscriptions with their sums, their state and their next poll.
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 
 use crate::cli::args::FeedsArgs;
 use crate::cli::desk::Desk;
+use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::engine::feeds::subscription::Subscription;
@@ -25,13 +25,16 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     let feeds: Vec<&Subscription> =
         engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
     if args.json {
-        let mut listed = Vec::new();
+        let mut list = JsonList::new(desk);
         for feed in feeds {
+            if desk.is_closed() {
+                return Ok(Done::All);
+            }
             let key = feed.key;
             let log = desk.look(move |store| store.poll_log(key))?;
-            listed.push(json::feed(&engine, feed, &log, now));
+            list.push(&json::feed(&engine, feed, &log, now));
         }
-        desk.put(&json::text(&Value::Array(listed)));
+        list.end();
         return Ok(Done::All);
     }
     if engine.feeds.is_empty() {
@@ -56,8 +59,11 @@ fn list_removed(
     let mut removed = recently_removed(engine, now);
     removed.retain(|(feed, _)| wanted.takes(feed));
     if json {
-        let listed = removed.iter().map(|(feed, until)| json::removed_feed(feed, *until));
-        desk.put(&json::text(&Value::Array(listed.collect())));
+        let mut list = JsonList::new(desk);
+        for (feed, until) in removed {
+            list.push(&json::removed_feed(feed, until));
+        }
+        list.end();
         return Ok(Done::All);
     }
     if removed.is_empty() {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::cli::args_changes::{FilterChange, FiltersArgs};
 use crate::cli::commands::changes::change_filters::{self, describe_filter};
 use crate::cli::desk::Desk;
+use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::entries::entry_filters;
@@ -28,8 +29,11 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FiltersArgs) -> Result<Done, Failu
     let rules = engine.filters.list.iter();
     let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
     if args.json {
-        let values = counted.map(|(rule, count)| in_json(&engine, rule, count, now));
-        desk.put(&pieces::text(&Value::Array(values.collect())));
+        let mut list = JsonList::new(desk);
+        for (rule, count) in counted {
+            list.push(&in_json(&engine, rule, count, now));
+        }
+        list.end();
         return Ok(Done::All);
     }
     if engine.filters.list.is_empty() {

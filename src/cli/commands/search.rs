@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::SearchArgs;
 use crate::cli::desk::Desk;
+use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::backfill::gap_rows;
@@ -36,7 +37,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
     let wanted = Arc::clone(&matching);
     let found = desk.look(move |store| store.search(&wanted))?;
     let marks = Arc::new(Marks::for_terms(&matching.terms));
-    let mut listed = Vec::new();
+    let mut list = JsonList::new(desk);
     for hit in found.iter().take(args.limit) {
         if desk.is_closed() {
             return Ok(Done::All);
@@ -48,13 +49,13 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
         })?;
         let Some(((kept, flags), snippet)) = shown else { continue };
         if args.json {
-            listed.push(in_json(&engine, *hit, &kept, flags, &snippet));
+            list.push(&in_json(&engine, *hit, &kept, flags, &snippet));
         } else {
             desk.put(&hit_lines(&engine, hit.key, &kept, flags, &marks, &snippet));
         }
     }
     if args.json {
-        desk.put(&pieces::text(&Value::Array(listed)));
+        list.end();
     }
     tell_count(desk, found.len(), args);
     Ok(Done::All)
@@ -123,8 +124,11 @@ fn print_gaps(desk: &Desk, engine: &Engine, matching: &Matching, args: &SearchAr
     listed.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
     listed.truncate(args.limit);
     if args.json {
-        let values = listed.iter().map(|(_, feed, gap)| pieces::gap(feed, gap));
-        desk.put(&pieces::text(&Value::Array(values.collect())));
+        let mut list = JsonList::new(desk);
+        for (_, feed, gap) in &listed {
+            list.push(&pieces::gap(feed, gap));
+        }
+        list.end();
     } else {
         for (at, feed, gap) in &listed {
             let (date, title) = (at.format("%Y-%m-%d"), feed.record.shown_title());

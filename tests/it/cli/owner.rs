@@ -45,6 +45,28 @@ fn a_second_process_has_its_command_done_by_the_one_that_has_the_store() {
 }
 
 #[test]
+fn a_list_that_is_too_long_to_be_held_back_comes_whole() {
+    let program = Program::new();
+    let title = "Acorn ".repeat(150);
+    let outline =
+        |feed| format!("<outline text='{title}{feed}' xmlUrl='http://127.0.0.1:1/{feed}'/>");
+    let outlines: String = (0..1500).map(outline).collect();
+    let list = format!("<opml version='2.0'><body>{outlines}</body></opml>");
+    let list = program.write("feeds.opml", list);
+    program.run(&["import", &list]).with(0);
+    let here = program.run(&["feeds", "--json"]).with(0);
+    assert!(here.out.len() > 1024 * 1024, "{} bytes", here.out.len());
+    let listed = here.json();
+    assert_eq!(listed.as_array().unwrap().len(), 1500);
+    let pretty = serde_json::to_string_pretty(&listed).unwrap();
+    assert!(here.out == pretty + "\n", "the text is that of one document");
+    watching(&program, |_| {
+        assert_eq!(program.run(&["feeds", "--json", "acorn"]).with(0).json()[1499], listed[1499]);
+        assert_eq!(program.run(&["feeds", "--json", "oak"]).with(0).out, "[]\n");
+    });
+}
+
+#[test]
 fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
     let program = Program::new();
     let title = || program.run(&["feeds", "--json"]).with(0).json()[0]["title"].clone();
