@@ -49,7 +49,9 @@ const COMMANDS: [&[&str]; 4] = [
 type Arrival = (usize, DateTime<Utc>);
 
 fn document(feed: usize) -> String {
-    let newest = clock::precise_now().timestamp() / ENTRY_EVERY;
+    // Never all feeds at the same time.
+    let shift = i64::try_from(feed).unwrap() % ENTRY_EVERY;
+    let newest = (clock::precise_now().timestamp() + shift) / ENTRY_EVERY;
     let mut text = format!("<rss version='2.0'><channel><title>Feed {feed}</title>");
     for number in (newest - ENTRIES..newest).rev() {
         write!(
