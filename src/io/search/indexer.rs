@@ -26,8 +26,9 @@ use crate::ui::input::ScreenInput;
 const START_PAUSE: Duration = Duration::from_millis(700);
 /// Changes within this time are written in one batch. Each batch costs a commit and, later, a merge.
 const GATHERED: Duration = Duration::from_millis(800);
-/// While changes keep coming, as in a poll of all feeds, they are gathered for so long.
-const GATHERED_MOST: Duration = Duration::from_secs(2);
+/// While changes keep coming they are gathered for so long: each batch takes some 16 MB for a moment, and whoever searches does
+/// not wait for its time.
+const GATHERED_MOST: Duration = Duration::from_secs(10);
 /// The writer with its memory is dropped after this time without work.
 const IDLE: Duration = Duration::from_secs(30);
 /// Progress is reported after so many entries.

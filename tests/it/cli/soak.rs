@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -24,9 +26,13 @@ const FEW: usize = 8;
 const SHORT: Duration = Duration::from_secs(3);
 /// Feeds of a long one.
 const MANY: usize = 1000;
-/// A feed has a new entry after so many seconds, and holds so many.
+/// A feed has a new entry after so many seconds, and holds so many; of those that many are read before a long run begins, so that
+/// what is kept is more than the store has in memory.
 const ENTRY_EVERY: i64 = 600;
 const ENTRIES: i64 = 10;
+const ENTRIES_BEFORE: i64 = 60;
+/// A long run is not measured for that long: what is needed for the first time is no growth.
+const BEGINNING: Duration = Duration::from_mins(5);
 /// One of so many answers is a fault.
 const FAULTS: u64 = 25;
 /// How much more memory the last quarter of a long run may hold than the first.
@@ -48,12 +54,12 @@ const COMMANDS: [&[&str]; 4] = [
 /// A request for a feed, and when it came.
 type Arrival = (usize, DateTime<Utc>);
 
-fn document(feed: usize) -> String {
+fn document(feed: usize, entries: i64) -> String {
     // Never all feeds at the same time.
     let shift = i64::try_from(feed).unwrap() % ENTRY_EVERY;
     let newest = (clock::precise_now().timestamp() + shift) / ENTRY_EVERY;
     let mut text = format!("<rss version='2.0'><channel><title>Feed {feed}</title>");
-    for number in (newest - ENTRIES..newest).rev() {
+    for number in (newest - entries..newest).rev() {
         write!(
             text,
             "<item><guid isPermaLink='false'>{feed}-{number}</guid><title>Acorn {number}</title><description>{}\
@@ -66,7 +72,12 @@ fn document(feed: usize) -> String {
 }
 
 /// Answers the requests of a connection, one after the other.
-async fn serve(mut stream: TcpStream, arrivals: Sender<Arrival>, mut dice: Dice) {
+async fn serve(
+    mut stream: TcpStream,
+    arrivals: Sender<Arrival>,
+    entries: Arc<AtomicI64>,
+    mut dice: Dice,
+) {
     let mut head = Vec::new();
     while let Ok(byte) = stream.read_u8().await {
         head.push(byte);
@@ -77,11 +88,12 @@ async fn serve(mut stream: TcpStream, arrivals: Sender<Arrival>, mut dice: Dice)
         let path = text.split(' ').nth(1).unwrap_or_default();
         let feed: usize = path.trim_start_matches("/feed/").parse().unwrap();
         arrivals.send((feed, clock::precise_now())).ok();
-        let body = document(feed);
+        let held = entries.load(Ordering::Relaxed);
+        let body = document(feed, held);
         let whole = |status: &str, body: &str| {
             format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         };
-        let answer = match if dice.one_in(FAULTS) { dice.roll(6) } else { 6 } {
+        let answer = match if held == ENTRIES && dice.one_in(FAULTS) { dice.roll(6) } else { 6 } {
             0 => whole("500 Internal Server Error", ""),
             1 => whole("503 Service Unavailable", ""),
             2 => {
@@ -104,16 +116,18 @@ async fn serve(mut stream: TcpStream, arrivals: Sender<Arrival>, mut dice: Dice)
     }
 }
 
-/// Starts a server; answers with its address and what is asked of it.
-fn start_server(threads: &Runtime) -> (String, Receiver<Arrival>) {
+/// Starts a server whose feeds hold so many entries; answers with its address and what is asked of it.
+fn start_server(threads: &Runtime, entries: &Arc<AtomicI64>) -> (String, Receiver<Arrival>) {
     let (sender, arrivals) = channel();
     let listener = threads.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
+    let entries = Arc::clone(entries);
     threads.spawn(async move {
         let mut number = 0;
         while let Ok((stream, _)) = listener.accept().await {
             number += 1;
-            tokio::spawn(serve(stream, sender.clone(), Dice::of(3, "connection", number)));
+            let dice = Dice::of(3, "connection", number);
+            tokio::spawn(serve(stream, sender.clone(), Arc::clone(&entries), dice));
         }
     });
     (format!("http://{address}"), arrivals)
@@ -243,18 +257,27 @@ fn the_reader_works_for_long_and_holds_no_more_than_before() {
         minutes.map_or((FEW, SHORT), |minutes| (MANY, Duration::from_secs(60 * minutes)));
     let threads =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let (address, arrivals) = start_server(&threads);
+    let entries = Arc::new(AtomicI64::new(ENTRIES));
+    let (address, arrivals) = start_server(&threads, &entries);
     let program = Program::new();
     program.write("config.toml", "[network]\nspace_loopback = false\n[poll]\nmin = \"1m\"\ndefault = \"1m\"\nlearn = false\n");
     let list: String = (1..=feeds).map(|feed| format!("{address}/feed/{feed}\n")).collect();
     let list = program.write("feeds.txt", list);
     program.run(&["import", &list]).with(0);
+    if minutes.is_some() {
+        entries.store(ENTRIES_BEFORE, Ordering::Relaxed);
+        program.run(&["poll", "--all"]).with(0);
+        entries.store(ENTRIES, Ordering::Relaxed);
+    }
     let mut session = program.start_reader();
     if minutes.is_none() {
-        // Some fail: its status says so. A long run has time to begin by itself.
+        // Some fail: its status says so.
         program.run(&["poll", "--all"]);
     }
     session.until_it_says("Feed 1");
+    if minutes.is_some() {
+        work(&program, &mut session, &arrivals, BEGINNING);
+    }
     let seen = work(&program, &mut session, &arrivals, time);
     ask_to_end(session.child.process_id().unwrap());
     assert!(session.ended().success());
