@@ -88,12 +88,12 @@ async fn serve(
         let path = text.split(' ').nth(1).unwrap_or_default();
         let feed: usize = path.trim_start_matches("/feed/").parse().unwrap();
         arrivals.send((feed, clock::precise_now())).ok();
-        let held = entries.load(Ordering::Relaxed);
-        let body = document(feed, held);
+        let count = entries.load(Ordering::Relaxed);
+        let body = document(feed, count);
         let whole = |status: &str, body: &str| {
             format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         };
-        let answer = match if held == ENTRIES && dice.one_in(FAULTS) { dice.roll(6) } else { 6 } {
+        let answer = match if count == ENTRIES && dice.one_in(FAULTS) { dice.roll(6) } else { 6 } {
             0 => whole("500 Internal Server Error", ""),
             1 => whole("503 Service Unavailable", ""),
             2 => {
