@@ -12,6 +12,7 @@ use super::body::{BodyLimits, Decoding};
 use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
 use super::failures::{classify_error, is_hung_up};
 use super::limits::Limits;
+use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
 use super::request_headers::{self, FetchCredentials};
@@ -25,8 +26,6 @@ use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
 use crate::io::system::words::is_out_of_files_now;
 
-/// Documents that are parsed at the same time: each may take several times its size in memory.
-const PARSED_AT_ONCE: usize = 4;
 /// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
 /// together.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
@@ -42,7 +41,7 @@ pub struct Http {
     credentials: Vec<Credentials>,
     /// One for each request that may be under way; those that are begun beyond them wait.
     requests: Semaphore,
-    parsing: Semaphore,
+    parsing: ParseThreads,
     large: Semaphore,
 }
 
@@ -63,7 +62,7 @@ impl Http {
             limits,
             credentials: settings.credentials.clone(),
             requests: Semaphore::new(settings.parallel.min(Semaphore::MAX_PERMITS)),
-            parsing: Semaphore::new(PARSED_AT_ONCE),
+            parsing: ParseThreads::new(),
             large: Semaphore::new(1),
         })
     }
@@ -195,8 +194,7 @@ impl Http {
         if kind == RequestKind::Picture {
             return Ok(Answer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
-        let _turns = (turn, self.parsing.acquire().await);
-        let read = tokio::task::spawn_blocking(move || {
+        let read = self.parsing.run(move || {
             if kind == RequestKind::Page {
                 return AnswerBody::Article(extract_article(
                     &bytes,
@@ -210,9 +208,10 @@ impl Http {
                 AnswerBody::Listing,
             )
         });
-        let body = read
-            .await
-            .map_err(|_| FetchFailure::Protocol("the answer could not be read".into()))?;
+        let body = read.await;
+        drop(turn);
+        let body =
+            body.ok_or_else(|| FetchFailure::Protocol("the answer could not be read".into()))?;
         Ok(Answer { body, ..answer })
     }
 
