@@ -1,6 +1,7 @@
 //! Threads that read documents. They are apart from those of the runtime, where names are resolved and commands waited for: a
 //! document waits for none of these, and only a few threads have memory of their own for what is read.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -8,8 +9,6 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use tokio::sync::oneshot;
-
-use crate::io::panics::catch_panic;
 
 /// Documents that are read at the same time, at least and at most: each may take several times its size in memory.
 const THREADS_MIN: usize = 2;
@@ -45,7 +44,8 @@ impl ParseThreads {
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         let job = move || {
-            if let Some(done) = catch_panic(work) {
+            // The thread goes on; the panic is a fault of the program and is reported as one.
+            if let Ok(done) = catch_unwind(AssertUnwindSafe(work)) {
                 // Who does not wait any more needs no answer.
                 answer.send(done).ok();
             }
