@@ -30,6 +30,8 @@
 //! 8. Everything from the network has a limit, a named constant.
 //! 9. A late answer is harmless: an unknown fetch is dropped.
 
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod demo;
 pub mod engine;

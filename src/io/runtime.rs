@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -28,16 +28,12 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
-use crate::io::system::memory;
 use crate::io::system::words::system_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ScreenSettings;
 
-/// How long after the last work memory is given back: longer than the allocator keeps what was freed; and once more, for what
-/// other threads freed since.
-const GIVES_BACK_AFTER: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
 /// Visits of other hands taken between two frames.
@@ -51,10 +47,6 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
-    /// When something other than a tick was taken last.
-    worked_at: Instant,
-    /// How often memory was given back since then.
-    gave_back: usize,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
     /// Where other hands' visits go in.
@@ -179,8 +171,6 @@ impl<P: Program> Runtime<P> {
             sender,
             inputs,
             watch: SleepWatch::start(),
-            worked_at: clock::instant(),
-            gave_back: 0,
             external_runs: VecDeque::new(),
             visitors,
             visits,
@@ -262,6 +252,13 @@ impl<P: Program> Runtime<P> {
     }
 
     fn receive(&mut self, visit: Visit) -> Option<Ending> {
+        // Whoever waited until something is written comes after the answer that says whether it is.
+        for _ in 0..self.inputs.len() {
+            let Ok(input) = self.inputs.try_recv() else { break };
+            if let Some(ending) = self.tell(input) {
+                return Some(ending);
+            }
+        }
         visit(self);
         self.show_watchers();
         self.ending.take()
@@ -298,23 +295,16 @@ impl<P: Program> Runtime<P> {
 
     /// The next input, or a tick when it is time for one.
     pub(super) async fn next(&mut self) -> Happening {
-        loop {
-            let now = clock::precise_now();
-            let pause = self.program.engine().next_wake(now).signed_duration_since(now);
-            let rest = GIVES_BACK_AFTER.get(self.gave_back).map(|after| self.worked_at + *after);
-            let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
-            tokio::select! {
-                biased;
-                input = self.inputs.recv() => {
-                    return Happening::Input(input.unwrap_or(Input::Request(Request::Stop).into()));
-                }
-                Some(visit) = self.visits.recv() => return Happening::Visit(visit),
-                () = tokio::time::sleep(pause) => return Happening::Input(Input::Tick.into()),
-                () = tokio::time::sleep_until(rest.unwrap_or(self.worked_at).into()), if rest.is_some() => {
-                    self.gave_back = self.gave_back.saturating_add(1);
-                    memory::give_back();
-                }
+        let now = clock::precise_now();
+        let pause = self.program.engine().next_wake(now).signed_duration_since(now);
+        let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
+        tokio::select! {
+            biased;
+            input = self.inputs.recv() => {
+                Happening::Input(input.unwrap_or(Input::Request(Request::Stop).into()))
             }
+            Some(visit) = self.visits.recv() => Happening::Visit(visit),
+            () = tokio::time::sleep(pause) => Happening::Input(Input::Tick.into()),
         }
     }
 
@@ -330,9 +320,6 @@ impl<P: Program> Runtime<P> {
         let mut effects = Vec::new();
         let input = input.into();
         log_input(&input);
-        if !matches!(input, ScreenInput::Engine(Input::Tick)) {
-            (self.worked_at, self.gave_back) = (clock::instant(), 0);
-        }
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
