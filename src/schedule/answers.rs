@@ -23,6 +23,8 @@ impl Facts {
         };
         self.cache = Some(cache);
         self.retry_after = Wait::of_answer(status, headers, received_at);
+        // Who was asked after the host had wanted to be left alone, and was answered, is welcome (SPEC B.4 rule 3).
+        self.host_wait = self.host_wait.filter(|wait| started < wait.received_at);
         self.succeeded_at(started);
     }
 
@@ -103,6 +105,18 @@ mod tests {
             facts.record_failure(PollFailure::Status(429), &headers("90000"), asked, asked);
             facts.record_failure(PollFailure::Status(503), &headers(seconds), again, again);
             assert_eq!(facts.retry_after.map(|wait| wait.seconds), Some(kept), "{first} {seconds}");
+        }
+    }
+
+    #[test]
+    fn a_good_answer_ends_the_wait_for_its_host_unless_it_was_asked_for_before() {
+        let (none, asked) = (TimingHeaders::default(), instant(5000));
+        let wait = TimingHeaders { retry_after: Some("90000"), ..none };
+        for (started, waits) in [(4990, true), (5000, false), (6000, false)] {
+            let host_wait = Wait::of_answer(429, &wait, asked);
+            let mut facts = Facts { host_wait, ..Facts::default() };
+            facts.record_success(200, &none, instant(started), instant(6000));
+            assert_eq!(facts.host_wait.is_some(), waits, "{started}");
         }
     }
 
