@@ -124,19 +124,28 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
             engine.tell(Event::FeedsChanged);
             Vec::new()
         }
-        Some(Rollback::Address { feed, before, change }) => {
+        Some(Rollback::Address { feed, changed, change }) => {
             engine.undo.forget(change);
-            let before = later_changes::address_to_show(engine, stored.id, feed, before);
-            if let Some(before) = before {
-                feed_moves::show_address(engine, now, feed, before);
-            }
+            let changed = later_changes::address_to_show(engine, stored.id, feed, changed);
+            let mut effects = changed.map_or_else(Vec::new, |changed| {
+                feed_moves::show_address(engine, now, feed, &changed)
+            });
+            effects.extend(later_changes::write_again(engine, stored.id, feed));
+            effects
+        }
+        Some(Rollback::Merged { from, into, tags, change }) => {
+            engine.undo.forget(change);
+            feed_moves::part_again(engine, now, from, into, &tags);
             Vec::new()
         }
         Some(Rollback::Settings { before, change }) => {
             engine.undo.forget(change);
+            let feeds: Vec<FeedKey> = before.iter().map(|(feed, _)| *feed).collect();
             let before = later_changes::settings_to_show(engine, stored.id, before);
             feed_settings::show_settings(engine, now, before);
-            Vec::new()
+            let again =
+                feeds.into_iter().map(|feed| later_changes::write_again(engine, stored.id, feed));
+            again.flatten().collect()
         }
     }
 }
@@ -182,10 +191,7 @@ pub(super) fn failed(
     let StoreFailure { text: why, no_room } = why;
     match subject {
         JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why, no_room),
-        JobSubject::History(feed) => {
-            walks::not_kept(engine, feed, why);
-            return Vec::new();
-        }
+        JobSubject::History(feed) => walks::not_kept(engine, feed),
         JobSubject::Records => {
             engine.unsaved = engine.unsaved.saturating_sub(1);
             engine.not_saved = Some(why.clone());
@@ -227,7 +233,7 @@ fn wait_for_room(
         engine.complain(why);
     }
     engine.room_awaited = Some(now.checked_add_signed(ROOM_PAUSE).unwrap_or(now));
-    let waiting = engine.polls.keys().copied().collect();
+    let waiting = engine.polls.keys().chain(engine.backfills.keys()).copied().collect();
     stop_polls::stop(engine, now, waiting)
 }
 
@@ -265,6 +271,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             Vec::new()
         }
         Answer::Absorbed { into, counters } => {
+            engine.unsaved = engine.unsaved.saturating_sub(1);
             if let Some(subscription) = engine.feeds.get_mut(&into) {
                 subscription.counters = counters;
             }

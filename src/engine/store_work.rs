@@ -62,6 +62,8 @@ pub enum Job {
         from: FeedKey,
         /// The feed that goes on.
         into: FeedKey,
+        /// The lasting parts of both, written once the entries are handed over.
+        records: Vec<(FeedKey, SubscriptionRecord)>,
     },
     /// Sets or clears a mark: [`Answer::Marked`].
     Mark {
@@ -339,13 +341,12 @@ impl Job {
             Self::Commit(commit) => JobSubject::Poll(commit.feed),
             Self::KeepHistory(commit) => JobSubject::History(commit.feed),
             Self::ReadNodes(feed) => JobSubject::History(*feed),
-            Self::SaveRecords(_) => JobSubject::Records,
+            Self::SaveRecords(_) | Self::Absorb { .. } => JobSubject::Records,
             Self::ReadRows(wanted) => JobSubject::Rows(wanted.list),
             Self::ReadEntry(key) => JobSubject::Entry(*key),
             Self::ReadPublications(feed) => JobSubject::Publications(*feed),
             Self::ReadNewEntries(_) => JobSubject::NewEntries,
             Self::Mark { entries: MarkedEntries::These(_), .. }
-            | Self::Absorb { .. }
             | Self::Restore(..)
             | Self::SaveFilters(_)
             | Self::SaveSearches(_) => JobSubject::Change,

@@ -355,13 +355,12 @@ pub fn kept(
 }
 
 /// What an answer changed could not be written: the walk ends where it was.
-pub fn not_kept(engine: &mut Engine, feed: FeedKey, why: String) {
+pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
     let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
     if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
         subscription.history = before;
         subscription.history.asking = None;
     }
-    engine.complain(why);
 }
 
 /// The walk ends for now: what it left is written, and the reader is told if there is something to tell.

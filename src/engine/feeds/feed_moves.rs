@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{AddressBefore, ProposedMove, Subscription, SubscriptionRecord};
+use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use super::unsubscribe;
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::effect::Effect;
@@ -15,6 +15,7 @@ use crate::engine::poll::redirects::{PendingMove, propose, replace_address};
 use crate::engine::poll::{manual_poll, plans};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::undo::address_change::{AddressChange, AddressParts};
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::history::FeedKey;
@@ -32,7 +33,7 @@ pub fn after_merge(
     // Another subscription may have moved there while this one was written.
     let is_taken = subscribed_as(engine, &to).is_some_and(|other| other != feed);
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = AddressBefore::of(subscription);
+    let before = AddressParts::of(subscription);
     let Subscription { record, state, .. } = subscription;
     if !shared || is_taken {
         propose(state, now, to, public);
@@ -96,10 +97,11 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     };
     given_up.record.ended = Some(now);
     let mut records = vec![(from, given_up.record.clone())];
+    let mut taken = Vec::new();
     if let Some(kept) = engine.feeds.get_mut(&into) {
         let tags = given_up.record.tags.iter().filter(|tag| !kept.record.tags.contains(tag));
-        let tags: Vec<String> = tags.cloned().collect();
-        kept.record.tags.extend(tags);
+        taken = tags.cloned().collect();
+        kept.record.tags.extend(taken.iter().cloned());
         records.push((into, kept.record.clone()));
         let text = format!(
             "'{}' goes on as '{}'",
@@ -110,13 +112,27 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     }
     engine.ended.insert(from, given_up);
     engine.tell_when_durable(from, Event::SubscriptionEnded(from));
-    engine.undo.push(Step::Unsubscribed(from));
+    let change = Some(engine.undo.push(Step::Unsubscribed(from)));
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedsChanged);
     let mut effects = Vec::from_iter(dropped);
-    effects.push(Effect::store(Job::Absorb { from, into }));
-    effects.push(Effect::store(Job::SaveRecords(records)));
+    let rollback = Rollback::Merged { from, into, tags: taken, change };
+    effects.push(Effect::store_ahead(Job::Absorb { from, into, records }, rollback));
     effects
+}
+
+/// That a subscription goes on as another one could not be written: both are as they were.
+pub fn part_again(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    from: FeedKey,
+    into: FeedKey,
+    tags: &[String],
+) {
+    if let Some(kept) = engine.feeds.get_mut(&into) {
+        kept.record.tags.retain(|tag| !tags.contains(tag));
+    }
+    unsubscribe::put_back(engine, now, from, true);
 }
 
 /// The reader takes a move back: the former address is stored again, and the new one is not taken any more.
@@ -148,7 +164,7 @@ pub fn put_back(
     proposed: Option<ProposedMove>,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let until_now = AddressBefore::of(subscription);
+    let until_now = AddressParts::of(subscription);
     let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
     let record = &mut subscription.record;
     let from = std::mem::replace(&mut record.url, url);
@@ -160,16 +176,42 @@ pub fn put_back(
 }
 
 /// What changed of an address, or of what is proposed, could not be written: it is as it was before.
-pub fn show_address(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, before: AddressBefore) {
+pub fn show_address(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    changed: &AddressChange,
+) -> Vec<Effect> {
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        let from = before.put_back(subscription);
+        let windows = subscription.history.windows.clone();
+        let from = changed.take_back(subscription);
+        let remembered = subscription.history.windows != windows;
+        let state = subscription.state.clone();
+        follow_answer(engine, feed, &changed.reversed());
         move_waiting(engine, feed, &from);
+        rate_limits::heed_host(engine, now, feed);
         plans::replan(engine, feed, now);
         engine.tell(Event::FeedsChanged);
-    } else if let Some(given_up) = engine.ended.get_mut(&feed) {
-        // It may come back yet, where that it was given up cannot be written either.
-        before.put_back(given_up);
+        // They are written apart from the record, and may have been although that was not.
+        let mut effects = vec![Effect::store(Job::SaveState(feed, state))];
+        if remembered && !engine.backfills.contains_key(&feed) {
+            effects.extend(write_record(engine, feed));
+        }
+        return effects;
     }
+    if let Some(given_up) = engine.ended.get_mut(&feed) {
+        // It may come back yet, where that it was given up cannot be written either.
+        changed.take_back(given_up);
+    }
+    Vec::new()
+}
+
+/// What a poll under way, or a network that is gone, may bring a feed back to holds what changed of its address meanwhile.
+fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &AddressChange) {
+    if let Some(poll) = engine.polls.get_mut(&feed) {
+        poll.follow_answer(changed);
+    }
+    engine.reachability.follow_answer(feed, changed);
 }
 
 /// Changes a subscription as the reader asked; it can be taken back.
@@ -180,7 +222,7 @@ pub fn changed(
     change: impl FnOnce(&mut Subscription) -> String,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = AddressBefore::of(subscription);
+    let before = AddressParts::of(subscription);
     let step = Step::Readdressed {
         feed,
         before: Box::new(subscription.record.clone()),
@@ -220,17 +262,20 @@ pub fn save_and_show(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    before: AddressBefore,
+    before: AddressParts,
     change: Option<ChangeId>,
 ) -> Vec<Effect> {
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+    let changed = Box::new(AddressChange::since(before, subscription));
+    follow_answer(engine, feed, &changed);
     let Some(Subscription { record, state, .. }) = engine.feeds.get(&feed) else {
         return Vec::new();
     };
     engine.unsaved = engine.unsaved.saturating_add(1);
-    let rollback = Rollback::Address { feed, before, change };
+    let rollback = Rollback::Address { feed, changed, change };
     vec![
         Effect::store_ahead(Job::SaveRecords(vec![(feed, record.clone())]), rollback),
         Effect::store(Job::SaveState(feed, state.clone())),

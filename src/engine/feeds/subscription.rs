@@ -242,48 +242,6 @@ impl SubscriptionRecord {
     }
 }
 
-/// What a change of an address, or an answer about the feed's standing, may change of a subscription: as it was before.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AddressBefore {
-    url: String,
-    former: Vec<FormerAddress>,
-    declined: Option<String>,
-    allow_insecure: bool,
-    ignore_expired: bool,
-    proposed: Option<ProposedMove>,
-    archive: Option<ArchiveAddress>,
-    standing: FeedStatus,
-}
-
-impl AddressBefore {
-    /// That of a subscription as it is.
-    pub fn of(subscription: &Subscription) -> Self {
-        let Subscription { record, state, .. } = subscription;
-        Self {
-            url: record.url.clone(),
-            former: record.former.clone(),
-            declined: record.declined.clone(),
-            allow_insecure: record.feed_settings.allow_insecure,
-            ignore_expired: record.feed_settings.ignore_expired,
-            proposed: state.proposed.clone(),
-            archive: state.archive.clone(),
-            standing: state.facts.standing,
-        }
-    }
-
-    /// Puts it back; returns the address that the subscription had until now.
-    pub fn put_back(self, subscription: &mut Subscription) -> String {
-        let Subscription { record, state, .. } = subscription;
-        let from = std::mem::replace(&mut record.url, self.url);
-        (record.former, record.declined) = (self.former, self.declined);
-        record.feed_settings.allow_insecure = self.allow_insecure;
-        record.feed_settings.ignore_expired = self.ignore_expired;
-        (state.proposed, state.archive) = (self.proposed, self.archive);
-        state.facts.standing = self.standing;
-        from
-    }
-}
-
 /// Everything a store gives back of a subscription when it is opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedSubscription {

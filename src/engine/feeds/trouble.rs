@@ -4,13 +4,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
 use super::feed_moves;
-use super::subscription::{AddressBefore, Obstacle, Subscription};
+use super::subscription::{Obstacle, Subscription};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::undo::address_change::AddressParts;
 use crate::history::{FeedKey, HistoryStatus};
 use crate::schedule::FeedStatus;
 
@@ -374,7 +375,7 @@ fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec
 /// Polls a feed that ended by plan again, and at once.
 fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = AddressBefore::of(subscription);
+    let before = AddressParts::of(subscription);
     let Subscription { record, state, .. } = subscription;
     record.feed_settings.ignore_expired |= state.facts.hints.expired;
     let facts = &mut state.facts;

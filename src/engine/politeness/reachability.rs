@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::host_queue::{is_loopback, site_of};
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::fetch::{FailureClass, Fetched};
+use crate::engine::undo::address_change::AddressChange;
 use crate::history::FeedKey;
 
 /// Different hosts in a row that cannot be reached.
@@ -96,6 +97,13 @@ impl Reachability {
         }
         self.answered = Some((site, now));
         Sign::Online
+    }
+
+    /// The reader answered something about a feed whose host could not be reached: what it may go back to holds that too.
+    pub fn follow_answer(&mut self, feed: FeedKey, changed: &AddressChange) {
+        for suspect in self.suspects.iter_mut().filter(|suspect| suspect.feed == feed) {
+            changed.reversed().take_back_in_state(&mut suspect.before);
+        }
     }
 
     /// Whether another site than that of `url` answered a moment ago.

@@ -7,6 +7,7 @@ use super::fetch::FetchId;
 use super::poll_request::{Again, Sent};
 use super::redirects::PendingMove;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+use crate::engine::undo::address_change::AddressChange;
 use crate::history::HistoryRecord;
 use crate::schedule::SettledBy;
 
@@ -59,6 +60,19 @@ impl Poll {
     /// Whether no document of the feed was read before.
     pub fn is_first(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.state.facts.last_ok.is_none())
+    }
+
+    /// The reader answered something about the feed meanwhile, or the answer could not be written (`changed` the other way round):
+    /// what the feed may go back to holds that too.
+    pub(in crate::engine) fn follow_answer(&mut self, changed: &AddressChange) {
+        let undone = changed.reversed();
+        for state in [&mut self.at_start, &mut self.uncounted].into_iter().flatten() {
+            undone.take_back_in_state(state);
+        }
+        if let Some(before) = &mut self.before {
+            undone.take_back_in_state(&mut before.state);
+            undone.take_back_in_record(&mut before.record);
+        }
     }
 
     pub fn at(stage: PollStage) -> Self {

@@ -330,3 +330,61 @@ pub fn commit_failed(
     let result = PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()));
     end_poll(engine, now, PollResult { status, ..result });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
+    use crate::engine::request::TroubleAnswer;
+    use crate::engine::settings::Settings;
+    use crate::engine::store_results::stored_or_failed;
+    use crate::engine::store_work::{JobSubject, StoreFailure, Stored};
+
+    const FEED: FeedKey = FeedKey(1);
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    /// A feed that may move, and whose answer is being written.
+    fn engine() -> Engine {
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
+        let record = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
+        let mut subscription = Subscription::new(FEED, record);
+        let to = "https://b.example/".to_owned();
+        subscription.state.proposed = Some(ProposedMove { to, public: true, since: NOW });
+        let mut poll = Poll::at(PollStage::Writing);
+        let Subscription { state, record, history, .. } = subscription.clone();
+        poll.before = Some(Box::new(FeedBefore { state, record, history }));
+        engine.feeds.insert(FEED, subscription);
+        engine.polls.insert(FEED, poll);
+        engine
+    }
+
+    fn is_asked(engine: &Engine) -> (&str, bool) {
+        let feed = &engine.feeds[&FEED];
+        (&feed.record.url, feed.state.proposed.is_some())
+    }
+
+    #[test]
+    fn a_poll_that_cannot_be_written_leaves_what_was_answered_meanwhile() {
+        let mut engine = engine();
+        let answer = TroubleAnswer::AcceptMove;
+        crate::engine::feeds::trouble::apply_answer(&mut engine, NOW, FEED, answer).unwrap();
+        assert_eq!(is_asked(&engine), ("https://b.example/", false));
+        commit_failed(&mut engine, NOW, FEED, "the disk is full", true);
+        assert_eq!(is_asked(&engine), ("https://b.example/", false));
+    }
+
+    #[test]
+    fn a_poll_and_an_answer_that_cannot_be_written_leave_what_was_before_both() {
+        let mut engine = engine();
+        let answer = TroubleAnswer::AcceptMove;
+        let mut effects =
+            crate::engine::feeds::trouble::apply_answer(&mut engine, NOW, FEED, answer).unwrap();
+        crate::engine::store_results::register_work(&mut engine, &mut effects);
+        let id = *engine.rollbacks.keys().next().unwrap();
+        let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
+        let stored = Stored { id, subject: JobSubject::Records, result };
+        stored_or_failed(&mut engine, NOW, stored);
+        commit_failed(&mut engine, NOW, FEED, "the disk is full", true);
+        assert_eq!(is_asked(&engine), ("https://a.example/", true));
+    }
+}

@@ -1,8 +1,8 @@
 //! What was shown ahead of a write, so that a write that fails takes back exactly that.
 
+use super::address_change::AddressChange;
 use super::undo_stack::ChangeId;
 use crate::engine::feeds::chosen_settings::Chosen;
-use crate::engine::feeds::subscription::AddressBefore;
 use crate::engine::saved_searches::SavedSearch;
 use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag};
@@ -57,8 +57,19 @@ pub enum Rollback {
     Address {
         /// Which one.
         feed: FeedKey,
-        /// As it was before.
-        before: AddressBefore,
+        /// What that changed.
+        changed: Box<AddressChange>,
+        /// The step of undo that goes with it.
+        change: Option<ChangeId>,
+    },
+    /// A subscription goes on as another one.
+    Merged {
+        /// The one that was given up.
+        from: FeedKey,
+        /// The one that goes on.
+        into: FeedKey,
+        /// Tags that this one has from the other.
+        tags: Vec<String>,
         /// The step of undo that goes with it.
         change: Option<ChangeId>,
     },

@@ -61,6 +61,8 @@ impl Store {
                 counters.next_seq = counters.next_seq.saturating_add(1);
             }
         }
+        let bytes = added.values().filter_map(|entry| Some(entry.body.as_ref()?.len()));
+        self.check_room_for_texts(bytes.fold(0, usize::saturating_add))?;
         self.write_absorbed(into, counters, changed, added)?;
         self.hand_pages(from, into, &now_as)?;
         self.hand_places(from, into, &now_as)?;

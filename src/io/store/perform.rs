@@ -63,8 +63,11 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             store.save_records(&records)?;
             Some(Answer::RecordsSaved)
         }
-        Job::Absorb { from, into } => {
-            Some(Answer::Absorbed { into, counters: store.absorb(from, into)? })
+        Job::Absorb { from, into, records } => {
+            // What is handed over twice is there once: a record that cannot be written leaves both feeds as they are shown.
+            let counters = store.absorb(from, into)?;
+            store.save_records(&records)?;
+            Some(Answer::Absorbed { into, counters })
         }
         Job::Mark { entries, flag, value } => {
             let (keys, whole_list) = match entries {

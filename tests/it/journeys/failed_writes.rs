@@ -174,6 +174,9 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
         });
         subscription.state.facts.standing = FeedStatus::Archive;
         subscription.state.facts.hints.expired = true;
+        subscription.state.facts.failures = 3;
+        subscription.state.failing_since = Some(world.now);
+        subscription.history.windows.sizes.push(3);
         let before = world.feed(1).clone();
         world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
         world.tell(Request::Trouble(FeedKey(1), answer));
@@ -183,9 +186,43 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
         assert_eq!(world.feed(1).state.archive, before.state.archive, "{answer:?}");
         let standing = |feed: &Subscription| feed.state.facts.standing;
         assert_eq!(standing(world.feed(1)), standing(&before), "{answer:?}");
+        assert_eq!(world.feed(1).state.facts.failures, 3, "{answer:?}");
+        assert_eq!(world.feed(1).state.failing_since, before.state.failing_since, "{answer:?}");
+        assert_eq!(world.feed(1).history.windows, before.history.windows, "{answer:?}");
         world.tell(Request::Undo);
         assert_eq!(world.feed(1).record, before.record, "{answer:?}: nothing is to be taken back");
     }
+}
+
+#[test]
+fn a_feed_that_cannot_go_on_as_another_one_stays_with_its_question() {
+    let (notes, tower) =
+        (rss("Orchard Notes", &[("a", "Wax", 1, "a")]), "https://tower.example/feed");
+    let bells = rss("Tower", &[("b", "Bells", 2, "b")]);
+    let feeds: [(&str, &str, &[&str]); 2] =
+        [(NOTES, &notes, &["garden"]), (tower, &bells, &["music"])];
+    let mut world = World::subscribed(120, 36, &feeds);
+    let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
+    let proposed = ProposedMove { to: tower.to_owned(), public: true, since: world.now };
+    subscription.state.proposed = Some(proposed);
+    let before = (world.feed(1).clone(), world.feed(2).clone());
+    world.failing.push(|job| matches!(job, Job::Absorb { .. }));
+    world.tell(Request::Trouble(FeedKey(1), TroubleAnswer::AcceptMove));
+    assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+    assert_eq!(subscribed(&world), (2, 2));
+    assert_eq!(world.feed(1).record, before.0.record);
+    assert_eq!(world.feed(1).state.proposed, before.0.state.proposed);
+    assert!(world.feed(1).plan.next_poll.is_some(), "it has its time");
+    assert_eq!(world.feed(2).record, before.1.record);
+    world.tell(Request::Undo);
+    assert!(world.notice().contains("nothing to undo"), "{}", world.notice());
+    world.tell(Request::Trouble(FeedKey(1), TroubleAnswer::AcceptMove));
+    assert_eq!(subscribed(&world), (1, 1));
+    assert_eq!(
+        (world.feed(2).counters.total, &world.feed(2).record.tags[..]),
+        (2, &["music".to_owned(), "garden".to_owned()][..])
+    );
+    assert_eq!(world.reload().engine.feeds[&FeedKey(2)].counters.total, 2);
 }
 
 #[test]

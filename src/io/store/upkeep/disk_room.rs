@@ -51,6 +51,15 @@ impl Store {
         self.check_room_for(needed)
     }
 
+    /// An error if there is no room for texts of so many bytes.
+    pub(in crate::io::store) fn check_room_for_texts(
+        &self,
+        bytes: usize,
+    ) -> Result<(), StoreError> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(GROWTH);
+        self.check_room_for(bytes.saturating_add(FREE_MIN))
+    }
+
     /// An error if there are not so many bytes free.
     pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
         match (self.measure_room)(&self.data) {
