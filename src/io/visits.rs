@@ -193,7 +193,7 @@ impl Hand {
                 Err(_) => {
                     // The loop is there: it is the index that cannot be written.
                     self.visit(|_| ())?;
-                    let why = "the search index cannot be written; run 'backissue doctor'";
+                    let why = "the search index cannot be written now, and lacks what is new; if the disk is not full, run 'backissue doctor'";
                     return Err(StoreError::Search(why.to_owned()));
                 }
             }

@@ -31,8 +31,14 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
         return Ok(print_gaps(desk, &engine, &matching, args));
     }
     let matching = Arc::new(matching);
-    if !matching.terms.is_empty() {
-        catch_up(desk)?;
+    if !matching.terms.is_empty()
+        && let Err(behind) = catch_up(desk)
+    {
+        if behind.loop_ended || desk.is_closed() {
+            return Err(behind);
+        }
+        // What was indexed before is found all the same.
+        desk.tell(&behind.sentence);
     }
     let wanted = Arc::clone(&matching);
     let found = desk.look(move |store| store.search(&wanted))?;

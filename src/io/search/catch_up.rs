@@ -127,8 +127,11 @@ impl CatchUp {
             }
             *slot = stamp;
             // An entry whose record is damaged has no words; the doctor says so.
-            if let Some((kept, body)) = texts.remove(&seq) {
-                writer.add(key, stamp, &kept, body.as_ref())?;
+            if let Some((kept, body)) = texts.remove(&seq)
+                && let Err(error) = writer.add(key, stamp, &kept, body.as_ref())
+            {
+                // The thread that writes has ended; it says why only when it is waited for.
+                return Err(writer.commit().err().unwrap_or(error));
             }
             self.uncommitted = self.uncommitted.saturating_add(1);
         }

@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TantivyDocument, TextFieldIndexing,
     TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use crate::feed::text::strip_markup;
 use crate::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
 use crate::io::private_files::create_private_folder;
+use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
 use crate::search::WordScanner;
 
 /// Names of the tokenizer and of the field of stamps. They carry the version of the index: one of another version is
@@ -28,18 +31,58 @@ const TEXT_BYTES_MAX: usize = 1_000_000;
 
 /// Why the index cannot be used, as a part of a sentence.
 #[derive(Debug, thiserror::Error)]
-#[error("the search index cannot be used ({0}); 'backissue doctor --repair' rebuilds it")]
-pub struct IndexError(pub(super) String);
+pub enum IndexError {
+    /// The system refuses room, memory or a file for now: the index itself is sound.
+    #[error(
+        "the search index cannot be written ({0}): what is new is found as soon as that has passed"
+    )]
+    Passing(String),
+    /// It is damaged, or of another version.
+    #[error("the search index cannot be used ({0}); 'backissue doctor --repair' rebuilds it")]
+    Unusable(String),
+}
 
-impl From<tantivy::TantivyError> for IndexError {
-    fn from(error: tantivy::TantivyError) -> Self {
-        Self(error.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
+impl From<TantivyError> for IndexError {
+    fn from(error: TantivyError) -> Self {
+        match system_error(&error) {
+            Some(error) => Self::of_system(error),
+            None => {
+                Self::Unusable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
+            }
+        }
     }
 }
 
 impl From<std::io::Error> for IndexError {
     fn from(error: std::io::Error) -> Self {
-        Self(error.to_string())
+        Self::of_system(&error)
+    }
+}
+
+impl IndexError {
+    fn of_system(error: &std::io::Error) -> Self {
+        let why = system_words(error);
+        let is_refused = is_out_of_room(error)
+            || is_out_of_files(error)
+            || matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::PermissionDenied);
+        if is_refused { Self::Passing(why) } else { Self::Unusable(why) }
+    }
+}
+
+/// What the system said, if that is what is behind an error.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
+fn system_error(error: &TantivyError) -> Option<&std::io::Error> {
+    match error {
+        TantivyError::IoError(error) | TantivyError::LockFailure(LockError::IoError(error), _) => {
+            Some(error)
+        }
+        TantivyError::OpenDirectoryError(
+            OpenDirectoryError::IoError { io_error, .. }
+            | OpenDirectoryError::FailedToCreateTempDir(io_error),
+        )
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => Some(io_error),
+        _ => None,
     }
 }
 
@@ -107,12 +150,13 @@ impl SearchIndex {
     }
 
     /// Opens the index in a data folder. One that is missing, damaged, or of another version is replaced by an empty
-    /// one.
+    /// one; one that the system has no file or no room to open is left alone.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
         match Self::open_there(&folder) {
             Ok(index) => Ok(index),
-            Err(_) => Self::make_anew(data),
+            Err(error @ IndexError::Passing(_)) => Err(error),
+            Err(IndexError::Unusable(_)) => Self::make_anew(data),
         }
     }
 
@@ -131,7 +175,7 @@ impl SearchIndex {
         let (schema, fields) = schema();
         let opened = super::catch_tantivy_panic(|| Ok(Index::open_in_dir(folder)?))?;
         if opened.schema() != schema {
-            return Err(IndexError("it has another form".into()));
+            return Err(IndexError::Unusable("it has another form".into()));
         }
         opened.tokenizers().register(WORDS, IndexTokenizer);
         let reader = super::catch_tantivy_panic(|| {
@@ -179,14 +223,16 @@ impl SearchIndex {
         }
         let opened = match Self::open_there(&folder) {
             Ok(opened) => opened,
-            Err(IndexError(why)) => return Some(why),
+            Err(IndexError::Passing(_)) => return None,
+            Err(IndexError::Unusable(why)) => return Some(why),
         };
         match super::catch_tantivy_panic(|| Ok(opened.index.validate_checksum()?)) {
             Ok(files) if files.is_empty() => None,
             Ok(files) => {
                 Some(format!("{} of its files hold other bytes than were written", files.len()))
             }
-            Err(IndexError(why)) => Some(why),
+            Err(IndexError::Passing(_)) => None,
+            Err(IndexError::Unusable(why)) => Some(why),
         }
     }
 

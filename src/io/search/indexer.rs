@@ -1,8 +1,10 @@
 //! The indexer: the one thread that writes to the search index.
 //!
 //! The store thread says which feeds have changed; the indexer collects changes for a moment and writes them in one
-//! batch. At the start it catches up with whatever the index has missed. The store never waits for it.
+//! batch. At the start it catches up with whatever the index has missed. The store never waits for it. Where the disk is
+//! full it waits until there is room again, and then catches up in the same way.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +21,8 @@ use super::shared_index::SharedIndex;
 use crate::engine::input::Input;
 use crate::history::FeedKey;
 use crate::io::clock;
-use crate::io::store::Texts;
+use crate::io::store::{Texts, measure_room};
+use crate::io::system::words::is_out_of_files_now;
 use crate::ui::input::ScreenInput;
 
 /// The pause before it reads every row at the start, so that the first screen comes first.
@@ -31,6 +34,10 @@ const GATHERED: Duration = Duration::from_millis(800);
 const GATHERED_MOST: Duration = Duration::from_secs(10);
 /// The writer with its memory is dropped after this time without work.
 const IDLE: Duration = Duration::from_secs(30);
+/// Bytes that must be free before anything is written: the store needs the last ones itself.
+const ROOM_MIN: u64 = 16 * 1024 * 1024;
+/// How often it is seen, after the system refused something, whether that has passed.
+const REFUSED_PAUSE: Duration = Duration::from_secs(30);
 /// Progress is reported after so many entries.
 const TOLD_ENTRIES: usize = 2_000;
 
@@ -87,6 +94,8 @@ struct Work {
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: UnboundedSender<ScreenInput>,
+    /// It was told that the system refuses to write, and nothing was written since.
+    is_told: Cell<bool>,
 }
 
 impl Indexer {
@@ -99,12 +108,17 @@ impl Indexer {
     ) -> std::io::Result<Self> {
         let (sender, orders) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
-        let work = Work { data, index, texts, orders, stopping: Arc::clone(&stopping), answers };
-        let thread = std::thread::Builder::new().name("indexer".into()).spawn(move || {
-            if let Err(error) = work.run() {
-                work.answers.send(Input::Trouble(error.to_string()).into()).ok();
-            }
-        })?;
+        let work = Work {
+            data,
+            index,
+            texts,
+            orders,
+            stopping: Arc::clone(&stopping),
+            answers,
+            is_told: Cell::new(false),
+        };
+        let thread =
+            std::thread::Builder::new().name("indexer".into()).spawn(move || work.run())?;
         Ok(Self { orders: sender, stopping, thread })
     }
 
@@ -129,17 +143,78 @@ impl Indexer {
 }
 
 impl Work {
-    fn run(&self) -> Result<(), IndexError> {
-        let index = SearchIndex::open(&self.data)?;
-        self.index.set(index.clone());
+    /// Works until the program ends. What the system refuses is waited out.
+    fn run(&self) {
         let mut orders = Orders::default();
-        match self.orders.recv_timeout(START_PAUSE) {
-            Ok(order) => orders.add(order),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        let mut opened = None;
+        while let Err(error) = self.work(&mut opened, std::mem::take(&mut orders)) {
+            let passes = matches!(error, IndexError::Passing(_));
+            // The same refusal is told once.
+            if !(self.is_told.replace(passes) && passes) {
+                self.answers.send(Input::Trouble(error.to_string()).into()).ok();
+            }
+            if !passes {
+                return;
+            }
+            match self.wait_for_room() {
+                Some(ordered) => orders = ordered,
+                None => return,
+            }
+        }
+    }
+
+    /// Waits until the system may give again what it refused. What changes meanwhile is found by its stamp; whoever wants
+    /// to search hears at once that not everything is indexed. Returns what is ordered; `None`: the program ends.
+    fn wait_for_room(&self) -> Option<Orders> {
+        let mut began = clock::instant();
+        loop {
+            let mut orders = Orders::default();
+            let left = REFUSED_PAUSE.saturating_sub(began.elapsed());
+            match self.orders.recv_timeout(left) {
+                Ok(order) => orders.add(order),
+                Err(RecvTimeoutError::Timeout) => began = clock::instant(),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+            let is_time = orders.is_empty() || !orders.waiting.is_empty();
+            if is_time && self.check_room().is_ok() {
+                return Some(orders);
+            }
+        }
+    }
+
+    /// An error if there is no room to write, or no file to open: it is better not tried.
+    fn check_room(&self) -> Result<(), IndexError> {
+        if measure_room(&self.data).is_some_and(|free| free < ROOM_MIN) {
+            return Err(IndexError::Passing("the disk is full".into()));
+        }
+        if is_out_of_files_now() {
+            return Err(IndexError::Passing("too many files are open".into()));
+        }
+        Ok(())
+    }
+
+    /// Indexes what is missing, and then what changes, until the program ends or that fails.
+    fn work(&self, opened: &mut Option<SearchIndex>, mut orders: Orders) -> Result<(), IndexError> {
+        let index = match opened {
+            Some(index) => {
+                index.refresh()?;
+                index.clone()
+            }
+            None => opened.insert(SearchIndex::open(&self.data)?).clone(),
+        };
+        self.index.set(index.clone());
+        if orders.is_empty() {
+            match self.orders.recv_timeout(START_PAUSE) {
+                Ok(order) => orders.add(order),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
         }
         let mut catch_up = CatchUp::new(index, self.texts.clone())?;
         let missing = catch_up.state().missing;
+        if missing > 0 {
+            self.check_room()?;
+        }
         let mut told = 0;
         let all = catch_up.everything(&mut |done| {
             if done >= told + TOLD_ENTRIES {
@@ -158,6 +233,7 @@ impl Work {
         if wrote || told > 0 {
             self.report_missing(0);
         }
+        self.is_told.set(false);
         if all { self.follow(&mut catch_up, orders) } else { Ok(()) }
     }
 
@@ -179,6 +255,9 @@ impl Work {
                 }
             }
             self.gather(&mut orders);
+            if !orders.changed.is_empty() {
+                self.check_room()?;
+            }
             for feed in std::mem::take(&mut orders.changed) {
                 let go_on = &mut |_| !self.stopping.load(Ordering::Relaxed);
                 if !catch_up.feed(feed, &mut 0, go_on)? {

@@ -19,5 +19,5 @@ use super::panics::catch_panic;
 /// Does work with the index. Its files are mapped to memory, and tantivy panics at some damaged ones; such a panic
 /// becomes an error.
 fn catch_tantivy_panic<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
-    catch_panic(work).unwrap_or_else(|| Err(IndexError("its files are damaged".into())))
+    catch_panic(work).unwrap_or_else(|| Err(IndexError::Unusable("its files are damaged".into())))
 }

@@ -39,7 +39,7 @@ pub use super::store::upkeep::backup::Backup;
 pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
-pub use super::store::upkeep::free_room::MeasureRoom;
+pub use super::store::upkeep::free_room::{MeasureRoom, measure_room};
 pub use super::store::upkeep::recovery::{
     DamagedFolder, damaged_folders, discard_damaged, mended_unseen,
 };

@@ -6,7 +6,7 @@ use std::path::Path;
 pub type MeasureRoom = fn(&Path) -> Option<u64>;
 
 /// How many bytes are free for a folder.
-pub(in crate::io::store) fn measure_room(folder: &Path) -> Option<u64> {
+pub fn measure_room(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
