@@ -40,7 +40,7 @@ pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failur
 
 /// As [`at_the_end`], for a session that lasts and has to end quickly; gives the store back if it is still open.
 pub(super) fn at_the_start(store: Store, settings: &Settings) -> Result<Option<Store>, Failure> {
-    put_in_order(store, texts_max(settings))
+    if store.only_reads() { Ok(Some(store)) } else { put_in_order(store, texts_max(settings)) }
 }
 
 /// Bytes of texts to keep (SPEC C.10).
@@ -54,6 +54,10 @@ fn find_today() -> NaiveDate {
 
 /// Whether there is anything to do. Reads no record.
 fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
+    // A copy for reading goes with the session; the store itself is put in order when it can be written.
+    if store.only_reads() {
+        return Ok(false);
+    }
     Ok(backup_is_due(store.folder(), find_today())
         || store.may_hold_too_much(texts_max)?
         || store.is_worth_compacting()?)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
-use super::super::system::words::{is_out_of_room, system_words};
+use super::super::system::words::{is_out_of_files, is_out_of_room, system_words};
 use crate::engine::store_work::StoreFailure;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
@@ -35,6 +35,11 @@ pub enum StoreError {
         "the disk was full while something was written: what is changed from now on is kept only after backissue was started again, reading goes on"
     )]
     Stuck,
+    /// The system opens no further file for this process, or for anybody.
+    #[error(
+        "too many files and connections are open ('ulimit -n' allows more): nothing is kept until some are closed, reading goes on"
+    )]
+    NoFiles,
     /// A compaction needs more room than there is.
     #[error(
         "the store was not compacted: that needs {} MB of room on the disk, and {} MB are free",
@@ -114,7 +119,11 @@ impl From<&StoreError> for StoreFailure {
     fn from(error: &StoreError) -> Self {
         let no_room = matches!(
             error,
-            StoreError::Full { .. } | StoreError::NoRoom | StoreError::Stuck | StoreError::ReadOnly
+            StoreError::Full { .. }
+                | StoreError::NoRoom
+                | StoreError::NoFiles
+                | StoreError::Stuck
+                | StoreError::ReadOnly
         );
         Self { text: error.to_string(), no_room }
     }
@@ -139,7 +148,13 @@ impl From<sled::Error> for StoreError {
 
 impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
-        if is_out_of_room(&error) { Self::NoRoom } else { Self::Failed(system_words(&error)) }
+        if is_out_of_room(&error) {
+            Self::NoRoom
+        } else if is_out_of_files(&error) {
+            Self::NoFiles
+        } else {
+            Self::Failed(system_words(&error))
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::feeds::typed_logins::split_login;
-use crate::io::system::words::system_words;
+use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
 
 /// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -63,7 +63,15 @@ impl Store {
             });
         }
         create_private_folder(folder).map_err(cannot)?;
-        let lock = lock_folder(folder)?;
+        Self::open_locked(folder, lock_folder(folder)?, stay)
+    }
+
+    /// Opens the store in a folder that this process has locked.
+    pub(super) fn open_locked(folder: &Path, lock: File, stay: Stay) -> Result<Self, StoreError> {
+        let cannot = |why: std::io::Error| StoreError::Folder {
+            folder: folder.into(),
+            why: system_words(&why),
+        };
         super::upkeep::fresh_store::mend_swap(folder)?;
         let files = folder.join("store");
         let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
@@ -229,6 +237,8 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
         sled::Error::Io(error) if is_locked(error) => {
             return StoreError::InUse { folder: folder.into(), process: None, socket: None };
         }
+        sled::Error::Io(error) if is_out_of_room(error) => return StoreError::NoRoom,
+        sled::Error::Io(error) if is_out_of_files(error) => return StoreError::NoFiles,
         sled::Error::Io(error) => {
             matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
         }
@@ -238,7 +248,12 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
         | sled::Error::ReportableBug(_)
         | sled::Error::Corruption { .. } => true,
     };
-    let (folder, why) = (folder.into(), one_line(&error.to_string()));
+    let why = if let sled::Error::Io(error) = error {
+        system_words(error)
+    } else {
+        one_line(&error.to_string())
+    };
+    let folder = folder.into();
     if damaged {
         StoreError::Unreadable { folder, why }
     } else {

@@ -355,7 +355,8 @@ impl<'a> Working<'a> {
 
     /// What was written is reported once it is durable.
     fn report(&mut self, synced: &Result<(), StoreError>) {
-        self.is_refused |= matches!(synced, Err(StoreError::Failed(_) | StoreError::NoRoom));
+        self.is_refused |=
+            matches!(synced, Err(StoreError::Failed(_) | StoreError::NoRoom | StoreError::NoFiles));
         for unsynced in self.unsynced.take().unwrap_or_default() {
             let answer = match (unsynced, synced) {
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
@@ -366,6 +367,7 @@ impl<'a> Working<'a> {
                     let synced = match synced {
                         Ok(()) => Ok(()),
                         Err(StoreError::NoRoom) => Err(StoreError::NoRoom),
+                        Err(StoreError::NoFiles) => Err(StoreError::NoFiles),
                         Err(error) => Err(StoreError::Failed(error.to_string())),
                     };
                     waiting(synced);

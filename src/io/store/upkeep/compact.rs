@@ -26,6 +26,9 @@ pub struct Compacted {
 impl Store {
     /// Whether the log has 1.4 times the size it had after the last compaction.
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
+        if self.only_reads() {
+            return Ok(false);
+        }
         let bytes = self.db.size_on_disk()?;
         let last = self.facts.get(COMPACT_KEY)?;
         let last = last.and_then(|bytes| bytes.as_ref().try_into().ok()).map(u64::from_be_bytes);
@@ -34,6 +37,9 @@ impl Store {
 
     /// An error if there is no room for a second store of what lives in this one.
     pub fn check_room_to_compact(&self) -> Result<(), StoreError> {
+        if self.only_reads() {
+            return Err(StoreError::ReadOnly);
+        }
         let Some(free) = (self.measure_room)(&self.data) else { return Ok(()) };
         if free >= self.db.size_on_disk()?.saturating_add(FREE_MIN) {
             return Ok(());

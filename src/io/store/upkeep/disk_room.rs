@@ -4,6 +4,7 @@ use crate::engine::store_work::Job;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::upkeep::free_room::MeasureRoom;
+use crate::io::system::words::is_out_of_files_now;
 
 /// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
 /// meanwhile.
@@ -46,6 +47,10 @@ impl Store {
         }
         if self.syncer.is_stuck() {
             return Err(StoreError::Stuck);
+        }
+        // sled waits for ever for a text that it found no file for.
+        if is_out_of_files_now() {
+            return Err(StoreError::NoFiles);
         }
         let needed = size_of(job).saturating_add(FREE_MIN);
         self.check_room_for(needed)

@@ -77,17 +77,10 @@ impl Store {
             Err(
                 error @ (StoreError::Folder { .. }
                 | StoreError::Refused { .. }
+                | StoreError::NoRoom
                 | StoreError::Failed(_)),
             ) => Self::read_instead(data, error),
             Err(error) => Err(error),
-        }
-    }
-
-    /// Opens the store for reading alone, if it could not be opened because nothing can be written.
-    fn read_instead(data: &Path, error: StoreError) -> Result<(Self, Option<String>), StoreError> {
-        match Self::open_if_unwritable(data) {
-            Ok(Some(store)) => Ok((store, Some(StoreError::ReadOnly.to_string()))),
-            Ok(None) | Err(_) => Err(error),
         }
     }
 

@@ -1,14 +1,23 @@
 //! Opens the store anew while the program runs: sled does not go on after a write that the system refused, and a copy for
 //! reading gives way to the store itself when that can be written again.
 
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use super::damage_note::is_noted;
 use super::disk_room::FREE_MIN;
 use super::reading_copy::is_writable;
 use crate::io::clock;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::sleepy_threads::Stay;
+use crate::io::system::words::is_out_of_files_now;
 
-/// How often opening is tried while somebody still reads in the files.
-const TRIES: u32 = 10;
+/// How often opening is tried while another process has the files for a moment, or the system refuses what passes.
+const TRIES: u32 = 300;
+/// The pause between two attempts.
+const TRY_PAUSE: Duration = Duration::from_millis(100);
 
 impl Store {
     /// Whether the next write should find the store opened anew. `is_refused`: the system refused the last one.
@@ -17,7 +26,10 @@ impl Store {
             let free = (self.measure_room)(&copy.from);
             return free.is_none_or(|free| free >= FREE_MIN) && is_writable(&copy.from);
         }
-        is_refused && !self.syncer.is_stuck() && self.check_room_for(FREE_MIN).is_ok()
+        is_refused
+            && !self.syncer.is_stuck()
+            && self.check_room_for(FREE_MIN).is_ok()
+            && !is_out_of_files_now()
     }
 
     /// Closes the files and opens them again. The open list stays; records are read anew. Whoever reads beside the
@@ -44,20 +56,52 @@ impl Store {
     fn open_again(mut self) -> Result<(Self, Option<String>), StoreError> {
         let stay = self.stay;
         if let Some(copy) = self.copy.take() {
-            return Ok(match Self::open_to(&copy.from, stay) {
-                Ok(store) => (Self { former_copy: Some(copy.folder), ..store }, None),
-                // Another process has it, say: reading goes on.
-                Err(_) => (Self { copy: Some(copy), ..self }, None),
+            return Ok(match Self::open_or_recover(&copy.from, clock::precise_now(), stay) {
+                Ok((store, told)) if store.copy.is_none() => {
+                    (Self { former_copy: Some(copy.folder), ..store }, told)
+                }
+                // It cannot be written yet, or another process has it: reading goes on.
+                Ok(_) | Err(_) => (Self { copy: Some(copy), ..self }, None),
             });
         }
         let data = self.data.clone();
+        // The folder stays locked: in a gap another process would take the store.
+        let lock = self.lock.try_clone();
         drop(self);
-        let mut tries = 0;
-        loop {
-            match Self::open_or_recover(&data, clock::precise_now(), stay) {
-                Err(StoreError::InUse { .. }) if tries < TRIES => tries += 1,
-                opened => return opened,
+        let opened = lock.map_err(StoreError::from).and_then(|lock| open_held(&data, lock, stay));
+        match opened {
+            Ok(store) => Ok((store, None)),
+            // What is damaged is mended, and what cannot be written is read: then somebody else may be faster.
+            Err(_) => open_patiently(&data, stay),
+        }
+    }
+}
+
+/// Opens a store whose folder is still locked.
+fn open_held(data: &Path, lock: File, stay: Stay) -> Result<Store, StoreError> {
+    if is_noted(data) {
+        return Err(StoreError::Corrupted("they have to be mended".into()));
+    }
+    Store::open_locked(data, lock, stay)
+}
+
+/// Opens a store, and waits for it while another process has it or the system refuses what passes.
+fn open_patiently(data: &Path, stay: Stay) -> Result<(Store, Option<String>), StoreError> {
+    let mut tries = 0;
+    loop {
+        match Store::open_or_recover(data, clock::precise_now(), stay) {
+            Err(
+                StoreError::InUse { .. }
+                | StoreError::NoRoom
+                | StoreError::NoFiles
+                | StoreError::Folder { .. }
+                | StoreError::Refused { .. }
+                | StoreError::Failed(_),
+            ) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(TRY_PAUSE);
             }
+            opened => return opened,
         }
     }
 }
