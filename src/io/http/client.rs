@@ -1,6 +1,7 @@
 //! Performs a fetch: a conditional GET with its redirects, within limits; the body is parsed on the blocking pool.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use reqwest::{Response, header};
@@ -10,7 +11,7 @@ use url::Url;
 use super::article::extract_article;
 use super::body::{BodyLimits, Decoding};
 use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
-use super::failures::{classify_error, is_hung_up};
+use super::failures::{classify_error, is_hung_up, is_refused_a_file};
 use super::limits::Limits;
 use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
@@ -29,9 +30,9 @@ use crate::io::system::words::is_out_of_files_now;
 /// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
 /// together.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
-/// The pause before a request is tried again for which the system had no file descriptor, and how often it is.
+/// The pause before a request is tried again for which the system had no file descriptor. It is until there is one: no feed is
+/// at fault.
 const FILE_WAIT: Duration = Duration::from_millis(250);
-const FILE_WAITS: u32 = 240;
 
 /// The HTTP client for feeds, archives, pages and pictures.
 #[derive(Debug)]
@@ -67,7 +68,8 @@ impl Http {
         })
     }
 
-    /// Performs a fetch once it is its turn. It always ends, at the latest when the total time-out expires.
+    /// Performs a fetch once it is its turn. It always ends, at the latest when the total time-out expires, which does not
+    /// count what it waits for a file descriptor.
     pub async fn fetch(&self, request: FetchRequest) -> Fetched {
         self.fetch_traced(request, FetchTrace::default()).await.0
     }
@@ -85,14 +87,28 @@ impl Http {
         // It is never closed.
         let _turn = self.requests.acquire().await.ok();
         let started = clock::now();
-        let total = self.limits.total;
-        let timed = tokio::time::timeout(total, self.fetch_redirected(&request, &mut trace)).await;
-        let result = timed.unwrap_or(Err(FetchFailure::Timeout {
-            phase: "the whole answer",
-            seconds: total.as_secs(),
-        }));
+        let result = self.fetch_in_time(&request, &mut trace).await;
         let FetchTrace { wire_bytes, hops, conditional, kept, .. } = trace;
         (Fetched { started, wire_bytes, hops, conditional, result }, kept)
+    }
+
+    /// Fetches within the total time-out, to which what it waits for a file descriptor is added.
+    async fn fetch_in_time(
+        &self,
+        request: &FetchRequest,
+        trace: &mut FetchTrace,
+    ) -> Result<Answer, FetchFailure> {
+        let total = self.limits.total;
+        let waits = Arc::clone(&trace.file_waits);
+        let mut fetching = std::pin::pin!(self.fetch_redirected(request, trace));
+        let mut left = total;
+        while !left.is_zero() {
+            if let Ok(fetched) = tokio::time::timeout(left, &mut fetching).await {
+                return fetched;
+            }
+            left = FILE_WAIT.saturating_mul(waits.swap(0, Ordering::Relaxed));
+        }
+        Err(FetchFailure::Timeout { phase: "the whole answer", seconds: total.as_secs() })
     }
 
     async fn fetch_redirected(
@@ -153,9 +169,8 @@ impl Http {
             })
         };
         let mut sent = attempt().await;
-        let mut waits = 0;
-        while waits < FILE_WAITS && sent.is_err() && is_out_of_files_now() {
-            waits += 1;
+        while matches!(&sent, Err(SendError::Broken { error, .. }) if lacks_file(error)) {
+            trace.file_waits.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(FILE_WAIT).await;
             sent = attempt().await;
         }
@@ -250,6 +265,8 @@ struct FetchTrace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
+    /// How often it waited for a file descriptor since that was asked last.
+    file_waits: Arc<AtomicU32>,
     /// Whether the decoded body is wanted.
     keeps: bool,
     kept: Vec<u8>,
@@ -265,6 +282,11 @@ fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
         headers: answer_headers(arrived.response.headers()),
         body: AnswerBody::Unread,
     }
+}
+
+/// Whether a connection could not be made for want of a file descriptor. What looks up names does not say so, then.
+fn lacks_file(error: &reqwest::Error) -> bool {
+    is_refused_a_file(error) || (error.is_connect() && is_out_of_files_now())
 }
 
 fn parse_url(text: &str) -> Result<Url, FetchFailure> {

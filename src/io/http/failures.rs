@@ -8,7 +8,7 @@ use url::Url;
 
 use super::limits::Limits;
 use crate::engine::poll::fetch::{CONNECTING, FetchFailure};
-use crate::io::system::words::system_words;
+use crate::io::system::words::{is_out_of_files, system_words};
 
 /// How a certificate that the system does not know is trusted.
 const TO_TRUST: &str = "to trust it, name its PEM file in [network] extra_roots";
@@ -68,6 +68,15 @@ pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
     let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
     let is_cut = find_error::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
     is_cut || io.is_some_and(is_reset)
+}
+
+/// Whether the system refused one more file or connection, wherever in an error that is said.
+pub(super) fn is_refused_a_file(error: &(dyn Error + 'static)) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    let inside = io.and_then(std::io::Error::get_ref);
+    io.is_some_and(is_out_of_files)
+        || inside.is_some_and(|inner| is_refused_a_file(inner))
+        || error.source().is_some_and(is_refused_a_file)
 }
 
 const fn is_reset(kind: ErrorKind) -> bool {
@@ -183,4 +192,19 @@ pub(super) fn find_error<'a, T: Error + 'static>(
     let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     let inside = inside.map(|inner| -> &(dyn Error + 'static) { inner });
     inside.and_then(find_error).or_else(|| error.source().and_then(find_error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use crate::io::http::failures::*;
+
+    #[test]
+    fn a_refused_descriptor_is_found_however_deep_it_is_said() {
+        let refused = || io::Error::from_raw_os_error(24);
+        assert!(is_refused_a_file(&refused()));
+        assert!(is_refused_a_file(&io::Error::other(io::Error::other(refused()))));
+        assert!(!is_refused_a_file(&io::Error::other(io::Error::from_raw_os_error(111))));
+    }
 }
