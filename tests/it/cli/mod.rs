@@ -15,6 +15,7 @@ pub mod service_running;
 
 pub mod alone;
 pub mod damage;
+pub mod few_files;
 pub mod hand_over;
 pub mod hand_overs;
 pub mod kills;

@@ -38,7 +38,7 @@ impl Store {
     }
 
     /// An error if there is no room for what a job writes.
-    pub(in crate::io::store) fn check_room(&self, job: &Job) -> Result<(), StoreError> {
+    pub(in crate::io::store) fn check_room(&mut self, job: &Job) -> Result<(), StoreError> {
         if job.only_reads() {
             return Ok(());
         }
@@ -48,12 +48,15 @@ impl Store {
         if self.syncer.is_stuck() {
             return Err(StoreError::Stuck);
         }
-        // sled waits for ever for a text that it found no file for.
-        if is_out_of_files_now() {
-            return Err(StoreError::NoFiles);
+        let size = size_of(job);
+        // Large texts have files of their own, and sled waits for ever for one that it found no file for.
+        if size > 0 && is_out_of_files_now() {
+            self.syncer.give_spare();
+            if is_out_of_files_now() {
+                return Err(StoreError::NoFiles);
+            }
         }
-        let needed = size_of(job).saturating_add(FREE_MIN);
-        self.check_room_for(needed)
+        self.check_room_for(size.saturating_add(FREE_MIN))
     }
 
     /// An error if there is no room for texts of so many bytes.

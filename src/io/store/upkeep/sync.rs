@@ -14,6 +14,7 @@ use sled::{Config, Db};
 
 use super::flush_watch::FlushWatch;
 use crate::io::store::error::{StoreError, catch_sled_panic};
+use crate::io::system::words::is_out_of_files;
 
 /// What is written to sled's own tree, in which nothing is kept, to find the disk full: less than goes into a file of its own,
 /// and together more than what sled gathers before it writes.
@@ -21,6 +22,14 @@ const SCRATCH_BYTES: usize = 100_000;
 const SCRATCH_WRITES: u8 = 250;
 /// The pause between two of these writes.
 const SCRATCH_PAUSE: Duration = Duration::from_millis(5);
+
+/// How often a sync is tried that the system has no file for, and the pause before it is again: what was written is there, and
+/// nothing would be gained by giving it up.
+const FILE_TRIES: u32 = 600;
+const FILE_PAUSE: Duration = Duration::from_millis(100);
+
+/// As many are open at once while large pages are synced.
+const SPARE_FILES: usize = 2;
 
 /// Syncs the files of a store.
 #[derive(Debug)]
@@ -31,6 +40,8 @@ pub(in crate::io::store) struct Syncer {
     /// Started by the first flush.
     watch: Option<FlushWatch>,
     log: File,
+    /// Files that are open for when the system opens no others: a large page has a file of its own.
+    spare: Vec<File>,
     /// sled waits for a write that will never be done.
     is_stuck: Arc<AtomicBool>,
     /// The folder of sled's large pages, and the newest of them that has been synced.
@@ -40,7 +51,9 @@ pub(in crate::io::store) struct Syncer {
 
 impl Syncer {
     pub(in crate::io::store) fn new(db: Db, config: Config, log: File, blobs: PathBuf) -> Self {
-        Self { db, config, watch: None, log, is_stuck: Arc::default(), blobs, blobs_synced: -1 }
+        let spare = Vec::new();
+        let (is_stuck, blobs_synced) = (Arc::default(), -1);
+        Self { db, config, watch: None, log, spare, is_stuck, blobs, blobs_synced }
     }
 
     /// Makes everything written so far durable, also against a power cut.
@@ -48,8 +61,32 @@ impl Syncer {
         // What is written while this goes on may be half there: it is synced the next time as well.
         let before = self.newest_blob().unwrap_or(self.blobs_synced);
         self.flush()?;
-        self.sync_blobs(before)?;
+        let mut tries = 0;
+        while let Err(error) = self.sync_blobs(before) {
+            if !is_out_of_files(&error) || tries == FILE_TRIES {
+                return Err(error.into());
+            }
+            tries += 1;
+            if !self.give_spare() {
+                std::thread::sleep(FILE_PAUSE);
+            }
+        }
+        self.keep_spare();
         Ok(self.log.sync_data()?)
+    }
+
+    /// Keeps a few files open for when there are none.
+    fn keep_spare(&mut self) {
+        while self.spare.len() < SPARE_FILES
+            && let Ok(file) = File::open("/dev/null")
+        {
+            self.spare.push(file);
+        }
+    }
+
+    /// Gives up the spare files, so that others can be opened; says whether there were any.
+    pub(in crate::io::store) fn give_spare(&mut self) -> bool {
+        !std::mem::take(&mut self.spare).is_empty()
     }
 
     /// Flushes what is in memory.
@@ -119,6 +156,7 @@ impl Syncer {
             config: self.config.clone(),
             watch: None,
             log: self.log.try_clone()?,
+            spare: Vec::new(),
             is_stuck: Arc::clone(&self.is_stuck),
             blobs: self.blobs.clone(),
             blobs_synced: self.blobs_synced,
