@@ -345,3 +345,32 @@ impl TokenStream for WordStream<'_> {
         &mut self.token
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+    use std::sync::Arc;
+
+    use crate::io::search::index::*;
+
+    #[test]
+    fn what_the_system_refuses_for_now_is_no_damage() {
+        for (code, passes) in
+            [(28, true), (24, true), (23, true), (12, true), (13, true), (5, false)]
+        {
+            let io_error = || Arc::new(Error::from_raw_os_error(code));
+            let filepath = || PathBuf::from("meta.json");
+            let errors = [
+                TantivyError::IoError(io_error()),
+                OpenReadError::IoError { io_error: io_error(), filepath: filepath() }.into(),
+                OpenWriteError::IoError { io_error: io_error(), filepath: filepath() }.into(),
+                LockError::IoError(io_error()).into(),
+            ];
+            for error in errors {
+                let told = IndexError::from(error);
+                assert_eq!(matches!(told, IndexError::Passing(_)), passes, "{code}: {told}");
+                assert!(!told.to_string().contains("os error"), "{told}");
+            }
+        }
+    }
+}

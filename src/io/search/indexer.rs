@@ -148,24 +148,24 @@ impl Work {
         let mut orders = Orders::default();
         let mut opened = None;
         while let Err(error) = self.work(&mut opened, std::mem::take(&mut orders)) {
-            let passes = matches!(error, IndexError::Passing(_));
-            // The same refusal is told once.
-            if !(self.is_told.replace(passes) && passes) {
-                self.answers.send(Input::Trouble(error.to_string()).into()).ok();
+            if matches!(error, IndexError::Unusable(_)) {
+                return self.tell(&error);
             }
-            if !passes {
-                return;
-            }
-            match self.wait_for_room() {
+            match self.wait_for_room(&error) {
                 Some(ordered) => orders = ordered,
                 None => return,
             }
         }
     }
 
+    fn tell(&self, error: &IndexError) {
+        self.answers.send(Input::Trouble(error.to_string()).into()).ok();
+    }
+
     /// Waits until the system may give again what it refused. What changes meanwhile is found by its stamp; whoever wants
-    /// to search hears at once that not everything is indexed. Returns what is ordered; `None`: the program ends.
-    fn wait_for_room(&self) -> Option<Orders> {
+    /// to search hears at once that not everything is indexed. What lasts is told once. Returns what is ordered; `None`: the
+    /// program ends.
+    fn wait_for_room(&self, refused: &IndexError) -> Option<Orders> {
         let mut began = clock::instant();
         loop {
             let mut orders = Orders::default();
@@ -175,9 +175,12 @@ impl Work {
                 Err(RecvTimeoutError::Timeout) => began = clock::instant(),
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
-            let is_time = orders.is_empty() || !orders.waiting.is_empty();
-            if is_time && self.check_room().is_ok() {
+            let is_over = orders.is_empty();
+            if (is_over || !orders.waiting.is_empty()) && self.check_room().is_ok() {
                 return Some(orders);
+            }
+            if is_over && !self.is_told.replace(true) {
+                self.tell(refused);
             }
         }
     }

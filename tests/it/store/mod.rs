@@ -5,6 +5,7 @@ mod damages;
 mod full_disk;
 mod keeping;
 mod marking;
+mod no_room;
 mod power_cuts;
 mod record_places;
 mod recovering;

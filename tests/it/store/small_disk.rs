@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backissue::engine::input::Input;
 use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
 use backissue::history::{EntryKey, FeedKey, Flag};
-use backissue::io::store::{Store, StoreThread};
+use backissue::io::store::{MeasureRoom, Store, StoreThread};
 use backissue::ui::input::ScreenInput;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -26,10 +26,11 @@ const ENTRIES: u32 = 3;
 static IS_BLIND: AtomicBool = AtomicBool::new(false);
 
 /// A disk of 64 MB.
-struct SmallDisk(PathBuf, tempfile::TempDir);
+pub(super) struct SmallDisk(PathBuf, tempfile::TempDir);
 
 impl SmallDisk {
-    fn mount() -> Option<Self> {
+    /// `None`: this system does not let us, which is said.
+    pub(super) fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
         let mounted = Command::new("mount")
@@ -37,7 +38,23 @@ impl SmallDisk {
             .arg(&path)
             .stderr(std::process::Stdio::null())
             .status();
-        mounted.is_ok_and(|status| status.success()).then(|| Self(path, folder))
+        let mounted = mounted.is_ok_and(|status| status.success());
+        if !mounted {
+            super::damages::say(format_args!("left out: only the superuser makes a small disk"));
+        }
+        mounted.then(|| Self(path, folder))
+    }
+
+    /// A folder on it.
+    pub(super) fn data(&self) -> PathBuf {
+        self.0.join("data")
+    }
+
+    /// Lets nothing be written to it, or lets it be written again.
+    pub(super) fn allow_writes(&self, allows: bool) {
+        let options = if allows { "remount,rw" } else { "remount,ro" };
+        let done = Command::new("mount").args(["-o", options]).arg(&self.0).status();
+        assert!(done.unwrap().success());
     }
 
     fn free(&self) -> u64 {
@@ -46,13 +63,13 @@ impl SmallDisk {
     }
 
     /// Leaves so many bytes free.
-    fn fill(&self, left: u64) {
+    pub(super) fn fill(&self, left: u64) {
         let taken = usize::try_from(self.free().saturating_sub(left)).unwrap();
         // What sled writes meanwhile is as good.
         fs::write(self.0.join("filler"), vec![1; taken]).ok();
     }
 
-    fn empty(&self) {
+    pub(super) fn empty(&self) {
         fs::remove_file(self.0.join("filler")).ok();
     }
 }
@@ -65,8 +82,8 @@ impl Drop for SmallDisk {
 }
 
 /// The thread of a store, and what it answers.
-struct Working {
-    thread: StoreThread,
+pub(super) struct Working {
+    pub(super) thread: StoreThread,
     answers: UnboundedReceiver<ScreenInput>,
     jobs: u64,
     told: Vec<String>,
@@ -74,12 +91,16 @@ struct Working {
 
 impl Working {
     fn start(data: &Path) -> Self {
-        let mut store = Store::open(data).unwrap();
         // It does not know that the disk is full: another program fills it between the look and the write.
-        store.measure_room_by(|folder| {
+        Self::start_measured(data, |folder| {
             let found = rustix::fs::statvfs(folder).unwrap();
             (!IS_BLIND.load(Ordering::Relaxed)).then(|| found.f_bavail * found.f_frsize)
-        });
+        })
+    }
+
+    pub(super) fn start_measured(data: &Path, measure: MeasureRoom) -> Self {
+        let mut store = Store::open(data).unwrap();
+        store.measure_room_by(measure);
         let (sender, answers) = unbounded_channel();
         Self {
             thread: StoreThread::start(store, sender).unwrap(),
@@ -89,7 +110,7 @@ impl Working {
         }
     }
 
-    fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
+    pub(super) fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
         self.jobs += 1;
         let id = JobId(self.jobs);
         self.thread.hand(StoreWork { id, job, rollback: None });
@@ -107,7 +128,7 @@ impl Working {
     }
 }
 
-fn text(number: u32) -> String {
+pub(super) fn text(number: u32) -> String {
     let mut seed = u64::from(number) + 1;
     let digits = (0..20_000).map(|_| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -116,13 +137,13 @@ fn text(number: u32) -> String {
     digits.collect()
 }
 
-fn poll(round: u32) -> Job {
+pub(super) fn poll(round: u32) -> Job {
     let entries = (0..ENTRIES).map(|id| entry(round * ENTRIES + id, &text(round * ENTRIES + id)));
     let feed = FeedKey(1 + round % 3);
     Job::Commit(Box::new(polled(feed, i64::from(round), entries.collect())))
 }
 
-fn mark(feed: FeedKey, seq: u32) -> Job {
+pub(super) fn mark(feed: FeedKey, seq: u32) -> Job {
     let entries = MarkedEntries::These(vec![EntryKey { feed, seq }]);
     Job::Mark { entries, flag: Flag::Read, value: true }
 }

@@ -105,3 +105,59 @@ fn open_patiently(data: &Path, stay: Stay) -> Result<(Store, Option<String>), St
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+
+    use crate::io::store::upkeep::reopening::*;
+
+    fn lock_file(data: &Path) -> File {
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).write(true).open(data.join("lock")).unwrap()
+    }
+
+    #[test]
+    fn no_other_process_gets_the_store_while_it_is_opened_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().to_owned();
+        let mut store = Store::open(&data).unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let thief = std::thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                if lock_file(&data).try_lock().is_ok() {
+                    return true;
+                }
+            }
+            false
+        });
+        for _ in 0..5 {
+            store = store.reopen().unwrap().0;
+        }
+        over.store(true, Ordering::Relaxed);
+        assert!(!thief.join().unwrap(), "the store was taken");
+        assert_eq!(store.salt(7).unwrap(), 7);
+    }
+
+    #[test]
+    fn a_process_that_has_the_store_for_a_moment_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().to_owned();
+        drop(Store::open(&data).unwrap());
+        let mut held = lock_file(&data);
+        held.try_lock().unwrap();
+        // Another process, as far as anybody can see.
+        held.write_all(b"1\n/nowhere\n").and_then(|()| held.set_len(11)).unwrap();
+        let (sender, opened) = channel();
+        let opening =
+            std::thread::spawn(move || sender.send(open_patiently(&data, Stay::Short).is_ok()));
+        assert!(opened.recv_timeout(3 * TRY_PAUSE).is_err(), "it waits");
+        drop(held);
+        assert!(opened.recv().unwrap());
+        opening.join().unwrap().unwrap();
+    }
+}

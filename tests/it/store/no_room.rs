@@ -1,0 +1,164 @@
+//! What goes on beside the writes of the store while a disk is really full: opening, the search index, marks of many.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+
+use backissue::engine::entries::rows::Show;
+use backissue::engine::store_work::{Answer, Job, MarkedEntries};
+use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue::io::search::{CatchUp, IndexError, SearchIndex};
+use backissue::io::store::{Stay, Store, StoreError, measure_room};
+
+use super::small_disk::{SmallDisk, Working, mark, poll, text};
+use super::{at, commit, document, entry, key, listed, polled};
+
+/// Entries of each feed that are marked together.
+const MARKED: u32 = 1500;
+
+/// Opens a store as the reader does.
+fn open_somehow(data: &Path) -> (Store, Option<String>) {
+    let opened = Store::open_or_recover(data, at(100), Stay::Short);
+    opened.unwrap_or_else(|error| panic!("with {:?} bytes free: {error}", measure_room(data)))
+}
+
+/// A store with a few long texts.
+fn fill_store(data: &Path) {
+    let mut store = Store::open(data).unwrap();
+    for id in 1..=8 {
+        commit(&mut store, i64::from(id), vec![entry(id, &text(id))]);
+    }
+    store.sync().unwrap();
+}
+
+#[test]
+fn a_store_on_a_disk_with_any_room_is_opened_and_says_so_where_it_is_only_read() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.data();
+    fill_store(&data);
+    for left in [0, 4, 16, 32, 64, 72, 96, 128, 256, 512, 1024, 4096] {
+        disk.fill(left * 1024);
+        let (mut store, told) = open_somehow(&data);
+        assert_eq!(listed(&mut store, Show::All).len(), 8, "{left} kB");
+        assert_eq!(told.is_some(), store.only_reads(), "{left} kB");
+        drop(store);
+        disk.empty();
+    }
+    let (store, told) = open_somehow(&data);
+    assert!(!store.only_reads() && told.is_none());
+}
+
+#[test]
+fn a_store_that_must_not_be_written_is_read_and_not_put_in_order() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.data();
+    fill_store(&data);
+    super::damage::plant_where(&data, "meta", |_| true);
+    disk.allow_writes(false);
+    let (store, told) = open_somehow(&data);
+    let told = told.unwrap();
+    assert!(told.contains("open for reading") && told.contains("damaged too"), "{told}");
+    assert!(store.only_reads() && !store.is_worth_compacting().unwrap());
+    let refused = store.compact(|_, _| ()).unwrap_err();
+    assert!(matches!(refused, StoreError::ReadOnly), "{refused}");
+    disk.allow_writes(true);
+}
+
+#[test]
+fn the_search_index_goes_on_without_a_restart_when_there_is_room_again() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.data();
+    let mut working = Working::start_measured(&data, measure_room);
+    let missing = |working: &Working| {
+        let (answer, answered) = channel();
+        working.thread.handle().when_indexed(answer);
+        answered.iter().last()
+    };
+    working.perform(poll(1)).unwrap();
+    assert_eq!(missing(&working), Some(0));
+    // Room for the store, which is more important, and none for the index.
+    disk.fill(12_000_000);
+    working.perform(poll(2)).unwrap();
+    for _ in 0..2 {
+        assert_eq!(missing(&working), None, "whoever searches is told at once");
+    }
+    disk.empty();
+    assert_eq!(missing(&working), Some(0));
+    let store = working.thread.stop().unwrap();
+    let behind = CatchUp::new(SearchIndex::open(&data).unwrap(), store.texts()).unwrap();
+    assert_eq!((behind.state().missing, behind.state().indexed), (0, 6));
+}
+
+#[test]
+fn an_index_that_found_no_room_is_sound_and_taken_up_again() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.data();
+    fill_store(&data);
+    let store = Store::open(&data).unwrap();
+    let index = SearchIndex::open(&data).unwrap();
+    disk.fill(0);
+    let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
+    let done = behind.everything(&mut |_| true).and_then(|_| behind.commit());
+    let refused = done.unwrap_err();
+    assert!(matches!(refused, IndexError::Passing(_)), "{refused}");
+    assert!(!refused.to_string().contains("os error"), "{refused}");
+    drop(behind);
+    disk.empty();
+    let mut behind = CatchUp::new(index, store.texts()).unwrap();
+    behind.everything(&mut |_| true).unwrap();
+    behind.commit().unwrap();
+    assert_eq!((behind.state().missing, behind.state().indexed), (0, 8));
+}
+
+#[test]
+fn a_mark_of_many_that_the_system_refuses_is_absent_also_after_the_store_was_opened_anew() {
+    static IS_BLIND: AtomicBool = AtomicBool::new(false);
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.data();
+    let measure =
+        |folder: &Path| if IS_BLIND.load(Ordering::Relaxed) { None } else { measure_room(folder) };
+    let mut working = Working::start_measured(&data, measure);
+    let mut all = Vec::new();
+    for feed in (1..=3).map(FeedKey) {
+        let commit = polled(feed, 1, Vec::new());
+        let entries = (0..MARKED).map(|id| entry(id, "a text")).collect();
+        let document = Some(Box::new(document(entries)));
+        let commit = backissue::engine::feeds::subscription::Commit { document, ..commit };
+        working.perform(Job::Commit(Box::new(commit))).unwrap();
+        all.extend((0..MARKED).map(|seq| EntryKey { feed, seq }));
+    }
+    let mark_all = |value| {
+        let entries = MarkedEntries::These(all.clone());
+        Job::Mark { entries, flag: Flag::Read, value }
+    };
+    let unread = |working: Working| {
+        drop(working.thread.stop().unwrap());
+        let count = listed(&mut Store::open(&data).unwrap(), Show::Unread).len();
+        (count, Working::start_measured(&data, measure))
+    };
+    let mut refused = 0;
+    for left in 0..6 {
+        disk.fill(left * 16_384);
+        IS_BLIND.store(true, Ordering::Relaxed);
+        let marked = working.perform(mark_all(true));
+        IS_BLIND.store(false, Ordering::Relaxed);
+        disk.empty();
+        // The store is opened anew for this one.
+        working.perform(mark(FeedKey(1), 0)).unwrap();
+        let expected = match &marked {
+            Ok(Answer::Marked { .. }) => 0,
+            Ok(other) => panic!("{other:?}"),
+            Err(why) => {
+                assert!(why.no_room, "{why:?}");
+                refused += 1;
+                all.len() - 1
+            }
+        };
+        let count;
+        (count, working) = unread(working);
+        assert_eq!(count, expected, "{left}: {marked:?}");
+        working.perform(mark_all(false)).unwrap();
+    }
+    assert!(refused > 0, "the disk was not full");
+    assert_eq!(key(0), all[0]);
+}
