@@ -63,11 +63,11 @@ impl Store {
             });
         }
         create_private_folder(folder).map_err(cannot)?;
-        Self::open_locked(folder, lock_folder(folder)?, stay)
+        Self::open_locked(folder, &lock_folder(folder)?, stay)
     }
 
     /// Opens the store in a folder that this process has locked.
-    pub(super) fn open_locked(folder: &Path, lock: File, stay: Stay) -> Result<Self, StoreError> {
+    pub(super) fn open_locked(folder: &Path, lock: &File, stay: Stay) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
             why: system_words(&why),

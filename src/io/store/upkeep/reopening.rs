@@ -68,7 +68,7 @@ impl Store {
         // The folder stays locked: in a gap another process would take the store.
         let lock = self.lock.try_clone();
         drop(self);
-        let opened = lock.map_err(StoreError::from).and_then(|lock| open_held(&data, lock, stay));
+        let opened = lock.map_err(StoreError::from).and_then(|lock| open_held(&data, &lock, stay));
         match opened {
             Ok(store) => Ok((store, None)),
             // What is damaged is mended, and what cannot be written is read: then somebody else may be faster.
@@ -78,7 +78,7 @@ impl Store {
 }
 
 /// Opens a store whose folder is still locked.
-fn open_held(data: &Path, lock: File, stay: Stay) -> Result<Store, StoreError> {
+fn open_held(data: &Path, lock: &File, stay: Stay) -> Result<Store, StoreError> {
     if is_noted(data) {
         return Err(StoreError::Corrupted("they have to be mended".into()));
     }
