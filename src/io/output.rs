@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::fs::OpenOptions;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -130,8 +130,8 @@ fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a file beside its place and puts it there when it is whole and on the disk. What is there and is no regular
-/// file (a device, a pipe) is written to as it is; so is a file in a folder in which nothing can be made. A new file is
-/// its owner's alone, one that is replaced keeps what others may do with it.
+/// file (a device, a pipe) is written to as it is; a file in a folder in which nothing can be made is written over when the
+/// whole is there. A new file is its owner's alone, one that is replaced keeps what others may do with it.
 fn write_whole(path: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     // A link stays one: what it leads to is replaced or made.
     let target = link_target(path);
@@ -145,10 +145,7 @@ fn write_whole(path: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     let made = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
     let mut file = match made {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && found.is_some() => {
-            let mut there = OpenOptions::new().write(true).truncate(true).open(&target)?;
-            write(&mut there)?;
-            there.flush()?;
-            return there.sync_all();
+            return write_over(&target, write);
         }
         made => made?,
     };
@@ -160,6 +157,30 @@ fn write_whole(path: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Writes over a file beside which nothing can be made. What is to stand in it is made elsewhere first, and what is longer
+/// than before is written first: a failure, and a disk without room, are met while the file is as it was.
+fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
+    let mut there = OpenOptions::new().write(true).open(target)?;
+    let before = there.metadata()?.len();
+    let mut whole = tempfile::tempfile()?;
+    write(&mut whole)?;
+    let length = whole.seek(SeekFrom::End(0))?;
+    if length > before {
+        whole.seek(SeekFrom::Start(before))?;
+        there.seek(SeekFrom::Start(before))?;
+        let longer = io::copy(&mut whole, &mut there).and_then(|_| there.sync_all());
+        if let Err(error) = longer {
+            there.set_len(before)?;
+            return Err(error);
+        }
+    }
+    whole.rewind()?;
+    there.rewind()?;
+    io::copy(&mut whole.take(before.min(length)), &mut there)?;
+    there.set_len(length)?;
+    there.sync_all()
 }
 
 /// What a link leads to, whether it is there or not; a path that is no link leads to itself.
@@ -177,7 +198,11 @@ fn link_target(path: &Path) -> PathBuf {
 
 /// Whether a path stands for a file that a process has open, such as `/dev/fd/3`.
 fn is_open_file(path: &Path) -> bool {
-    path.parent().is_some_and(|folder| folder.ends_with("fd"))
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = std::fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    folder.is_ok_and(|folder| {
+        folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
+    })
 }
 
 #[cfg(test)]
@@ -239,6 +264,39 @@ mod tests {
         assert_eq!(broken.unwrap_err().to_string(), "no more");
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
+    }
+
+    #[test]
+    fn a_folder_that_is_called_as_that_of_open_files_is_one_as_any_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fd/list.opml");
+        std::fs::create_dir(folder.path().join("fd")).unwrap();
+        for text in ["first", "second"] {
+            write_whole(&path, &mut |file| file.write_all(text.as_bytes())).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        let open = std::fs::File::create(folder.path().join("open")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+        for place in ["/dev/fd", "/proc/self/fd"] {
+            assert!(is_open_file(&Path::new(place).join(number.to_string())), "{place}");
+        }
+    }
+
+    #[test]
+    fn a_file_beside_which_nothing_can_be_made_is_written_over_when_the_whole_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.opml");
+        std::fs::write(&path, b"before").unwrap();
+        let broken = write_over(&path, &mut |file| {
+            file.write_all(b"half of a text that is longer than what was there")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(broken.unwrap_err().to_string(), "no more");
+        assert_eq!(std::fs::read(&path).unwrap(), b"before");
+        for text in ["a text that is longer than what was there", "short", "equal", ""] {
+            write_over(&path, &mut |file| file.write_all(text.as_bytes())).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
     }
 
     #[test]
