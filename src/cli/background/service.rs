@@ -98,7 +98,8 @@ fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
 
 fn no_systemd(error: &std::io::Error) -> Failure {
     Failure::new(format!(
-        "systemd cannot be asked ({error}); let your own service manager run 'backissue watch'"
+        "systemd cannot be asked ({}); let your own service manager run 'backissue watch'",
+        system_words(error)
     ))
 }
 

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use siphasher::sip::SipHasher13;
 
+use crate::io::system::words::system_words;
+
 /// Bytes of a socket's path at most: systems allow 104 to 108.
 const PATH_MAX: usize = 100;
 
@@ -34,15 +36,16 @@ pub fn own_user() -> u32 {
 /// Makes the folder of a socket, for this user alone. An error is a sentence.
 pub fn make_folder(socket: &Path) -> Result<(), String> {
     let Some(folder) = socket.parent() else { return Ok(()) };
-    let cannot = |why: &dyn std::fmt::Display| {
+    let cannot = |why: &str| {
         format!("no other command can reach this one: {} cannot be used: {why}", folder.display())
     };
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
-        Err(error) => return Err(cannot(&error)),
-        Ok(()) if !is_ours(folder) => return Err(cannot(&"it belongs to another user")),
+        Err(error) => return Err(cannot(&system_words(&error))),
+        Ok(()) if !is_ours(folder) => return Err(cannot("it belongs to another user")),
         Ok(()) => {}
     }
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(|error| cannot(&error))
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+        .map_err(|error| cannot(&system_words(&error)))
 }
 
 /// Whether a folder is one, and belongs to this user.

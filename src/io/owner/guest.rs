@@ -12,6 +12,7 @@ use super::frames::{PIECE_BYTES, pieces, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerMessage, Progress};
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::output::{FILE_BYTES_MAX, Output, WriteFile};
+use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 
 /// The terminal and the files of a process that handed in a command. A process that does not read what it is told keeps
@@ -130,7 +131,7 @@ impl Output for GuestOutput {
         let written = write(&mut pieces).and_then(|()| pieces.flush());
         self.send(&OwnerMessage::FileEnd(written.is_ok()));
         let answer = self.answer()?;
-        written.map_err(|error| error.to_string())?;
+        written.map_err(|error| system_words(&error))?;
         if let ClientMessage::FileEnd(end) = answer {
             end
         } else {

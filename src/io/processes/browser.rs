@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external::is_web_address;
+use crate::io::system::words::system_words;
 
 /// Opens an address (SPEC G.52) with a command of the reader's own, in which it stands already; without one as [`open`] does. A
 /// command that needs the terminal has it until it ends; any other one is not waited for.
@@ -18,11 +19,11 @@ pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(),
         format!("'{program}', which [commands] open names in your configuration, failed: {why}")
     };
     if line.on_terminal {
-        let ended = command.status().map_err(|error| cannot(&error))?;
+        let ended = command.status().map_err(|error| cannot(&system_words(&error)))?;
         return if ended.success() { Ok(()) } else { Err(cannot(&ended)) };
     }
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| cannot(&error))?;
+    let mut child = command.spawn().map_err(|error| cannot(&system_words(&error)))?;
     // Nobody waits for it but this thread, so that it leaves no zombie behind.
     std::thread::spawn(move || child.wait());
     Ok(())

@@ -46,9 +46,7 @@ impl From<TantivyError> for IndexError {
     fn from(error: TantivyError) -> Self {
         match system_error(&error) {
             Some(error) => Self::of_system(error),
-            None => {
-                Self::Unusable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
-            }
+            None => Self::Unusable(library_words(&error)),
         }
     }
 }
@@ -66,6 +64,19 @@ impl IndexError {
             || is_out_of_files(error)
             || matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::PermissionDenied);
         if is_refused { Self::Passing(why) } else { Self::Unusable(why) }
+    }
+}
+
+/// What the library says, without its names for things.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
+fn library_words(error: &TantivyError) -> String {
+    match error {
+        TantivyError::LockFailure(LockError::LockBusy, _) => "another process has it".into(),
+        TantivyError::DataCorruption(_) => "its files are damaged".into(),
+        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => {
+            "one of its files is not there".into()
+        }
+        error => error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
 

@@ -280,6 +280,22 @@ mod tests {
         );
     }
 
+    /// All that the system can refuse, on every way to a sentence.
+    #[test]
+    fn no_sentence_of_the_store_has_a_number_of_the_system() {
+        for code in 1..134 {
+            let refused = || std::io::Error::from_raw_os_error(code);
+            let sentences = [
+                unopened(Path::new("data"), &sled::Error::Io(refused())),
+                StoreError::from(sled::Error::Io(refused())),
+                StoreError::from(refused()),
+            ];
+            for sentence in sentences.map(|error| error.to_string()) {
+                assert!(!sentence.contains("os error"), "{code}: {sentence}");
+            }
+        }
+    }
+
     #[test]
     fn a_file_in_place_of_the_folder_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -174,7 +174,8 @@ pub(in crate::io::store) fn read_backup(
 ) -> Result<Backup, StoreError> {
     let mut input = GzDecoder::new(BufReader::new(from));
     let mut magic = [0_u8; MAGIC.len()];
-    input.read_exact(&mut magic).map_err(|_| no_backup())?;
+    let begun = input.read_exact(&mut magic);
+    begun.map_err(|error| unreadable(&error).unwrap_or_else(no_backup))?;
     if !magic.starts_with(b"backissue backup ") {
         return Err(no_backup());
     }
@@ -247,7 +248,13 @@ fn cannot_read(error: io::Error) -> StoreError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return damaged("it breaks off");
     }
-    damaged(&error.to_string())
+    unreadable(&error).unwrap_or_else(|| damaged(&system_words(&error)))
+}
+
+/// What the system refuses to read; it says nothing about the backup itself.
+fn unreadable(error: &io::Error) -> Option<StoreError> {
+    error.raw_os_error()?;
+    Some(StoreError::Backup(format!("it cannot be read: {}", system_words(error))))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
@@ -278,6 +285,26 @@ mod tests {
             ["meta", "feeds"],
         ] {
             assert!(place(before) < place(after), "{names:?}");
+        }
+    }
+
+    /// Gives what it has, and then a disk that does not answer.
+    struct BadDisk<'a>(&'a [u8]);
+
+    impl Read for BadDisk<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() { Err(io::Error::from_raw_os_error(5)) } else { self.0.read(into) }
+        }
+    }
+
+    #[test]
+    fn a_backup_that_the_disk_does_not_give_is_not_called_damaged() {
+        let (file, _) = backup();
+        for length in [0, 3, file.len() / 2] {
+            let read = read_backup(BadDisk(&file[..length]), &mut |_| Ok(()));
+            let why = read.unwrap_err().to_string();
+            assert!(why.contains("cannot be read: the disk does not answer"), "{why}");
+            assert!(!why.contains("damaged") && !why.contains("os error"), "{why}");
         }
     }
 

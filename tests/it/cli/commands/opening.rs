@@ -46,7 +46,8 @@ fn a_page_that_cannot_be_opened_leaves_the_entry_unread() {
     program.write("config.toml", format!("{kept}[commands]\nopen = \"/nowhere/browser\"\n"));
     add_feeds(&site, &program);
     let sentence = program.run(&["open", "1.0"]).refused(2);
-    assert!(sentence.contains("/nowhere/browser"), "{sentence}");
+    assert!(sentence.contains("'/nowhere/browser'"), "{sentence}");
+    assert!(sentence.ends_with("failed: there is no such file or folder"), "{sentence}");
     assert!(is_unread(&program, "1.0"));
     program.run(&["open", "one"]).refused(2);
 }
