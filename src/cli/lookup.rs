@@ -2,6 +2,7 @@
 
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::feeds::typed_logins::hide_login;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
@@ -60,13 +61,14 @@ fn find_feed<'r>(
     typed: &str,
     among: Among,
 ) -> Result<FeedKey, Failure> {
-    let typed = typed.trim();
+    // No address of a subscription has a login, and no message shows one.
+    let typed = &hide_login(typed.trim());
     let number = typed.parse().ok().map(FeedKey);
     if let Some((key, _)) = records.clone().find(|(key, _)| Some(*key) == number) {
         return Ok(key);
     }
     let address = |record: &SubscriptionRecord| {
-        record.url == typed || record.url.trim_end_matches('/') == typed.trim_end_matches('/')
+        record.url == *typed || record.url.trim_end_matches('/') == typed.trim_end_matches('/')
     };
     if let Some((key, _)) = records.clone().find(|(_, record)| address(record)) {
         return Ok(key);
@@ -132,6 +134,7 @@ mod tests {
         for (typed, expected) in [
             ("7", 7),
             ("https://a.example/feed/", 1),
+            ("https://me:secret@a.example/feed", 1),
             ("orchard", 2),
             ("notes", 1),
             ("bell tower", 7),
@@ -148,5 +151,7 @@ mod tests {
         );
         assert!(find("e").unwrap_err().sentence.contains("fits 2"));
         assert!(find("9").unwrap_err().sentence.contains("no subscription"));
+        let sentence = find("https://me:secret@d.example/").unwrap_err().sentence;
+        assert!(sentence.contains("'https://d.example/'"), "{sentence}");
     }
 }

@@ -31,6 +31,7 @@ mod upkeep;
 use args::{Args, Command};
 use session::Failure;
 
+use crate::engine::feeds::typed_logins::hide_login;
 use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
 
@@ -47,9 +48,10 @@ enum Done {
 /// 3 the store is in use (UX 4).
 pub fn main() -> ExitCode {
     terminal::guard_panics();
-    let args = match Args::from_arg_matches(&command().get_matches()) {
+    let typed = command().try_get_matches();
+    let args = match typed.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
-        Err(error) => error.exit(),
+        Err(error) => return refuse_arguments(&error),
     };
     let done = run(args);
     if console::has_failed() {
@@ -64,6 +66,22 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.status)
         }
     }
+}
+
+/// Says what of the arguments cannot be understood, or helps; a login in what was typed is not repeated, nor what steers the
+/// terminal.
+fn refuse_arguments(error: &clap::Error) -> ExitCode {
+    let typed = std::env::args_os().map(|typed| typed.to_string_lossy().into_owned());
+    let shown =
+        typed.map(|typed| (console::without_controls(&hide_login(&typed)).into_owned(), typed));
+    let changed: Vec<(String, String)> = shown.filter(|(shown, typed)| shown != typed).collect();
+    if changed.is_empty() {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let told = changed.iter().fold(text, |text, (shown, typed)| text.replace(typed, shown));
+    console::tell(told.trim_end());
+    ExitCode::from(2)
 }
 
 fn run(args: Args) -> Result<Done, Failure> {

@@ -4,6 +4,7 @@ use crate::cli::Done;
 use crate::cli::args::ImportArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
+use crate::engine::feeds::typed_logins::hide_login;
 use crate::engine::request::Request;
 use crate::io::performing;
 
@@ -12,18 +13,19 @@ const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' tak
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failure> {
-    let cannot = |why: String| Failure::new(format!("'{}' cannot be imported: {why}", args.file));
+    let file = hide_login(&args.file);
+    let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));
     let bytes = desk.read_file(&args.file).map_err(cannot)?;
     let read = performing::parse_list(&bytes).map_err(cannot)?;
     for bad in &read.bad {
-        desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
+        desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, hide_login(&bad.text)));
     }
     for flaw in &read.flaws {
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
     }
     if let Some(broken) = &read.broken {
         let what = "breaks off; what comes before that was imported";
-        desk.tell(&format!("'{}', line {}: the list {what}", args.file, broken.line));
+        desk.tell(&format!("'{file}', line {}: the list {what}", broken.line));
     }
     let request = Request::Import(performing::subscriptions_in(&read));
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;

@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::archive_response::judge;
+use crate::engine::feeds::typed_logins::{add_login, split_login, without_login};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::fetch::{
     AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind, Validators,
@@ -29,7 +30,12 @@ pub(in crate::cli) fn survey_address(
             "an address cannot be asked with --offline: save the document and name the file",
         ));
     }
-    let settings = session::read_settings(options)?;
+    let mut settings = session::read_settings(options)?;
+    // A login in the address is sent, and stands in nothing that is told.
+    if let Some(split) = split_login(address) {
+        add_login(&mut settings.network, &split);
+    }
+    let address = &without_login(address);
     block_on(async {
         let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
         tokio::select! {

@@ -112,6 +112,47 @@ fn an_address_that_cannot_be_asked_is_told_without_its_password() {
 }
 
 #[test]
+fn no_command_that_takes_an_address_repeats_its_password() {
+    let (site, program) = (site(), new_program());
+    let (there, elsewhere) = (with_login(&site), "http://me:op%20en@127.0.0.1:9/");
+    let linted = program.run(&["lint", &there, "--json"]);
+    assert_eq!(linted.json()["entries"], 3, "it is sent: {linted:?}");
+    assert_silent(&linted);
+    program.run(&["add", &there]).with(0);
+    program.run(&["plan", &there]).with(0);
+    let file = program.write("feed.xml", rss("Orchard", "e", 3));
+    let list = program.write("list.txt", "http://127.0.0.1:9/\nhttps://me:op%20en@a b/\n");
+    for args in [
+        &["lint", &there][..],
+        &["lint", elsewhere],
+        &["lint", "https://me:op%20en@a b/"],
+        &["lint", "https://me:op%20en/x@a.example/"],
+        &["lint", &file, "--url", elsewhere],
+        &["lint", &file, "--url", elsewhere, "--json"],
+        &["parse", &file, "--url", elsewhere, "--json"],
+        &["parse", elsewhere],
+        &["import", elsewhere],
+        &["import", &list],
+        &["poll", elsewhere],
+        &["entries", elsewhere],
+        &["history", elsewhere],
+        &["plan", elsewhere],
+        &["unread", elsewhere],
+        &["set", elsewhere, "--pace", "more"],
+        &["unsubscribe", elsewhere],
+        &["subscribe-again", elsewhere],
+        &["move", elsewhere, "accept"],
+        &["filters", "add", "--hide", "--title", "x", "--feed", elsewhere],
+        &["search", &format!("feed:{elsewhere}")],
+        &[elsewhere],
+        &["undo", elsewhere],
+        &["add", "--tag=x", "--bad", elsewhere],
+    ] {
+        assert_silent(&program.run(args));
+    }
+}
+
+#[test]
 fn what_the_program_keeps_is_for_nobody_elses_eyes() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &with_login(&site)]).with(0);
