@@ -9,6 +9,7 @@ use backissue::io::http::{ClientEnvironment, Http, Limits};
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -36,7 +37,10 @@ impl SecureServer {
         let chain = vec![CertificateDer::from_pem_slice(certificate).unwrap()];
         let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
         let config = rustls::ServerConfig::builder().with_no_client_auth();
-        let acceptor = TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()));
+        // Not with a check that the key fits: the clients look at the certificate first.
+        let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+        let shown = SingleCertAndKey::from(CertifiedKey::new(chain, key));
+        let acceptor = TlsAcceptor::from(Arc::new(config.with_cert_resolver(Arc::new(shown))));
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let serving = tokio::spawn(async move {
@@ -93,6 +97,11 @@ async fn what_is_wrong_with_a_certificate_is_told_apart() {
             "no secure connection: the server's certificate is not valid yet; is the clock of this computer right?",
         ),
         (OTHER_NAME, "no secure connection: the server's certificate is for another name"),
+        // One that signs others, as whoever makes one for himself often makes it.
+        (
+            AUTHORITY,
+            "no secure connection: the server shows a self-made certificate; to trust it, name its PEM file in [network] extra_roots",
+        ),
     ] {
         let server = SecureServer::start(certificate, feed()).await;
         let around = trusting(here());
