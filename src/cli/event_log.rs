@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::json;
 use crate::engine::event::Event;
 use crate::engine::event_json::event_line;
 use crate::engine::state::Engine;
@@ -46,5 +47,5 @@ pub(super) fn lines_of(engine: &Engine, events: &[Event]) -> Vec<String> {
         return Vec::new();
     }
     let now = clock::now();
-    events.iter().filter_map(|event| Some(event_line(engine, event, now)?.to_string())).collect()
+    events.iter().filter_map(|event| Some(json::line(&event_line(engine, event, now)?))).collect()
 }

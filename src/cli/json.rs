@@ -9,6 +9,7 @@ use crate::engine::feeds::subscription::{Obstacle, Subscription};
 use crate::engine::feeds::trouble::{self, Concern};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::state::Engine;
+use crate::feed::characters::is_bidi_control;
 use crate::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
 use crate::schedule::{self, FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
@@ -196,5 +197,44 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
 
 /// A value as the text of one JSON document.
 pub(super) fn text(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
+    escape_harmful(serde_json::to_string_pretty(value).unwrap_or_default())
+}
+
+/// The same on one line.
+pub(super) fn line(value: &Value) -> String {
+    escape_harmful(value.to_string())
+}
+
+/// Escapes what must not reach a terminal: whoever reads the JSON gets it as it is. It can stand within texts only.
+fn escape_harmful(json: String) -> String {
+    let harms = |char: char| (char.is_control() && char != '\n') || is_bidi_control(char);
+    if !json.contains(harms) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len().saturating_add(64));
+    for char in json.chars() {
+        if harms(char) {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(char)));
+        } else {
+            escaped.push(char);
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_holds_what_would_steer_a_terminal_in_another_form() {
+        let value =
+            json!({ "a\u{202e}": ["\u{1b}[2J\u{9b}\u{7f}\u{85}\n", "\u{2066}\u{61c}ä\u{1f600}"] });
+        for text in [text(&value), line(&value)] {
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+            let printed = crate::io::console::without_controls(&text);
+            assert!(matches!(printed, std::borrow::Cow::Borrowed(_)), "{text}");
+        }
+        assert!(!line(&value).contains('\n'));
+    }
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::feed::characters::is_bidi_control;
+
 /// The state of standard output.
 static OUTPUT: AtomicU8 = AtomicU8::new(GOOD);
 const GOOD: u8 = 0;
@@ -40,10 +42,11 @@ pub fn tell(text: &str) {
     writeln!(stderr().lock(), "{}", without_controls(text)).ok();
 }
 
-/// Removes control characters other than line breaks and tabs, so that nothing a server sends can control the
-/// terminal.
+/// Removes control characters other than line breaks and tabs, and what turns the direction of a text, so that nothing a
+/// server sends can control the terminal or hide what it says (SPEC G.52).
 pub fn without_controls(text: &str) -> Cow<'_, str> {
-    let harms = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
+    let harms =
+        |char: char| (char.is_control() && !matches!(char, '\n' | '\t')) || is_bidi_control(char);
     if text.contains(harms) { Cow::Owned(text.replace(harms, "")) } else { Cow::Borrowed(text) }
 }
 
@@ -54,6 +57,7 @@ mod tests {
     #[test]
     fn what_steers_a_terminal_is_left_out() {
         assert_eq!(without_controls("a\u{1b}[31mb\u{9b}2Jc\r\n\td\u{7}"), "a[31mb2Jc\n\td");
+        assert_eq!(without_controls("txt\u{202e}exe\u{202c}\u{2067}.\u{2069}\u{61c}"), "txtexe.");
         assert!(matches!(without_controls("nothing wrong"), Cow::Borrowed(_)));
     }
 }

@@ -18,6 +18,7 @@ pub mod damage;
 pub mod few_files;
 pub mod hand_over;
 pub mod hand_overs;
+pub mod hostile;
 pub mod kills;
 pub mod lint;
 pub mod many_hands;

@@ -275,8 +275,12 @@ fn another_version_is_told_so_in_one_sentence() {
     }
 }
 
-/// Has the store open as an owner would that says what the test wants.
-fn with_owner_that(program: &Program, answers: &[OwnerMessage], meanwhile: impl FnOnce()) {
+/// Has the store open as an owner would that answers each message it hears with what the test wants.
+pub(super) fn with_owner_that(
+    program: &Program,
+    answers: &[&[OwnerMessage]],
+    meanwhile: impl FnOnce(),
+) {
     let store = Store::open(&program.data()).unwrap();
     make_folder(&program.socket()).unwrap();
     let listener = UnixListener::bind(program.socket()).unwrap();
@@ -286,7 +290,9 @@ fn with_owner_that(program: &Program, answers: &[OwnerMessage], meanwhile: impl 
             for answer in answers {
                 let heard: Option<ClientMessage> = read_frame(&mut stream).unwrap();
                 assert!(heard.is_some());
-                write_frame(&mut stream, answer).unwrap();
+                for message in *answer {
+                    write_frame(&mut stream, message).unwrap();
+                }
             }
         });
         meanwhile();
@@ -299,18 +305,18 @@ fn with_owner_that(program: &Program, answers: &[OwnerMessage], meanwhile: impl 
 fn a_client_prints_the_sentence_it_is_refused_with_or_that_the_owner_ended() {
     let program = Program::new();
     let refused = OwnerMessage::Refused("an older backissue has the store open".into());
-    with_owner_that(&program, &[refused], || {
+    with_owner_that(&program, &[&[refused]], || {
         let sentence = program.run(&["feeds"]).refused(3);
         assert_eq!(sentence, "an older backissue has the store open");
     });
     let welcome = OwnerMessage::Welcome { owner: OwnerKind::Reader, process: 1 };
-    with_owner_that(&program, &[welcome.clone(), OwnerMessage::Began], || {
+    with_owner_that(&program, &[&[welcome.clone()], &[OwnerMessage::Began]], || {
         let sentence = program.run(&["set", "1", "--pace", "more"]).refused(2);
         assert!(sentence.contains("ended before this was done"), "{sentence}");
     });
     // If it ends before it began, the command finds whoever has the store then: here nobody has.
     let mut begun = None;
-    with_owner_that(&program, &[welcome, OwnerMessage::NotBegun], || {
+    with_owner_that(&program, &[&[welcome], &[OwnerMessage::NotBegun]], || {
         begun = Some(program.start(&["feeds", "--json"]));
     });
     assert_eq!(ended(begun.unwrap(), b"").with(0).out, "[]\n");

@@ -7,6 +7,7 @@ pub mod demo_world;
 pub mod dice;
 pub mod documents;
 pub mod held_site;
+pub mod hostile_texts;
 pub mod named_keys;
 pub mod rss;
 pub mod scripted;
