@@ -1,5 +1,7 @@
 //! Pieces of JSON that several commands write: times, feeds, entries.
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
@@ -214,7 +216,7 @@ fn escape_harmful(json: String) -> String {
     let mut escaped = String::with_capacity(json.len().saturating_add(64));
     for char in json.chars() {
         if harms(char) {
-            escaped.push_str(&format!("\\u{:04x}", u32::from(char)));
+            write!(escaped, "\\u{:04x}", u32::from(char)).ok();
         } else {
             escaped.push(char);
         }

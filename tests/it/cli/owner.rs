@@ -310,7 +310,7 @@ fn a_client_prints_the_sentence_it_is_refused_with_or_that_the_owner_ended() {
         assert_eq!(sentence, "an older backissue has the store open");
     });
     let welcome = OwnerMessage::Welcome { owner: OwnerKind::Reader, process: 1 };
-    with_owner_that(&program, &[&[welcome.clone()], &[OwnerMessage::Began]], || {
+    with_owner_that(&program, &[std::slice::from_ref(&welcome), &[OwnerMessage::Began]], || {
         let sentence = program.run(&["set", "1", "--pace", "more"]).refused(2);
         assert!(sentence.contains("ended before this was done"), "{sentence}");
     });
