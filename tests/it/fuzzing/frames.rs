@@ -66,10 +66,22 @@ fn read<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[
     }
 }
 
+fn check(bytes: &[u8], _: usize) {
+    read::<ClientMessage>(bytes);
+    read::<OwnerMessage>(bytes);
+}
+
+pub fn frames() -> Target {
+    Target {
+        name: "frames",
+        seeds: streams(),
+        pieces: PIECES,
+        inputs: 10_000,
+        check: Box::new(check),
+    }
+}
+
 #[test]
 fn frames_are_read_or_refused() {
-    Target { name: "frames", seeds: streams(), pieces: PIECES, inputs: 10_000 }.run(|bytes, _| {
-        read::<ClientMessage>(bytes);
-        read::<OwnerMessage>(bytes);
-    });
+    frames().run();
 }

@@ -40,7 +40,11 @@ fn check(bytes: &[u8], number: usize) {
     assert_eq!(rendered, lay_out(&work), "two answers");
 }
 
+pub fn layout() -> Target {
+    Target::of_texts("layout", &TEXTS, documents::PIECES, 300, check)
+}
+
 #[test]
 fn markup_is_laid_out_alike_twice_within_its_width_and_without_control_characters() {
-    Target::of_texts("layout", &TEXTS, documents::PIECES, 300).run(check);
+    layout().run();
 }

@@ -29,7 +29,11 @@ fn check(bytes: &[u8], _: usize) {
     assert!(told.iter().all(is_plain), "{told:?}");
 }
 
+pub fn lists() -> Target {
+    Target::of_texts("lists", &LISTS, documents::PIECES, 800, check)
+}
+
 #[test]
 fn lists_of_subscriptions_are_read_alike_twice_and_never_panic() {
-    Target::of_texts("lists of subscriptions", &LISTS, documents::PIECES, 800).run(check);
+    lists().run();
 }

@@ -71,11 +71,10 @@ const CONFIG_PIECES: &[&[u8]] = &[
     b"1e999",
 ];
 
-#[test]
-fn queries_are_read_alike_twice_and_never_panic() {
+pub fn queries() -> Target {
     let now = Utc.with_ymd_and_hms(2026, 3, 29, 0, 30, 0).unwrap();
     let zones = [Tz::UTC, Tz::Europe__Berlin, Tz::Australia__Lord_Howe];
-    Target::of_texts("queries", &QUERIES, QUERY_PIECES, 4_000).run(|bytes, number| {
+    Target::of_texts("queries", &QUERIES, QUERY_PIECES, 4_000, move |bytes, number| {
         let text = String::from_utf8_lossy(bytes);
         let zone = zones[number % zones.len()];
         for typing in [true, false] {
@@ -85,12 +84,11 @@ fn queries_are_read_alike_twice_and_never_panic() {
                 assert!(!flaw.to_string().is_empty());
             }
         }
-    });
+    })
 }
 
-#[test]
-fn patterns_of_filters_are_read_and_looked_for_without_panic() {
-    Target::of_texts("patterns", &PATTERNS, PATTERN_PIECES, 1_000).run(|bytes, _| {
+pub fn patterns() -> Target {
+    Target::of_texts("patterns", &PATTERNS, PATTERN_PIECES, 1_000, |bytes, _| {
         let text = String::from_utf8_lossy(bytes);
         let filter = EntryFilter { title: text.clone().into_owned(), ..EntryFilter::default() };
         filter.check().ok();
@@ -99,22 +97,36 @@ fn patterns_of_filters_are_read_and_looked_for_without_panic() {
         let folded = search::folded(QUERIES[0]);
         pattern.is_in(QUERIES[0], || &folded);
         pattern.is_in(&text, || &folded);
-    });
+    })
 }
 
-#[test]
-fn configurations_are_read_or_refused_with_a_sentence() {
+pub fn configurations() -> Target {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("config.toml");
     let whole = include_str!("../../../assets/config.toml");
     // Its examples stand in comments.
     let bare = whole.replace("\n# ", "\n").replace("\n#", "\n");
-    Target::of_texts("configurations", &[whole, &bare], CONFIG_PIECES, 600).run(|bytes, _| {
+    Target::of_texts("configurations", &[whole, &bare], CONFIG_PIECES, 600, move |bytes, _| {
+        let path = folder.path().join("config.toml");
         std::fs::write(&path, bytes).unwrap();
         if let Err(why) = config_file::read(&path, true) {
             let is_sentence =
                 !why.is_empty() && !why.chars().any(|char| char != '\n' && char.is_control());
             assert!(is_sentence, "{why:?}");
         }
-    });
+    })
+}
+
+#[test]
+fn queries_are_read_alike_twice_and_never_panic() {
+    queries().run();
+}
+
+#[test]
+fn patterns_of_filters_are_read_and_looked_for_without_panic() {
+    patterns().run();
+}
+
+#[test]
+fn configurations_are_read_or_refused_with_a_sentence() {
+    configurations().run();
 }
