@@ -62,7 +62,7 @@ pub mod flags {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::{FeedRuns, keys_of, runs_of};
+    use super::{FeedRuns, KEYS_MAX, keys_of, runs_of};
     use crate::history::{EntryKey, Flag};
 
     type Changed = (EntryKey, Flag, bool);
@@ -86,9 +86,10 @@ pub mod flags {
         deserializer: D,
     ) -> Result<Vec<Changed>, D::Error> {
         let kinds = Vec::<((Flag, bool), Vec<FeedRuns>)>::deserialize(deserializer)?;
-        let mut marks = Vec::new();
+        let mut marks: Vec<Changed> = Vec::new();
         for ((flag, value), runs) in kinds {
-            let keys = keys_of(&runs);
+            // What is too much together is refused before the next kind takes as much again.
+            let keys = keys_of(&runs).filter(|_| marks.len() <= KEYS_MAX as usize);
             let keys = keys.ok_or_else(|| D::Error::custom("it names too many entries"))?;
             marks.extend(keys.into_iter().map(|key| (key, flag, value)));
         }
@@ -98,6 +99,8 @@ pub mod flags {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::history::Flag;
 
@@ -107,6 +110,12 @@ mod tests {
         keys: Vec<EntryKey>,
         #[serde(with = "super::flags")]
         flags: Vec<(EntryKey, Flag, bool)>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Marks {
+        #[serde(rename = "flags", with = "super::flags")]
+        _flags: Vec<(EntryKey, Flag, bool)>,
     }
 
     fn key(feed: u32, seq: u32) -> EntryKey {
@@ -138,5 +147,9 @@ mod tests {
         let (bytes, read) = read_back(&Record { keys: keys.clone(), flags: Vec::new() });
         assert!(bytes < 50 && read.keys == keys, "{bytes} bytes");
         assert_eq!(keys_of(&[(FeedKey(1), vec![(0, u32::MAX)])]), None);
+        let marks = vec![((Flag::Read, true), vec![(FeedKey(1), vec![(0_u32, 900_000_u32)])]); 9];
+        let bytes = rmp_serde::to_vec_named(&BTreeMap::from([("flags", marks)])).unwrap();
+        let read: Result<Marks, _> = rmp_serde::from_slice(&bytes);
+        assert!(read.unwrap_err().to_string().contains("too many"));
     }
 }
