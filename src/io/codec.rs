@@ -30,7 +30,7 @@ pub enum CodecError {
 }
 
 /// Adds version and checksum to a payload.
-fn seal(payload: &[u8]) -> Vec<u8> {
+pub(super) fn seal(payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(payload.len().saturating_add(HEAD));
     bytes.push(FORM);
     bytes.extend_from_slice(&crc32fast::hash(payload).to_be_bytes());
@@ -39,7 +39,7 @@ fn seal(payload: &[u8]) -> Vec<u8> {
 }
 
 /// Checks version and checksum, and returns the payload.
-fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
+pub(super) fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
     let Some((&FORM, rest)) = bytes.split_first() else { return Err(CodecError::Form) };
     let Some((sum, payload)) = rest.split_first_chunk::<4>() else { return Err(CodecError::Form) };
     if crc32fast::hash(payload) == u32::from_be_bytes(*sum) {

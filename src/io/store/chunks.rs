@@ -29,7 +29,7 @@ const AHEAD_BYTES: usize = 512 * 1024;
 
 /// One slot of a record of texts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-enum BodySlot {
+pub(super) enum BodySlot {
     /// The entry has no text.
     #[default]
     Empty,
@@ -65,7 +65,7 @@ pub(super) fn are_texts(bytes: &[u8], alone: bool) -> bool {
 }
 
 type EntryChunk = Vec<Option<KeptEntry>>;
-type BodyChunk = Vec<BodySlot>;
+pub(super) type BodyChunk = Vec<BodySlot>;
 
 fn alone_key(entry: EntryKey) -> Vec<u8> {
     let mut key = numbered_key(entry.feed, entry.seq / BODIES).to_vec();

@@ -14,6 +14,8 @@ mod error;
 mod filters;
 mod folder_lock;
 mod forget;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzed;
 mod handle;
 mod history;
 mod open;

@@ -68,7 +68,7 @@ fn snapshots(files: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// What a snapshot says of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Snapshot {
+pub(super) struct Snapshot {
     /// Everything before this place is in the snapshot.
     stable: u64,
     /// Pages of which it names a place that lies behind the end of the log's file. sled shortens the file when the last parts of
@@ -78,7 +78,7 @@ struct Snapshot {
 
 impl Snapshot {
     /// Reads a snapshot of a log whose file has so many bytes; `None`: it is damaged.
-    fn read(bytes: &[u8], length: u64) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8], length: u64) -> Option<Self> {
         let (content, tail) = bytes.split_at_checked(bytes.len().checked_sub(SNAPSHOT_TAIL)?)?;
         let sum = LogBytes(tail.get(8..)?).four()?;
         if content.is_empty() || crc32fast::hash(content) != sum {

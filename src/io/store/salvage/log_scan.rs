@@ -24,9 +24,9 @@ const RED_ZONE: usize = 32;
 /// So many segments behind the newest one whose head is sound may have a damaged one.
 const BEYOND: u64 = 64;
 /// The head's numbers are stored under this mask.
-const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
+pub(super) const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
 /// The checksums are stored under this mask.
-const SUM_MASK: u32 = 0xFFFF_FFFF;
+pub(super) const SUM_MASK: u32 = 0xFFFF_FFFF;
 
 /// What a message says of its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

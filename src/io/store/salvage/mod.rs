@@ -1,6 +1,8 @@
 //! Reads what is sound in the damaged files of a store, without sled: opening them with sled would cut its log off at the
 //! first fault, and throw away what stands behind it.
 
+#[cfg(any(test, fuzzing))]
+mod fuzzed_files;
 mod inspection;
 mod key_ranges;
 mod log_bytes;
@@ -14,6 +16,8 @@ mod trees;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+#[cfg(any(test, fuzzing))]
+pub(super) use fuzzed_files::{check_files, example_files};
 pub(super) use inspection::{Finding, inspect, prepare};
 use log_scan::LogFiles;
 use trees::Pages;

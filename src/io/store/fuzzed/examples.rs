@@ -1,0 +1,175 @@
+//! Real ones: what a small store writes, record by record, its backup, and its files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use chrono::{DateTime, Duration, Utc};
+
+use crate::engine::entries::full_text::FullText;
+use crate::engine::entries::loaded_entry::ReadingPosition;
+use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
+use crate::engine::saved_searches::SavedSearch;
+use crate::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
+use crate::feed::{Entry, FeedDocument};
+use crate::filters::EntryFilter;
+use crate::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
+use crate::io::codec;
+use crate::io::store::Store;
+use crate::io::store::record_keys::tree_names;
+use crate::io::store::salvage::example_files;
+
+const FEED: FeedKey = FeedKey(1);
+/// Trees whose records are packed.
+const PACKED: [&[u8]; 5] = [b"meta", b"bodies", b"pages", b"rulings", b"undo"];
+/// Examples of records of one tree.
+const OF_ONE_TREE: usize = 6;
+
+fn at(hours: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + Duration::days(20_000) + Duration::hours(hours)
+}
+
+fn entry(number: i64) -> Entry {
+    Entry {
+        id: format!("id-{number}"),
+        title: Some(format!("Wax & frost {number}")),
+        link: Some(format!("https://a.example/{number}?x=1")),
+        author: Some("Ada".to_owned()),
+        published: Some(at(-number)),
+        updated: Some(at(1 - number)),
+        content: Some(format!("<p>The {number}. text of the orchard</p>").repeat(9)),
+        summary: (number % 3 == 0).then(|| "In short".to_owned()),
+        categories: vec!["pruning".to_owned()],
+        ..Entry::default()
+    }
+}
+
+fn poll(number: i64) -> Commit {
+    let entries = (number * 7..number * 7 + 9).map(entry).collect();
+    let state = FeedState {
+        failing_since: (number % 2 == 0).then(|| at(number)),
+        status: Some(200),
+        trouble: Some("the server does not answer".to_owned()),
+        polls: 7,
+        ..FeedState::default()
+    };
+    Commit {
+        feed: FEED,
+        state: Box::new(state),
+        record: Some(SubscriptionRecord {
+            url: "https://a.example/feed".to_owned(),
+            title: Some("The orchard".to_owned()),
+            tags: vec!["news/coast".to_owned(), "a b".to_owned()],
+            added: at(0),
+            ..SubscriptionRecord::default()
+        }),
+        document: Some(Box::new(FeedDocument { entries, ..FeedDocument::default() })),
+        fetched_at: at(number * 7),
+        history: None,
+        renamed: BTreeMap::new(),
+        complete: false,
+        log: Some(PollLogEntry {
+            settled_by: None,
+            queued_seconds: 3,
+            at: at(number * 7),
+            status: Some(200),
+            wire_bytes: 4711,
+            new: 9,
+            edited: 1,
+            cause: PollCause::Due,
+            trouble: (number % 2 == 1).then(|| "it broke off".to_owned()),
+        }),
+    }
+}
+
+/// Writes something of each kind.
+fn fill(store: &mut Store) {
+    let filter = EntryFilter { id: 3, title: "frost".to_owned(), ..EntryFilter::default() };
+    store.save_filters(&[filter]).unwrap();
+    for number in 0..6 {
+        store.commit(&poll(number)).unwrap();
+    }
+    let keys: Vec<EntryKey> = (0..20).map(|seq| EntryKey { feed: FEED, seq }).collect();
+    store.mark(&keys, Flag::Read, true).unwrap();
+    let first = EntryKey { feed: FEED, seq: 0 };
+    store.save_place(first, Some(ReadingPosition { offset: 7, of: 900 })).unwrap();
+    store.save_try(FEED, at(99)).unwrap();
+    let full = FullText {
+        url: "https://a.example/0".to_owned(),
+        html: "<p>All.</p>".repeat(9),
+        ..FullText::default()
+    };
+    store.save_full_text(first, &full).unwrap();
+    let search =
+        SavedSearch { id: 1, name: "frost".to_owned(), text: "frost is:unread".to_owned() };
+    store.save_searches(&[search]).unwrap();
+    store.save_folded(&BTreeSet::from(["news/coast".to_owned()])).unwrap();
+    let history = HistoryCommit {
+        feed: FEED,
+        record: Box::new(HistoryRecord {
+            archived: true,
+            own: vec!["https://a.example/feed".to_owned()],
+            bottom: Some(at(-9)),
+            ..HistoryRecord::default()
+        }),
+        nodes: vec![(
+            "https://a.example/old".to_owned(),
+            Some(ArchiveNode {
+                url: "https://a.example/old".to_owned(),
+                span: Some((at(0), at(-90))),
+                ..ArchiveNode::default()
+            }),
+        )],
+        document: None,
+    };
+    store.keep_history(&history).unwrap();
+    let steps = [
+        Step::Marked { flag: Flag::Read, value: true, keys: keys.clone() },
+        Step::Unsubscribed(FEED),
+        Step::Withdrawn { feed: FEED, withdrawn: vec![1, 2, 9] },
+        Step::Filters {
+            before: Vec::new(),
+            changes: Box::new(crate::engine::entries::filter_work::FilterChanges {
+                filter: 3,
+                before: keys.clone(),
+                after: keys,
+                flags: vec![(first, Flag::Hidden, true), (first, Flag::Starred, false)],
+            }),
+            forward: false,
+        },
+    ];
+    let kept = (1..).zip(steps).map(|(id, step)| SavedStep { id: ChangeId(id), at: at(3), step });
+    store.save_steps(&StepChanges { kept: kept.collect(), gone: Vec::new() }).unwrap();
+}
+
+/// What a small store writes.
+pub fn examples() -> Vec<Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    fill(&mut store);
+    store.sync().unwrap();
+    let mut examples = Vec::new();
+    for name in tree_names(&store.db) {
+        let records = store.db.open_tree(&name).unwrap().iter().values();
+        for record in records.map(Result::unwrap).take(OF_ONE_TREE) {
+            // The schema and the salt are bare numbers.
+            let Ok(payload) = codec::unseal(&record) else { continue };
+            examples.push(if PACKED.contains(&name.as_ref()) {
+                lz4_flex::decompress_size_prepended(payload).unwrap()
+            } else {
+                payload.to_vec()
+            });
+        }
+    }
+    let mut backup = Vec::new();
+    store.back_up(&mut backup, Some("[poll]\n")).unwrap();
+    let mut unpacked = Vec::new();
+    let mut reader = flate2::read::GzDecoder::new(backup.as_slice());
+    std::io::Read::read_to_end(&mut reader, &mut unpacked).unwrap();
+    examples.extend([unpacked, backup]);
+    drop(store);
+    let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let files = files.filter(|path| path.join("db").is_file());
+    examples.extend(files.flat_map(|files| example_files(&files)));
+    examples
+}

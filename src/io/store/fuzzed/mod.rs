@@ -1,0 +1,142 @@
+//! What the store reads, made from bytes that were changed at random: records of every kind under a checksum that fits, backups,
+//! and the files in which what is sound is looked for. Only for `cargo test` and for cargo-fuzz (`tests/fuzz/`).
+#![allow(
+    clippy::unwrap_used,
+    clippy::allow_attributes,
+    reason = "it is no part of the program: a test may panic"
+)]
+
+mod examples;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+pub use examples::examples;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::chunks::BodyChunk;
+use super::salvage::check_files;
+use super::upkeep::backup::{BackupPart, read_backup};
+use crate::engine::entries::full_text::FullText;
+use crate::engine::entries::loaded_entry::ReadingPosition;
+use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+use crate::engine::poll::poll_log::PollLogEntry;
+use crate::engine::poll::poll_times::PollTimes;
+use crate::engine::saved_searches::SavedSearch;
+use crate::engine::undo::undo_stack::SavedStep;
+use crate::filters::EntryFilter;
+use crate::history::{ArchiveNode, Counters, EntryBody, HistoryRecord, KeptEntry};
+use crate::io::codec::{self, CodecError};
+use crate::schedule::learning::{LearnedRecord, Publications};
+
+/// What means something in a record, in a backup or in a log.
+pub const PIECES: &[&[u8]] = &[
+    b"\xdd\xff\xff\xff\xff",
+    b"\xdb\x7f\xff\xff\xff",
+    b"\xdf\x00\x01\x00\x00",
+    b"\xc6\xff\xff\xff\xff",
+    b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\xd3\x80\x00\x00\x00\x00\x00\x00\x00",
+    b"\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
+    b"\xca\x7f\x80\x00\x00",
+    b"\xc0",
+    b"\xc1",
+    b"\x90",
+    b"\x91",
+    b"\x81",
+    b"\xff\xff\xff\xff",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\xff\0\0\0",
+    b"\xf0\xff\xff\xff",
+    b"9999-12-31T23:59:59Z",
+    b"\xad-262143-01-01",
+    b"\0\0\0\0",
+];
+
+/// Reads bytes as everything that the store reads; fails if something that was read cannot be written and read again, or if a
+/// file holds more than can be in it.
+pub fn check(bytes: &[u8]) {
+    for sealed in [codec::seal(bytes), codec::seal(&lz4_flex::compress_prepend_size(bytes))] {
+        check_records(&sealed);
+    }
+    check_backup(bytes);
+    check_files(bytes);
+}
+
+fn check_records(sealed: &[u8]) {
+    plain::<SubscriptionRecord>(sealed);
+    plain::<FeedState>(sealed);
+    plain::<PollTimes>(sealed);
+    plain::<Counters>(sealed);
+    plain::<PollLogEntry>(sealed);
+    plain::<Publications>(sealed);
+    plain::<LearnedRecord>(sealed);
+    plain::<HistoryRecord>(sealed);
+    plain::<ArchiveNode>(sealed);
+    plain::<Vec<(u32, ReadingPosition)>>(sealed);
+    plain::<Vec<SavedSearch>>(sealed);
+    plain::<Vec<EntryFilter>>(sealed);
+    plain::<BTreeSet<String>>(sealed);
+    packed::<Vec<Option<KeptEntry>>>(sealed);
+    packed::<BodyChunk>(sealed);
+    packed::<EntryBody>(sealed);
+    packed::<FullText>(sealed);
+    packed::<BTreeSet<u32>>(sealed);
+    packed::<SavedStep>(sealed);
+    if let Ok(rows) = codec::decode_rows(sealed) {
+        assert_eq!(codec::encode_rows(&rows), sealed, "rows");
+    }
+}
+
+fn plain<T: Serialize + DeserializeOwned>(sealed: &[u8]) {
+    written_again(codec::decode(sealed), codec::encode::<T>, codec::decode);
+}
+
+fn packed<T: Serialize + DeserializeOwned>(sealed: &[u8]) {
+    written_again(
+        codec::decode_compressed(sealed),
+        codec::encode_compressed::<T>,
+        codec::decode_compressed,
+    );
+}
+
+/// What was read is written, and read again as the same.
+fn written_again<T>(
+    read: Result<T, CodecError>,
+    write: fn(&T) -> Result<Vec<u8>, CodecError>,
+    read_again: fn(&[u8]) -> Result<T, CodecError>,
+) {
+    let Ok(record) = read else { return };
+    let what = std::any::type_name::<T>();
+    let written = write(&record).unwrap_or_else(|_| panic!("{what} cannot be written"));
+    let again = read_again(&written).unwrap_or_else(|_| panic!("{what} cannot be read again"));
+    assert!(write(&again).as_ref() == Ok(&written), "{what} is another one");
+}
+
+/// Reads bytes as a backup, and as what is packed in one.
+fn check_backup(bytes: &[u8]) {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    for file in [packed.finish().unwrap().as_slice(), bytes] {
+        let (mut told, mut records) = (0, 0);
+        let read = read_backup(file, &mut |part| {
+            match part {
+                BackupPart::Tree(name) => told += name.len(),
+                BackupPart::Record(key, value) => {
+                    told += key.len() + value.len();
+                    records += 1;
+                }
+            }
+            Ok(())
+        });
+        if let Ok(backup) = read {
+            assert_eq!(backup.records, records);
+            assert!(file == bytes || told <= bytes.len(), "{told} bytes of {}", bytes.len());
+        }
+    }
+}
