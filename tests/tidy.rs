@@ -55,6 +55,9 @@ const WORLD: [&str; 10] = [
 ];
 /// Words that say nothing, as parts of identifiers and of file names.
 const EMPTY_WORDS: [&str; 6] = ["util", "helper", "manager", "handler", "misc", "common"];
+/// What cargo-fuzz writes.
+const FUZZED: [&str; 4] =
+    ["tests/fuzz/artifacts", "tests/fuzz/corpus", "tests/fuzz/coverage", "tests/fuzz/target"];
 /// Marks of unfinished work, written so that this file has none of them.
 const UNFINISHED: [&str; 4] = [
     concat!("TO", "DO"),
@@ -420,6 +423,9 @@ fn collect(folder: &str, found: &mut Files) {
     for entry in fs::read_dir(root().join(folder)).unwrap() {
         let entry = entry.unwrap();
         let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if FUZZED.contains(&path.as_str()) {
+            continue;
+        }
         if entry.file_type().unwrap().is_dir() {
             collect(&path, found);
         } else {

@@ -1,0 +1,4 @@
+//! cargo-fuzz runs the target `configurations`.
+#![no_main]
+
+backissue_fuzz::fuzz!("configurations");

@@ -1,0 +1,4 @@
+//! cargo-fuzz runs the target `patterns`.
+#![no_main]
+
+backissue_fuzz::fuzz!("patterns");

@@ -1,0 +1,4 @@
+//! cargo-fuzz runs the target `queries`.
+#![no_main]
+
+backissue_fuzz::fuzz!("queries");

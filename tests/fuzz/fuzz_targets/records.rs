@@ -1,0 +1,4 @@
+//! cargo-fuzz runs the target `records`.
+#![no_main]
+
+backissue_fuzz::fuzz!("records");

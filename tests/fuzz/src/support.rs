@@ -1,0 +1,4 @@
+//! What the targets use of the integration tests.
+
+#[path = "../../it/support/dice.rs"]
+pub mod dice;
