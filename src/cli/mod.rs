@@ -32,6 +32,7 @@ use args::{Args, Command};
 use session::Failure;
 
 use crate::engine::feeds::typed_logins::hide_login;
+use crate::io::log::ToldTo;
 use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
 
@@ -93,9 +94,10 @@ fn run(args: Args) -> Result<Done, Failure> {
         session::begin_log(&options);
     }
     if args.command.is_some()
-        && let Some(told) = session::take_panic_report(&options)
+        && let Some(untold) = session::find_untold_panics(&options, ToldTo::Command)
     {
-        console::tell(&told);
+        console::tell(&untold.sentence);
+        untold.note_told();
     }
     match args.command {
         None => commands::screen::run(&options),

@@ -21,7 +21,7 @@ use crate::io::owner::client::{Client, ConnectError, RunEnd};
 use crate::io::owner::guest::GuestOutput;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::{OwnerKind, OwnerMessage, Taker};
-use crate::io::panics::catch_panic;
+use crate::io::panics::catch_fault;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
@@ -265,7 +265,7 @@ fn run_for_another(
 
 /// Does a command; a fault in it is its own.
 fn run_guarded(desk: &Desk, command: &Command) -> Result<Done, Failure> {
-    let done = catch_panic(|| desk.judge(run_at(desk, command)));
+    let done = catch_fault(|| desk.judge(run_at(desk, command)));
     done.unwrap_or_else(|| Err(Failure::new(FAULT)))
 }
 

@@ -11,6 +11,7 @@ use crate::engine::settings::Settings;
 use crate::io::config::config_file::{self, Configured};
 use crate::io::config::{config_watch, themes};
 use crate::io::headless::Headless;
+use crate::io::log::{ToldTo, Untold};
 use crate::io::owner::client::wait_for_close;
 use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
@@ -97,9 +98,9 @@ pub(super) fn begin_log(options: &Options) {
     }
 }
 
-/// A sentence about a panic that nobody was told of.
-pub(super) fn take_panic_report(options: &Options) -> Option<String> {
-    log::take_report(&log::log_folder(options.data_dir.as_deref())?)
+/// Faults of the program that somebody was not told of.
+pub(super) fn find_untold_panics(options: &Options, to: ToldTo) -> Option<Untold> {
+    log::find_untold(&log::log_folder(options.data_dir.as_deref())?, to)
 }
 
 /// Takes over what the reader changes in the configuration file while the program runs.
@@ -121,9 +122,6 @@ pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     runtime.program.ui.appearance = appearance;
     if let Some(first) = troubles.first() {
         runtime.program.ui.complain(clock::precise_now(), first);
-    }
-    if let Some(told) = take_panic_report(options) {
-        runtime.program.ui.complain(clock::precise_now(), told);
     }
 }
 

@@ -26,6 +26,7 @@ mod flaws;
 pub mod hints;
 pub mod identity;
 mod json_feed;
+pub mod library_panics;
 mod oddities;
 pub mod parse;
 pub mod report;

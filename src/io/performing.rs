@@ -277,7 +277,7 @@ fn answered(
     work: impl FnOnce() -> Option<ScreenInput>,
     failed: Option<ScreenInput>,
 ) -> Option<ScreenInput> {
-    super::panics::catch_panic(work).unwrap_or(failed)
+    super::panics::catch_fault(work).unwrap_or(failed)
 }
 
 fn render(wanted: &RenderWork) -> ScreenInput {
@@ -405,5 +405,10 @@ mod tests {
         assert_eq!(answered(|| panic!("a bug"), None), None);
         assert_eq!(answered(|| Some(Input::Tick.into()), failed()), Some(Input::Tick.into()));
         assert_eq!(answered(|| None, failed()), None);
+        let caught_as_fault = || {
+            assert_eq!(super::super::panics::how_caught(), super::super::panics::Caught::AsFault);
+            Some(Input::Tick.into())
+        };
+        assert_eq!(answered(caught_as_fault, None), Some(Input::Tick.into()), "it is reported");
     }
 }

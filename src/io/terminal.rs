@@ -18,7 +18,7 @@ use futures_util::StreamExt;
 
 use super::bounded_backend::{BoundedBackend, bounded};
 use super::log::report_panic;
-use super::panics::is_catching;
+use super::panics::{Caught, how_caught};
 use super::processes::job_control::{self, JobSignal, Jobs};
 use crate::engine::input::Input;
 use crate::engine::request::Request;
@@ -288,17 +288,15 @@ impl Drop for Terminal {
     }
 }
 
-/// Installs a panic hook: a panic of the calling thread restores the terminal before it is printed. Panics of other
-/// threads are caught where they happen and reported as failures; they must not disturb the screen.
+/// Installs a panic hook: each panic is reported, and one that ends the calling thread restores the terminal before it is
+/// printed. Panics that are caught, and those of other threads, come back as failures; they must not disturb the screen.
 pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if is_catching() {
-            return;
-        }
-        report_panic(panic);
-        if std::thread::current().id() == owner {
+        let caught = how_caught();
+        report_panic(panic, caught);
+        if caught == Caught::Nowhere && std::thread::current().id() == owner {
             give_back();
             before(panic);
         }

@@ -9,6 +9,7 @@ use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::{Left, WaitEnd, show_screen, wait_for_store};
 use crate::cli::{Done, upkeep};
+use crate::io::log::ToldTo;
 use crate::io::owner::client::Client;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::{OwnerKind, Taker};
@@ -181,6 +182,16 @@ fn read_feeds(options: &Options, store: Store, recovered: Option<&str>) -> Resul
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why);
         }
-        show_screen(runtime, listener.ok(), options.verbose).await
+        // Where the line has something else to say, at the next start.
+        let is_free = !runtime.program.ui.notice.as_ref().is_some_and(|notice| notice.trouble);
+        let untold = session::find_untold_panics(options, ToldTo::Reader).filter(|_| is_free);
+        if let Some(untold) = &untold {
+            runtime.program.ui.complain(clock::precise_now(), untold.sentence.as_str());
+        }
+        let left = show_screen(runtime, listener.ok(), options.verbose).await?;
+        if let Some(untold) = untold {
+            untold.note_told();
+        }
+        Ok(left)
     })
 }

@@ -7,8 +7,6 @@
 //! carries: addresses, media types, sizes and playing times come back typed or not at all. Texts with markup, dates,
 //! identities and links do not pass through it: the tree has them already, and they are most of a feed's bytes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use feed_rs::model;
 use feed_rs::parser::Builder;
 use url::Url;
@@ -20,6 +18,7 @@ use super::tree::XmlElement;
 use super::{attachments, person};
 use crate::feed::document::FeedHead;
 use crate::feed::entry::{Enclosure, Entry};
+use crate::feed::library_panics::catch_library_panic;
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
 const START: &str =
@@ -145,14 +144,14 @@ fn push_tag(out: &mut String, name: &str, attributes: &[(&str, &str)]) {
 fn parse_with_feed_rs(head: &str, entries: &str) -> Option<model::Feed> {
     let document = [START, head, entries, END].concat();
     // feed-rs holds assertions and unwraps that a document can reach.
-    let read = catch_unwind(AssertUnwindSafe(|| {
+    let read = catch_library_panic(|| {
         Builder::new()
             .sanitize_content(false)
             .id_generator(|_, _, _| String::new())
             .build()
             .parse(document.as_bytes())
-    }));
-    read.ok()?.ok()
+    });
+    read?.ok()
 }
 
 fn convert_head(feed: model::Feed) -> FeedHead {

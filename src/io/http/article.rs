@@ -3,12 +3,11 @@
 //! The library takes very long on deep nesting (over a minute for 20,000 nested `div`) and may panic, so it is not
 //! given deep or large pages, and a panic becomes an error.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use dom_smoothie::{Config, Readability};
 
 use crate::feed::content::markup::{Piece, walk_markup};
 use crate::feed::page_text;
+use crate::io::panics::catch_panic;
 
 /// Largest page that is searched for an article.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -36,8 +35,8 @@ pub fn extract_article(
     }
     let html = page_text(bytes, content_type);
     check(&html)?;
-    let found = catch_unwind(AssertUnwindSafe(|| read(&html, url)));
-    found.map_err(|_| "the page could not be read".to_owned())?
+    let found = catch_panic(|| read(&html, url));
+    found.unwrap_or_else(|| Err("the page could not be read".to_owned()))
 }
 
 fn read(html: &str, url: &str) -> Result<String, String> {

@@ -1,7 +1,6 @@
 //! Threads that read documents. They are apart from those of the runtime, where names are resolved and commands waited for: a
 //! document waits for none of these, and only a few threads have memory of their own for what is read.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -9,6 +8,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use tokio::sync::oneshot;
+
+use crate::io::panics::catch_fault;
 
 /// Documents that are read at the same time, at least and at most: each may take several times its size in memory.
 const THREADS_MIN: usize = 2;
@@ -45,7 +46,7 @@ impl ParseThreads {
         let (answer, answered) = oneshot::channel();
         let job = move || {
             // The thread goes on; the panic is a fault of the program and is reported as one.
-            if let Ok(done) = catch_unwind(AssertUnwindSafe(work)) {
+            if let Some(done) = catch_fault(work) {
                 // Who does not wait any more needs no answer.
                 answer.send(done).ok();
             }
@@ -93,11 +94,13 @@ fn work_off(jobs: &Receiver<Job>, alive: &AtomicUsize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::panics::{Caught, how_caught};
 
     #[tokio::test]
     async fn work_is_answered_by_few_threads_and_a_panic_is_no_answer() {
         let threads = ParseThreads::new();
         assert_eq!(threads.run(|| panic!("a fault")).await.map(|(): ()| ()), None);
+        assert_eq!(threads.run(how_caught).await, Some(Caught::AsFault), "it is reported");
         let asked = (0..100).map(|number| threads.run(move || number * 2));
         let answers = futures_util::future::join_all(asked).await;
         let doubled: Vec<Option<i32>> = (0..100).map(|number| Some(number * 2)).collect();

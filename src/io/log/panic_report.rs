@@ -1,53 +1,101 @@
-//! The report that a panic leaves beside the log, and the sentence by which the next start tells of it, once.
+//! The reports that panics leave beside the log: the newest few, one for each place in the program.
 
 use std::backtrace::Backtrace;
 use std::fs;
 use std::io;
 use std::panic::PanicHookInfo;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::secrets::without_secrets;
 use super::subscriber::Log;
 use crate::io::clock;
+use crate::io::panics::Caught;
 use crate::io::private_files::{create_private_folder, replace_private};
 
-/// The report of the last panic that nobody was told of.
-const FRESH: &str = "panic.txt";
-/// The report of the last one that somebody was told of.
-const TOLD: &str = "panic-told.txt";
+/// Reports that are kept.
+const REPORTS_MAX: usize = 5;
+/// Places of which one process leaves a report.
+const PLACES_MAX: usize = 20;
+/// Characters of a panic's message.
+const SAID_CHARS_MAX: usize = 4000;
+/// Characters of the name of a place, in the name of a file.
+const NAME_CHARS_MAX: usize = 80;
 
-/// Leaves a report of a panic: version, what it says, the last lines of the log. What cannot be written is left.
-pub fn report_panic(panic: &PanicHookInfo<'_>) {
-    let Some(log) = Log::of_this_process() else { return };
+/// Tells the log of a panic, and leaves a report of one that is a fault of the program: version, what it says, the last lines of
+/// the log. What cannot be written is left.
+pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     let said = panic.payload_as_str().unwrap_or("(without a message)");
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
-    // Another thread may be writing a line at this moment: it is not waited for.
+    let became = match caught {
+        // Around a library our own work may be caught with it.
+        Caught::AsForeseen if !is_ours(&place) => {
+            tracing::warn!("a library gave up in the thread '{thread}', {place}: {said}");
+            return;
+        }
+        Caught::AsForeseen | Caught::AsFault => "its work was given up, everything else goes on",
+        Caught::Nowhere => "its thread ended",
+    };
+    tracing::error!("a fault of the program in the thread '{thread}', {place}: {said}; {became}");
+    let Some(log) = Log::of_this_process() else { return };
+    // The same fault again, at each frame perhaps, says nothing new.
+    let is_new = log
+        .reported
+        .send_if_modified(|places| places.len() < PLACES_MAX && places.insert(place.clone()));
+    if !is_new {
+        return;
+    }
     let last: Vec<String> = log.last.borrow().iter().cloned().collect();
+    let said: String = without_secrets(said).chars().take(SAID_CHARS_MAX).collect();
+    let said = said.replace(|char: char| char.is_control() && char != '\n', " ");
     let report = format!(
-        "backissue {} panicked at {} in the thread '{thread}', {place}:\n{}\n\nthe last lines of the log:\n{}\n\n{}\n",
+        "backissue {} panicked at {} in the thread '{thread}', {place}; {became}:\n{said}\n\nthe last lines of the log:\n{}\n\n{}\n",
         env!("CARGO_PKG_VERSION"),
         clock::now().to_rfc3339(),
-        without_secrets(said),
         last.join("\n"),
         Backtrace::force_capture()
     );
-    write(log.file.folder(), &report).ok();
+    write(log.file.folder(), &place, &report).ok();
 }
 
-fn write(folder: &Path, report: &str) -> io::Result<()> {
+/// Whether a place is in the program itself; those of libraries are named with their whole path.
+fn is_ours(place: &str) -> bool {
+    place.starts_with("src/")
+}
+
+fn write(folder: &Path, place: &str, report: &str) -> io::Result<()> {
     create_private_folder(folder)?;
-    replace_private(&folder.join(FRESH), report.as_bytes())
+    replace_private(&folder.join(file_name(place)), report.as_bytes())?;
+    for (_, old) in reports(folder).into_iter().skip(REPORTS_MAX) {
+        fs::remove_file(old)?;
+    }
+    Ok(())
 }
 
-/// A sentence about the last panic, if nobody was told of it before.
-pub fn take_report(folder: &Path) -> Option<String> {
-    let told = folder.join(TOLD);
-    fs::rename(folder.join(FRESH), &told).ok()?;
-    Some(format!(
-        "backissue crashed the last time, which is a fault of its own; what happened is told in {}",
-        told.display()
-    ))
+/// The file of a place: `panic-src-io-terminal-rs-300-9.txt`.
+fn file_name(place: &str) -> String {
+    let plain = |char: char| if char.is_ascii_alphanumeric() { char } else { '-' };
+    let chars: Vec<char> = place.chars().map(plain).collect();
+    // Where it stands in a crate is at its end.
+    let end = chars.iter().skip(chars.len().saturating_sub(NAME_CHARS_MAX));
+    format!("panic-{}.txt", end.collect::<String>())
+}
+
+/// The reports in a folder, the newest first, each with the time it was written.
+pub(super) fn reports(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let report = |file: fs::DirEntry| {
+        let name = file.file_name();
+        let name = name.to_str()?;
+        let is_report = name.starts_with("panic-") && name.ends_with(".txt");
+        let written = file.metadata().ok()?.modified().ok()?;
+        is_report.then(|| (written, file.path()))
+    };
+    let mut found: Vec<_> = files.filter_map(report).collect();
+    found.sort();
+    found.reverse();
+    found
 }
 
 #[cfg(test)]
@@ -55,14 +103,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_told_once_and_kept() {
+    fn a_place_of_the_program_is_no_librarys() {
+        assert!(is_ours(&std::panic::Location::caller().to_string()));
+        assert!(!is_ours("/home/me/registry/src/sled-0.34.7/src/pagecache/mod.rs:7:9"));
+    }
+
+    #[test]
+    fn each_place_has_one_report_and_the_newest_few_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("log");
-        assert_eq!(take_report(&place), None);
-        write(&place, "what happened").unwrap();
-        let told = take_report(&place).unwrap();
-        assert!(told.ends_with("panic-told.txt"), "{told}");
-        assert_eq!(take_report(&place), None);
-        assert_eq!(fs::read_to_string(place.join(TOLD)).unwrap(), "what happened");
+        for number in 0..9 {
+            write(&place, &format!("src/a.rs:{number}:1"), "an earlier one").unwrap();
+            write(&place, "src/b.rs:1:1", &format!("the {number}.")).unwrap();
+        }
+        let found = reports(&place);
+        assert_eq!(found.len(), REPORTS_MAX);
+        let newest = place.join("panic-src-b-rs-1-1.txt");
+        assert_eq!(fs::read_to_string(&newest).unwrap(), "the 8.");
+        assert!(found.iter().any(|(_, path)| *path == newest), "{found:?}");
+    }
+
+    #[test]
+    fn the_name_of_a_report_has_a_bound_and_no_folder() {
+        let name = file_name(&format!("{}/feed-rs-3.0.0/src/parser.rs:7:9", "../é".repeat(99)));
+        assert!(name.ends_with("-feed-rs-3-0-0-src-parser-rs-7-9.txt"), "{name}");
+        assert!(name.len() < 100 && name.is_ascii() && !name.contains('/'), "{name}");
     }
 }

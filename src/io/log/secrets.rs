@@ -9,9 +9,11 @@ pub(super) fn without_secrets(text: &str) -> String {
     while let Some(at) = find_address(rest) {
         let (before, from) = rest.split_at(at);
         clean.push_str(before);
-        let ends =
-            |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '<' | '>' | ',' | ';' | ')');
-        let (address, behind) = from.split_at(from.find(ends).unwrap_or(from.len()));
+        // Also what may end an address within a text stands in passwords and in the values of queries.
+        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
+        let address = from.split(ends).next().unwrap_or_default();
+        let address = address.trim_end_matches(['\'', ',', ';', ')']);
+        let behind = from.get(address.len()..).unwrap_or_default();
         clean.push_str(&bare_address(address));
         rest = behind;
     }
@@ -19,8 +21,20 @@ pub(super) fn without_secrets(text: &str) -> String {
     clean
 }
 
+/// Where an address begins, of whatever scheme: a proxy has a login too.
 fn find_address(text: &str) -> Option<usize> {
-    [text.find("http://"), text.find("https://")].into_iter().flatten().min()
+    let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let mut before = 0;
+    while let Some(found) = text.get(before..)?.find("://") {
+        let at = before.saturating_add(found);
+        let scheme = text.get(..at)?;
+        let begin = scheme.trim_end_matches(in_scheme);
+        if begin.len() < at {
+            return Some(begin.len());
+        }
+        before = at.saturating_add(1);
+    }
+    None
 }
 
 /// An address without login and fragment, and with the names of its query alone.
@@ -51,6 +65,12 @@ mod tests {
                 "'http://a.example/?token=...&x=...' and https://b.example/",
             ),
             ("http://", "(an address)"),
+            ("(https://a.example/?k=a,b;c'd), next", "(https://a.example/?k=...), next"),
+            ("HTTPS://me:p,w)x@a.example/", "https://a.example/ (with a login)"),
+            (
+                "by socks5://me:pw@p.example:1080, then ://",
+                "by socks5://p.example:1080 (with a login), then ://",
+            ),
         ] {
             assert_eq!(without_secrets(text), expected);
         }

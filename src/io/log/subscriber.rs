@@ -1,6 +1,6 @@
 //! Takes the program's own events and adds them to the log; those of libraries are left.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Write};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -30,9 +30,16 @@ pub(super) struct Log {
     in_detail: bool,
     /// The last lines, oldest first.
     pub(super) last: watch::Sender<VecDeque<String>>,
+    /// The places of the panics of which this process has left a report.
+    pub(super) reported: watch::Sender<BTreeSet<String>>,
 }
 
 impl Log {
+    fn new(folder: PathBuf, in_detail: bool) -> Self {
+        let (last, reported) = (watch::Sender::default(), watch::Sender::default());
+        Self { file: LogFile::new(folder), in_detail, last, reported }
+    }
+
     /// The log of this process.
     pub(super) fn of_this_process() -> Option<&'static Self> {
         LOG.get()
@@ -76,8 +83,7 @@ fn told_tail(tail: Vec<u8>, in_detail: bool) -> Vec<u8> {
 
 /// Begins the log of this process in a folder. `in_detail`: also what is of interest only when something is wrong.
 pub fn begin(folder: PathBuf, in_detail: bool) {
-    let log = Log { file: LogFile::new(folder), in_detail, last: watch::Sender::default() };
-    if LOG.set(log).is_ok() {
+    if LOG.set(Log::new(folder, in_detail)).is_ok() {
         let most = if in_detail { Level::DEBUG } else { Level::INFO };
         // Nothing else in this program sets one.
         tracing::subscriber::set_global_default(ToLog { most }).ok();
@@ -144,8 +150,7 @@ mod tests {
     #[test]
     fn a_line_has_one_line_a_bound_and_no_secret() {
         let folder = tempfile::tempdir().unwrap();
-        let file = LogFile::new(folder.path().to_owned());
-        let log = Log { file, in_detail: false, last: watch::Sender::default() };
+        let log = Log::new(folder.path().to_owned(), false);
         log.take(Level::WARN, &format!("https://me:pw@a.example/\u{1b}[2J\n{}", "x".repeat(5000)));
         let text = String::from_utf8(log.file.tail()).unwrap();
         assert_eq!(text.lines().count(), 1);

@@ -3,12 +3,11 @@
 //! synoptic finds them line by line, with expressions that take linear time. Pieces only get roles here; the theme has
 //! the colours.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use synoptic::TokOpt;
 
 use super::language::Language;
 use super::model::{Block, Item, Role, Syntax, TextRun};
+use crate::feed::library_panics::catch_library_panic;
 
 /// Lines and bytes of code in a text that are highlighted; more is shown without colours.
 const LINES_MAX: usize = 2_000;
@@ -62,8 +61,8 @@ impl Room {
         self.lines -= lines;
         self.bytes -= code.len();
         // Whatever a rule of a language may do: the text is shown.
-        let pieces = catch_unwind(AssertUnwindSafe(|| pieces(&code, language)));
-        if let Ok(Some(pieces)) = pieces {
+        let pieces = catch_library_panic(|| pieces(&code, language));
+        if let Some(Some(pieces)) = pieces {
             *runs = split(runs, pieces);
         }
     }

@@ -23,6 +23,7 @@ pub mod kills;
 pub mod lint;
 pub mod many_hands;
 pub mod owner;
+pub mod panics;
 pub mod planned_documents;
 pub mod simulate;
 pub mod soak;

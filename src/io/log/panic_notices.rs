@@ -1,0 +1,123 @@
+//! Who was told of the reports that panics left: the reader on the screen, where each is told once, and whoever runs commands, who
+//! may be a script that nobody reads.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::panic_report::reports;
+use crate::io::private_files::replace_private;
+
+/// To whom a report is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToldTo {
+    /// Whoever sees the screen.
+    Reader,
+    /// Whoever gets the lines of a command. What is told here is told to the reader all the same.
+    Command,
+}
+
+impl ToldTo {
+    /// The file that names what was told.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Reader => "panics-told",
+            Self::Command => "panics-told-by-commands",
+        }
+    }
+}
+
+/// Reports that somebody was not told of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untold {
+    /// What is to be told.
+    pub sentence: String,
+    /// The lines that say that it was.
+    lines: BTreeSet<String>,
+    file: PathBuf,
+}
+
+impl Untold {
+    /// It was told. Where that cannot be kept it is told again.
+    pub fn note_told(&self) {
+        let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
+        replace_private(&self.file, lines.join("\n").as_bytes()).ok();
+    }
+}
+
+/// What somebody is to be told of the reports in a folder, if there is any that they do not know.
+pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
+    let known_by = |to: ToldTo| {
+        let text = fs::read_to_string(folder.join(to.file())).unwrap_or_default();
+        text.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let mut known = known_by(ToldTo::Reader);
+    if to == ToldTo::Command {
+        known.extend(known_by(to));
+    }
+    let all = reports(folder).into_iter().map(|(written, path)| {
+        let at = written.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // The same fault at another time is told again.
+        (format!("{name} {}", at.as_nanos()), path)
+    });
+    let all: Vec<(String, PathBuf)> = all.collect();
+    let mut untold = all.iter().filter(|(line, _)| !known.contains(line));
+    let (_, newest) = untold.next()?;
+    let others = match untold.count() {
+        0 => String::new(),
+        1 => " and in another report beside it".to_owned(),
+        more => format!(" and in {more} other reports beside it"),
+    };
+    let sentence = format!(
+        "backissue met a fault of its own, which is not yours; what happened is told in {}{others}",
+        newest.display()
+    );
+    let lines = all.into_iter().map(|(line, _)| line).collect();
+    Some(Untold { sentence, lines, file: folder.join(to.file()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(folder: &Path, to: ToldTo) -> Option<String> {
+        let untold = find_untold(folder, to)?;
+        untold.note_told();
+        Some(untold.sentence)
+    }
+
+    #[test]
+    fn what_a_command_told_is_told_to_the_reader_all_the_same_and_to_each_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("panic-src-a-rs-1.txt");
+        assert_eq!(find_untold(folder.path(), ToldTo::Reader), None);
+        fs::write(&report, "what happened").unwrap();
+        let by_command = told(folder.path(), ToldTo::Command).unwrap();
+        assert!(by_command.ends_with("panic-src-a-rs-1.txt"), "{by_command}");
+        assert_eq!(told(folder.path(), ToldTo::Command), None);
+        // Until it was shown, it is told at each start.
+        assert!(find_untold(folder.path(), ToldTo::Reader).is_some());
+        assert_eq!(told(folder.path(), ToldTo::Reader), Some(by_command));
+        assert_eq!(told(folder.path(), ToldTo::Reader), None);
+        assert_eq!(fs::read_to_string(report).unwrap(), "what happened");
+    }
+
+    #[test]
+    fn what_the_reader_was_told_no_command_tells_and_what_happens_again_is_told_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("panic-src-a-rs-1.txt");
+        fs::write(&report, "what happened").unwrap();
+        fs::write(folder.path().join("panic-src-b-rs-1.txt"), "before").unwrap();
+        let sentence = told(folder.path(), ToldTo::Reader).unwrap();
+        assert!(sentence.ends_with("and in another report beside it"), "{sentence}");
+        assert_eq!(told(folder.path(), ToldTo::Command), None);
+        let later = std::time::Duration::from_secs(9);
+        let file = fs::File::options().write(true).open(&report).unwrap();
+        file.set_modified(file.metadata().unwrap().modified().unwrap() + later).unwrap();
+        let sentence = told(folder.path(), ToldTo::Command).unwrap();
+        assert!(sentence.ends_with("panic-src-a-rs-1.txt"), "{sentence}");
+        assert!(told(folder.path(), ToldTo::Reader).is_some());
+    }
+}
