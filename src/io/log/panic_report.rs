@@ -88,7 +88,8 @@ pub(super) fn reports(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
     let report = |file: fs::DirEntry| {
         let name = file.file_name();
         let name = name.to_str()?;
-        let is_report = name.starts_with("panic-") && name.ends_with(".txt");
+        let is_report =
+            name.strip_prefix("panic-").is_some_and(|rest| rest.strip_suffix(".txt").is_some());
         let written = file.metadata().ok()?.modified().ok()?;
         is_report.then(|| (written, file.path()))
     };

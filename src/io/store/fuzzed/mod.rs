@@ -2,6 +2,7 @@
 //! and the files in which what is sound is looked for. Only for `cargo test` and for cargo-fuzz (`tests/fuzz/`).
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::allow_attributes,
     reason = "it is no part of the program: a test may panic"
 )]

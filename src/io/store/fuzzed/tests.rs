@@ -20,31 +20,32 @@ fn records_backups_and_files_are_read_or_refused_and_what_was_read_is_written_ag
     target::Target { name: "records", seeds: examples(), pieces: PIECES, inputs: 500, check }.run();
 }
 
+fn reads<T: DeserializeOwned>(bytes: &[u8]) -> bool {
+    codec::decode::<T>(&codec::seal(bytes)).is_ok()
+}
+
 #[test]
 fn there_is_an_example_of_every_kind_of_record() {
     let examples = examples();
     let read_as =
         |decode: &dyn Fn(&[u8]) -> bool| examples.iter().filter(|bytes| decode(bytes)).count();
-    fn plain<T: DeserializeOwned>(bytes: &[u8]) -> bool {
-        codec::decode::<T>(&codec::seal(bytes)).is_ok()
-    }
     for (what, found) in [
-        ("a subscription", read_as(&plain::<SubscriptionRecord>)),
-        ("a state", read_as(&plain::<FeedState>)),
-        ("times", read_as(&plain::<PollTimes>)),
-        ("a line of the poll log", read_as(&plain::<PollLogEntry>)),
-        ("publications", read_as(&plain::<Publications>)),
-        ("a history", read_as(&plain::<HistoryRecord>)),
-        ("an archive", read_as(&plain::<ArchiveNode>)),
-        ("places", read_as(&plain::<Vec<(u32, ReadingPosition)>>)),
-        ("searches", read_as(&plain::<Vec<SavedSearch>>)),
-        ("filters", read_as(&plain::<Vec<EntryFilter>>)),
-        ("folded tags", read_as(&plain::<BTreeSet<String>>)),
-        ("entries", read_as(&plain::<Vec<Option<KeptEntry>>>)),
-        ("texts", read_as(&plain::<BodyChunk>)),
-        ("a page", read_as(&plain::<FullText>)),
-        ("hits", read_as(&plain::<BTreeSet<u32>>)),
-        ("steps of undo", read_as(&plain::<SavedStep>)),
+        ("a subscription", read_as(&reads::<SubscriptionRecord>)),
+        ("a state", read_as(&reads::<FeedState>)),
+        ("times", read_as(&reads::<PollTimes>)),
+        ("a line of the poll log", read_as(&reads::<PollLogEntry>)),
+        ("publications", read_as(&reads::<Publications>)),
+        ("a history", read_as(&reads::<HistoryRecord>)),
+        ("an archive", read_as(&reads::<ArchiveNode>)),
+        ("places", read_as(&reads::<Vec<(u32, ReadingPosition)>>)),
+        ("searches", read_as(&reads::<Vec<SavedSearch>>)),
+        ("filters", read_as(&reads::<Vec<EntryFilter>>)),
+        ("folded tags", read_as(&reads::<BTreeSet<String>>)),
+        ("entries", read_as(&reads::<Vec<Option<KeptEntry>>>)),
+        ("texts", read_as(&reads::<BodyChunk>)),
+        ("a page", read_as(&reads::<FullText>)),
+        ("hits", read_as(&reads::<BTreeSet<u32>>)),
+        ("steps of undo", read_as(&reads::<SavedStep>)),
     ] {
         assert!(found > 0, "{what}");
     }

@@ -15,8 +15,8 @@ use super::log_scan::{Kind, LogFiles, MASK, SEGMENT, SUM_MASK};
 use super::pages::{Change, Page, read_names};
 use super::salvage;
 
-/// What stands before a message in the bytes: kind, page, and length in two bytes.
-const HEAD: usize = 4;
+/// Bytes of an example of a log as it is.
+const BEGIN: usize = 16 * 1024;
 /// A page leaves out so many bytes of each of its keys at most; whoever reads it puts them in again.
 const LEFT_OUT_MAX: usize = 256;
 /// Examples of messages of each kind.
@@ -120,8 +120,9 @@ pub(in crate::io::store) fn example_files(files: &Path) -> Vec<Vec<u8>> {
             examples.push(content);
         }
     }
-    let bytes = fs::read(files.join("db")).unwrap();
-    examples.extend([all, bytes[..HEAD * 4096].to_vec()]);
+    let mut begin = fs::read(files.join("db")).unwrap();
+    begin.truncate(BEGIN);
+    examples.extend([all, begin]);
     let snapshots = fs::read_dir(files).unwrap().map(|file| file.unwrap().path());
     let snapshots = snapshots.filter(|path| path.to_string_lossy().contains("snap."));
     for path in snapshots {
