@@ -1,4 +1,4 @@
-//! Performs a fetch: a conditional GET with its redirects, within limits; the body is parsed on the blocking pool.
+//! Performs a fetch: a conditional GET with its redirects, within limits; the body is read on threads of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,7 +42,8 @@ pub struct Http {
     credentials: Vec<Credentials>,
     /// One for each request that may be under way; those that are begun beyond them wait.
     requests: Semaphore,
-    parsing: ParseThreads,
+    documents: ParseThreads,
+    pages: ParseThreads,
     large: Semaphore,
 }
 
@@ -63,7 +64,8 @@ impl Http {
             limits,
             credentials: settings.credentials.clone(),
             requests: Semaphore::new(settings.parallel.min(Semaphore::MAX_PERMITS)),
-            parsing: ParseThreads::new(),
+            documents: ParseThreads::for_documents(),
+            pages: ParseThreads::for_pages(),
             large: Semaphore::new(1),
         })
     }
@@ -209,7 +211,7 @@ impl Http {
         if kind == RequestKind::Picture {
             return Ok(Answer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
-        let read = self.parsing.run(move || {
+        let read = self.threads_for(kind).run(move || {
             if kind == RequestKind::Page {
                 return AnswerBody::Article(extract_article(
                     &bytes,
@@ -228,6 +230,11 @@ impl Http {
         let body =
             body.ok_or_else(|| FetchFailure::Protocol("the answer could not be read".into()))?;
         Ok(Answer { body, ..answer })
+    }
+
+    /// A page may take long: it takes no thread that documents wait for.
+    fn threads_for(&self, kind: RequestKind) -> &ParseThreads {
+        if kind == RequestKind::Page { &self.pages } else { &self.documents }
     }
 
     /// Reads and decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
@@ -298,4 +305,28 @@ fn parse_url(text: &str) -> Result<Url, FetchFailure> {
     }
     let shown = without_login(text);
     Err(FetchFailure::Address(format!("'{shown}' cannot be asked: only http and https can")))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::{join_all, poll_immediate};
+
+    use super::*;
+    use crate::engine::settings::Settings;
+
+    #[tokio::test]
+    async fn pages_that_take_long_keep_no_document_waiting() {
+        let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
+        let (gate, closed) = crossbeam_channel::unbounded::<()>();
+        let pages = (0..20).map(|_| {
+            let closed = closed.clone();
+            http.threads_for(RequestKind::Page).run(move || closed.recv().is_err())
+        });
+        let mut pages = Box::pin(join_all(pages));
+        assert!(poll_immediate(pages.as_mut()).await.is_none());
+        let document = http.threads_for(RequestKind::Usual).run(|| 7);
+        let read = tokio::time::timeout(Duration::from_secs(30), document).await;
+        drop(gate);
+        assert_eq!((read, pages.await), (Ok(Some(7)), vec![Some(true); 20]));
+    }
 }

@@ -2,11 +2,11 @@
 //! document waits for none of these, and only a few threads have memory of their own for what is read.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use tokio::sync::oneshot;
 
 use crate::io::panics::catch_fault;
@@ -14,78 +14,175 @@ use crate::io::panics::catch_fault;
 /// Documents that are read at the same time, at least and at most: each may take several times its size in memory.
 const THREADS_MIN: usize = 2;
 const THREADS_MAX: usize = 4;
+/// Web pages that are read at the same time: they are asked for one by one, by a reader, and take the longest.
+const PAGE_THREADS: usize = 1;
+/// Threads that go on with what nobody waits for any more, beside those that took their place. Beyond them none is replaced.
+const LOST_MAX: usize = 4;
 /// A thread that had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-type Job = Box<dyn FnOnce() + Send>;
+/// Returns whether its thread still counts.
+type Work = Box<dyn FnOnce() -> bool + Send>;
+
+/// A piece of work that somebody waits for.
+#[derive(Clone)]
+struct Job {
+    /// Taken by the thread that does it, or by who does not wait for it any more.
+    work: Receiver<Work>,
+    /// The work has ended or its thread does not count any more, whichever was first.
+    settled: Arc<AtomicBool>,
+}
 
 /// The threads, of which there are none while nothing is to be done.
 #[derive(Debug)]
 pub(super) struct ParseThreads {
     orders: Sender<Job>,
     jobs: Receiver<Job>,
-    alive: Arc<AtomicUsize>,
-    /// As many as may be: one for each processor.
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug)]
+struct Counts {
+    /// As many as may be alive.
     most: usize,
+    alive: AtomicUsize,
+    /// Those that were replaced and have not ended.
+    lost: AtomicUsize,
 }
 
 impl ParseThreads {
-    /// Starts none yet.
-    pub(super) fn new() -> Self {
-        let (orders, jobs) = unbounded();
+    /// Those for documents, one for each processor; starts none yet.
+    pub(super) fn for_documents() -> Self {
         let processors = thread::available_parallelism().map_or(THREADS_MIN, usize::from);
-        let most = processors.clamp(THREADS_MIN, THREADS_MAX);
-        Self { orders, jobs, alive: Arc::default(), most }
+        Self::up_to(processors.clamp(THREADS_MIN, THREADS_MAX))
     }
 
-    /// Does work on one of the threads; `None` if it panics.
+    /// Those for web pages, which do not keep documents waiting; starts none yet.
+    pub(super) fn for_pages() -> Self {
+        Self::up_to(PAGE_THREADS)
+    }
+
+    fn up_to(most: usize) -> Self {
+        let (orders, jobs) = unbounded();
+        let counts = Counts { most, alive: AtomicUsize::new(0), lost: AtomicUsize::new(0) };
+        Self { orders, jobs, counts: Arc::new(counts) }
+    }
+
+    /// Does work on one of the threads; `None` if it panics. Who stops waiting gives the work up.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        let job = move || {
+        let settled = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&settled);
+        let work: Work = Box::new(move || {
             // The thread goes on; the panic is a fault of the program and is reported as one.
-            if let Some(done) = catch_fault(work) {
+            let done = catch_fault(work);
+            let still_counts = !ended.swap(true, Ordering::SeqCst);
+            if let Some(done) = done {
                 // Who does not wait any more needs no answer.
                 answer.send(done).ok();
             }
-        };
-        self.orders.send(Box::new(job)).ok()?;
+            still_counts
+        });
+        let (hand, work_to_take) = bounded(1);
+        hand.send(work).ok()?;
+        let job = Job { work: work_to_take, settled };
+        let _waiter = Waiter { threads: self, job: job.clone() };
+        self.orders.send(job).ok()?;
         self.start_thread();
         answered.await.ok()
     }
 
     /// Starts a thread, unless there are as many as may be.
     fn start_thread(&self) {
-        let one_more = |alive: usize| (alive < self.most).then_some(alive.saturating_add(1));
-        if self.alive.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_err() {
+        if !self.counts.enter() {
             return;
         }
-        let (jobs, alive) = (self.jobs.clone(), Arc::clone(&self.alive));
+        let (jobs, counts) = (self.jobs.clone(), Arc::clone(&self.counts));
         let started =
-            thread::Builder::new().name("parse".into()).spawn(move || work_off(&jobs, &alive));
+            thread::Builder::new().name("parse".into()).spawn(move || work_off(&jobs, &counts));
         if started.is_err() {
-            self.alive.fetch_sub(1, Ordering::SeqCst);
+            self.counts.alive.fetch_sub(1, Ordering::SeqCst);
             // The system refuses one: it is done here, or by those that there are.
             if let Ok(job) = self.jobs.try_recv() {
-                job();
+                job.settled.store(true, Ordering::SeqCst);
+                if let Ok(work) = job.work.try_recv() {
+                    work();
+                }
             }
+        }
+    }
+
+    /// Nobody waits for a job any more. One that has not begun is dropped at once, with the document that it holds. The thread
+    /// of one that is under way may be lost for long: another takes its place.
+    fn give_up(&self, job: &Job) {
+        if let Ok(work) = job.work.try_recv() {
+            return drop(work);
+        }
+        if job.settled.load(Ordering::SeqCst) || !self.counts.lose() {
+            return;
+        }
+        if job.settled.swap(true, Ordering::SeqCst) {
+            // It has ended just now.
+            self.counts.lost.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
+        self.counts.alive.fetch_sub(1, Ordering::SeqCst);
+        if !self.jobs.is_empty() {
+            self.start_thread();
         }
     }
 }
 
-fn work_off(jobs: &Receiver<Job>, alive: &AtomicUsize) {
+/// Somebody who waits for a job.
+struct Waiter<'a> {
+    threads: &'a ParseThreads,
+    job: Job,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.threads.give_up(&self.job);
+    }
+}
+
+impl Counts {
+    /// Counts one more thread, if there may be one.
+    fn enter(&self) -> bool {
+        add_below(&self.alive, self.most)
+    }
+
+    /// Counts a thread as lost, if it may be replaced.
+    fn lose(&self) -> bool {
+        add_below(&self.lost, LOST_MAX)
+    }
+}
+
+fn add_below(count: &AtomicUsize, most: usize) -> bool {
+    let one_more = |count: usize| (count < most).then_some(count.saturating_add(1));
+    count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
+}
+
+fn work_off(jobs: &Receiver<Job>, counts: &Counts) {
     loop {
         match jobs.recv_timeout(IDLE) {
-            Ok(job) => job(),
+            Ok(job) => {
+                // Who does not wait any more has taken it away.
+                let Ok(work) = job.work.try_recv() else { continue };
+                if !work() {
+                    counts.lost.fetch_sub(1, Ordering::SeqCst);
+                    return;
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
-                alive.fetch_sub(1, Ordering::SeqCst);
+                counts.alive.fetch_sub(1, Ordering::SeqCst);
                 // What came just now may have found as many threads as there may be, this one among them.
-                let Ok(job) = jobs.try_recv() else { return };
-                alive.fetch_add(1, Ordering::SeqCst);
-                job();
+                if jobs.is_empty() || !counts.enter() {
+                    return;
+                }
             }
         }
     }
@@ -93,18 +190,113 @@ fn work_off(jobs: &Receiver<Job>, alive: &AtomicUsize) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
+    use futures_util::future::{join_all, poll_immediate};
+
     use super::*;
     use crate::io::panics::{Caught, how_caught};
 
+    /// Longest wait for what comes at once.
+    const WAIT: Duration = Duration::from_secs(30);
+
+    /// Work that lasts until its gate is dropped, and says when it begins.
+    struct Gated {
+        gate: Sender<()>,
+        begun: Receiver<()>,
+    }
+
+    /// Begins such work, and stops waiting for it.
+    async fn begin_and_leave(threads: &ParseThreads) -> Gated {
+        let (gate, closed) = unbounded::<()>();
+        let (tell, begun) = unbounded();
+        let running = threads.run(move || {
+            tell.send(()).ok();
+            closed.recv().ok();
+        });
+        let mut running = Box::pin(running);
+        assert!(poll_immediate(running.as_mut()).await.is_none());
+        let gated = Gated { gate, begun };
+        gated.begun.recv_timeout(WAIT).unwrap();
+        gated
+    }
+
+    async fn answers(threads: &ParseThreads) -> bool {
+        tokio::time::timeout(WAIT, threads.run(|| 7)).await == Ok(Some(7))
+    }
+
     #[tokio::test]
-    async fn work_is_answered_by_few_threads_and_a_panic_is_no_answer() {
-        let threads = ParseThreads::new();
+    async fn a_panic_is_no_answer_and_the_next_work_is_done() {
+        let threads = ParseThreads::up_to(1);
         assert_eq!(threads.run(|| panic!("a fault")).await.map(|(): ()| ()), None);
         assert_eq!(threads.run(how_caught).await, Some(Caught::AsFault), "it is reported");
-        let asked = (0..100).map(|number| threads.run(move || number * 2));
-        let answers = futures_util::future::join_all(asked).await;
-        let doubled: Vec<Option<i32>> = (0..100).map(|number| Some(number * 2)).collect();
-        assert_eq!(answers, doubled);
-        assert!(threads.alive.load(Ordering::SeqCst) <= threads.most);
+        assert!(answers(&threads).await);
+    }
+
+    #[tokio::test]
+    async fn as_much_is_done_at_once_as_may_be_and_never_more() {
+        let threads = ParseThreads::up_to(3);
+        let (running, highest) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        // Nobody ends before three have begun.
+        let three = Arc::new(Barrier::new(3));
+        let asked = (0..99).map(|number| {
+            let (running, highest) = (Arc::clone(&running), Arc::clone(&highest));
+            let three = Arc::clone(&three);
+            threads.run(move || {
+                highest.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                three.wait();
+                thread::yield_now();
+                running.fetch_sub(1, Ordering::SeqCst);
+                number * 2
+            })
+        });
+        let doubled: Vec<Option<i32>> = (0..99).map(|number| Some(number * 2)).collect();
+        assert_eq!(join_all(asked).await, doubled);
+        assert_eq!(highest.load(Ordering::SeqCst), 3);
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_any_more_is_dropped_at_once_and_never_begun() {
+        let threads = ParseThreads::up_to(1);
+        let (gate, closed) = unbounded::<()>();
+        let first = threads.run(move || closed.recv().is_err());
+        let mut first = Box::pin(first);
+        assert!(poll_immediate(first.as_mut()).await.is_none());
+        let (document, begun) = (Arc::new([0_u8; 8]), Arc::new(AtomicBool::new(false)));
+        let (held, tell) = (Arc::clone(&document), Arc::clone(&begun));
+        let second = threads.run(move || {
+            tell.store(true, Ordering::SeqCst);
+            held.len()
+        });
+        assert!(poll_immediate(Box::pin(second)).await.is_none());
+        assert_eq!(Arc::strong_count(&document), 1, "its document is not kept");
+        drop(gate);
+        assert_eq!(first.await, Some(true));
+        assert!(answers(&threads).await);
+        assert!(!begun.load(Ordering::SeqCst));
+    }
+
+    #[tokio::test]
+    async fn a_thread_that_works_on_for_nobody_is_replaced() {
+        let threads = ParseThreads::up_to(1);
+        let stuck = begin_and_leave(&threads).await;
+        assert!(answers(&threads).await);
+        drop(stuck.gate);
+    }
+
+    #[tokio::test]
+    async fn only_so_many_threads_are_replaced_and_those_that_end_make_room() {
+        let threads = ParseThreads::up_to(1);
+        let mut stuck = Vec::new();
+        for _ in 0..=LOST_MAX {
+            stuck.push(begin_and_leave(&threads).await);
+        }
+        assert_eq!(threads.counts.lost.load(Ordering::SeqCst), LOST_MAX);
+        let waiting = threads.run(|| 7);
+        let mut waiting = Box::pin(waiting);
+        assert!(poll_immediate(waiting.as_mut()).await.is_none());
+        assert_eq!(threads.counts.alive.load(Ordering::SeqCst), 1, "there is none for it");
+        stuck.clear();
+        assert_eq!(tokio::time::timeout(WAIT, waiting).await, Ok(Some(7)));
     }
 }
