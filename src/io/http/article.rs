@@ -1,20 +1,16 @@
 //! Extracts the article from a web page, in the same way as Firefox's reader view.
 //!
 //! The library takes very long on deep nesting (over a minute for 20,000 nested `div`) and may panic, so it is not
-//! given deep or large pages, and a panic becomes an error.
+//! given deep or large trees, and a panic becomes an error.
 
 use dom_smoothie::{Config, Readability};
 
-use crate::feed::content::markup::{Piece, walk_markup};
+use super::page_tree::{ELEMENTS_MAX, build_tree};
 use crate::feed::page_text;
 use crate::io::panics::catch_panic;
 
 /// Largest page that is searched for an article.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Deepest nesting of elements in a page.
-const DEPTH_MAX: usize = 200;
-/// Most elements in a page.
-const ELEMENTS_MAX: usize = 50_000;
 /// An article has at least this many characters that are not blank.
 const LETTERS_MIN: usize = 140;
 
@@ -34,7 +30,6 @@ pub fn extract_article(
         return Err("the page is larger than 4 MiB".to_owned());
     }
     let html = page_text(bytes, content_type);
-    check(&html)?;
     let found = catch_panic(|| read(&html, url));
     found.unwrap_or_else(|| Err("the page could not be read".to_owned()))
 }
@@ -47,41 +42,18 @@ fn read(html: &str, url: &str) -> Result<String, String> {
         keep_classes: true,
         ..Config::default()
     };
-    let mut page = Readability::new(html, Some(url), Some(config)).map_err(|_| nothing())?;
+    let mut page = Readability::new("", Some(url), Some(config)).map_err(|_| nothing())?;
+    // What is taken first is the tree of no page, and what is left then is one to be built.
+    drop(std::mem::take(&mut page.doc));
+    let empty = std::mem::take(&mut page.doc);
+    let built = build_tree(html, empty, |tree| tree.tree.len());
+    page.doc = built.ok_or("the page is built too deep or too large to look for a text")?;
     let article = page.parse().map_err(|_| nothing())?;
     let letters = article.text_content.chars().filter(|char| !char.is_whitespace()).count();
     if letters < LETTERS_MIN {
         return Err(nothing());
     }
     Ok(article.content.to_string())
-}
-
-/// Refuses pages that would take the library too long.
-fn check(html: &str) -> Result<(), String> {
-    let (mut depth, mut deepest, mut elements) = (0_usize, 0_usize, 0_usize);
-    walk_markup(html, |piece| match piece {
-        Piece::Open(tag) if !tag.is_self_closing() && !ends_by_itself(tag.name()) => {
-            depth = depth.saturating_add(1);
-            (deepest, elements) = (deepest.max(depth), elements.saturating_add(1));
-        }
-        Piece::Open(_) => elements = elements.saturating_add(1),
-        Piece::Close(name) if !ends_by_itself(name) => depth = depth.saturating_sub(1),
-        Piece::Close(_) | Piece::Text(_) => {}
-    });
-    if deepest > DEPTH_MAX || elements > ELEMENTS_MAX {
-        return Err("the page is built too deep or too large to look for a text".to_owned());
-    }
-    Ok(())
-}
-
-/// Whether an element has no end tag, or one that is often left out.
-fn ends_by_itself(name: &str) -> bool {
-    const NAMES: [&str; 27] = [
-        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
-        "source", "track", "wbr", "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody",
-        "tfoot", "option", "rt", "rp",
-    ];
-    NAMES.contains(&name)
 }
 
 #[cfg(test)]
@@ -123,19 +95,52 @@ mod tests {
 
     #[test]
     fn what_is_no_article_is_refused_with_a_reason() {
-        let deep = "<div>".repeat(20_000) + "text";
         let many = "<i></i>".repeat(60_000);
         let large = "x".repeat(PAGE_BYTES_MAX + 1);
         for (body, content_type, why) in [
             ("%PDF", "application/pdf", "no page but to application/pdf"),
             ("", "text/html", "no text was found"),
             ("<p>Log in", "text/html", "no text was found"),
-            (&deep, "text/html", "too deep or too large"),
             (&many, "text/html", "too deep or too large"),
             (&large, "text/html", "larger than 4 MiB"),
         ] {
             let told = extract_article(body.as_bytes(), URL, Some(content_type)).unwrap_err();
             assert!(told.contains(why), "{told}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_deeper_than_its_tags_say_is_refused() {
+        for nested in [
+            "<div>",
+            "<div></x>",
+            "<div/>",
+            "<div><object></div></object>",
+            "<span><div></span>",
+            "<rt>",
+            "<template>",
+            "<svg><tr><link>",
+        ] {
+            let page = nested.repeat(16_000) + "text";
+            let told = extract_article(page.as_bytes(), URL, Some("text/html")).unwrap_err();
+            assert!(told.contains("too deep or too large"), "{nested}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_page_whose_elements_are_opened_again_and_again_is_refused() {
+        let opened = |number| format!("<div><b id={number}><object></b></object></div>");
+        let opened: String = (0..10_000).map(opened).collect();
+        let page = opened + &"<div>x</div>".repeat(10_000);
+        let told = extract_article(page.as_bytes(), URL, Some("text/html")).unwrap_err();
+        assert!(told.contains("too deep or too large"), "{told}");
+    }
+
+    #[test]
+    fn a_tag_with_too_many_attributes_is_refused() {
+        let attributes: Vec<String> = (0..400_000).map(|number| format!(" a{number}")).collect();
+        let page = format!("<p{}>text", attributes.concat());
+        let told = extract_article(page.as_bytes(), URL, Some("text/html")).unwrap_err();
+        assert!(told.contains("too deep or too large"), "{told}");
     }
 }

@@ -11,6 +11,7 @@ mod client;
 mod clients;
 mod failures;
 mod limits;
+mod page_tree;
 mod parse_threads;
 mod proxies;
 mod redirects;
