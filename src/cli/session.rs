@@ -23,7 +23,7 @@ use crate::ui::app::App;
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
-/// Threads for what may block: names being looked up (32 at once), documents, texts.
+/// Threads for what may block: names being looked up (32 at once), texts, pictures, files.
 const BLOCKING_THREADS: usize = 48;
 
 /// The exit status of a process that was interrupted twice (128 and the number of the signal).
