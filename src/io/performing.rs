@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -123,6 +124,7 @@ impl Performer {
                 let answer = move || Some(ScreenInput::Picture(Box::new(perform())));
                 self.off_the_loop(answer, None);
             }
+            ScreenEffect::HurryIndex => self.hurry_index(),
             ScreenEffect::Copy(text) => terminal::copy(&text),
             ScreenEffect::Suspend => return Some(Ending::Suspend),
             ScreenEffect::OpenDemo => return Some(Ending::Demo),
@@ -238,6 +240,12 @@ impl Performer {
             let ended = run_command::run(external, run_command::TIME_MAX).await;
             answers.send(Input::Ran(purpose, ended).into()).ok();
         });
+    }
+
+    /// Has the search index hold what the store holds, which the screen hears of as it always does.
+    fn hurry_index(&self) {
+        let (nobody, _) = channel();
+        self.store.handle().when_indexed(nobody);
     }
 
     /// Looks for what a rule would hit, until another preview is wanted.

@@ -20,6 +20,8 @@ pub enum ScreenEffect {
     Picture(Box<PictureWork>),
     /// Look through the store for what a filter would hit, for the preview with this number.
     PreviewFilter(u64, Box<EntryFilter>),
+    /// Write into the search index at once what is gathered for it: somebody searches. Nobody waits for it.
+    HurryIndex,
     /// Put a text on the clipboard.
     Copy(String),
     /// Complete the path that is being typed.

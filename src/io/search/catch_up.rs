@@ -51,14 +51,26 @@ impl CatchUp {
     pub fn state(&self) -> IndexState {
         let mut state = IndexState { disk_bytes: self.index.disk_bytes(), ..Default::default() };
         for feed in self.texts.feeds() {
-            let has = self.has.get(&feed).map_or(&[][..], Vec::as_slice);
-            for (place, row) in self.texts.rows(feed).iter().enumerate() {
-                let (wanted, got) = (stamp(row), has.get(place).copied().unwrap_or(0));
-                if wanted != got {
-                    state.missing = state.missing.saturating_add(1);
-                } else if got != 0 {
-                    state.indexed = state.indexed.saturating_add(1);
-                }
+            let of_feed = self.state_of(feed);
+            state.missing = state.missing.saturating_add(of_feed.missing);
+            state.indexed = state.indexed.saturating_add(of_feed.indexed);
+        }
+        state
+    }
+
+    /// Compares the entries of one feed.
+    pub fn state_of(&self, feed: FeedKey) -> IndexState {
+        let mut state = IndexState::default();
+        if !self.texts.has(feed) {
+            return state;
+        }
+        let has = self.has.get(&feed).map_or(&[][..], Vec::as_slice);
+        for (place, row) in self.texts.rows(feed).iter().enumerate() {
+            let (wanted, got) = (stamp(row), has.get(place).copied().unwrap_or(0));
+            if wanted != got {
+                state.missing = state.missing.saturating_add(1);
+            } else if got != 0 {
+                state.indexed = state.indexed.saturating_add(1);
             }
         }
         state

@@ -54,7 +54,7 @@ enum Order {
     /// A feed has changed.
     Changed(FeedKey),
     /// Somebody wants to search: what is missing is written without a pause. They are told how many entries are
-    /// missing, 0 at the end.
+    /// missing, 0 at the end, if they wait for it.
     CatchUp(Sender<usize>),
 }
 
@@ -261,13 +261,22 @@ impl Work {
             if !orders.changed.is_empty() {
                 self.check_room()?;
             }
+            // Who searches is told what cannot be found yet; nobody else needs to know.
+            let missing = if orders.waiting.is_empty() {
+                0
+            } else {
+                orders.changed.iter().map(|&feed| catch_up.state_of(feed).missing).sum()
+            };
+            if missing > 0 {
+                self.report_missing(missing);
+            }
             for feed in std::mem::take(&mut orders.changed) {
                 let go_on = &mut |_| !self.stopping.load(Ordering::Relaxed);
                 if !catch_up.feed(feed, &mut 0, go_on)? {
                     break;
                 }
             }
-            if catch_up.commit()? {
+            if catch_up.commit()? || missing > 0 {
                 self.report_missing(0);
             }
             orders.tell(0);

@@ -9,6 +9,7 @@ use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
 /// Moves down (`true`) or up in the entry list.
@@ -42,10 +43,12 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
     let rows = sight_rows(app.ui.viewport.entries_rows.into());
-    vec![store(Job::ReadRows(RowsWanted {
-        rebuild: Some(query),
-        ..RowsWanted::at(number, 0, rows)
-    }))]
+    let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
+    let mut effects = vec![store(Job::ReadRows(wanted))];
+    if matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))) {
+        effects.push(ScreenEffect::HurryIndex);
+    }
+    effects
 }
 
 /// Builds the open list anew; the selection stays on its entry.

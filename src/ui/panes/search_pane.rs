@@ -34,7 +34,8 @@ pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     }
     screen.focus = Pane::Entries;
     screen.open_prompt(Prompt::filled(PromptPurpose::Search, text));
-    Vec::new()
+    // It is written while the first words are typed.
+    vec![ScreenEffect::HurryIndex]
 }
 
 /// A key that means something of its own while a search is typed.
@@ -122,10 +123,9 @@ fn search_for(
     }
     app.ui.list.gaps.clone_from(&query.gaps);
     let rows = sight_rows(app.ui.viewport.entries_rows.into());
-    vec![store(Job::ReadRows(RowsWanted {
-        rebuild: Some(query),
-        ..RowsWanted::at(number, 0, rows)
-    }))]
+    let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
+    // What came since the last key is shown when it is indexed.
+    vec![store(Job::ReadRows(wanted)), ScreenEffect::HurryIndex]
 }
 
 /// Leaves the search: the reader is where it was opened.

@@ -136,6 +136,43 @@ fn an_open_search_shows_what_the_index_has_taken_in() {
 }
 
 #[test]
+fn whoever_opens_or_changes_a_search_has_the_index_written_at_once_and_nobody_else() {
+    let mut world = orchard();
+    world.press("j<enter>k<esc>");
+    world.poll(FeedKey(2));
+    assert_eq!(world.hurried, 0, "no search is open");
+    let mut hurried = 0;
+    let mut has_hurried =
+        |world: &World| std::mem::replace(&mut hurried, world.hurried) < world.hurried;
+    world.press("/");
+    assert!(has_hurried(&world), "a search is opened");
+    world.press("frost");
+    assert!(has_hurried(&world), "it is changed");
+    world.press("<down><enter><enter><esc>");
+    assert!(!has_hurried(&world), "what was found is read");
+    world.press("/<c-s>");
+    has_hurried(&world);
+    world.press("<esc>gj");
+    assert!(!has_hurried(&world), "other lists are looked at");
+    world.press("jjjj");
+    assert!(has_hurried(&world), "a saved search is opened");
+    world.tell(ScreenInput::Indexed { missing: 0 });
+    world.poll(FeedKey(2));
+    assert!(!has_hurried(&world), "it is shown anew");
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_what_is_not_indexed_yet() {
+    let mut world = orchard();
+    world.press("/matins");
+    world.tell(ScreenInput::Indexed { missing: 3 });
+    let screen = world.draw();
+    assert!(screen.contains("Nothing found yet: 3 entries are"), "{screen}");
+    world.tell(ScreenInput::Indexed { missing: 0 });
+    assert!(world.draw().contains("Nothing found. All words"));
+}
+
+#[test]
 fn any_keys_in_a_search_leave_a_screen_that_draws() {
     let mut world = orchard();
     for (place, size) in [(120, 36), (90, 24), (40, 12), (39, 5)].into_iter().enumerate() {

@@ -239,6 +239,7 @@ impl Machine {
             ScreenEffect::Suspend => return Some(ScreenInput::Continued(SIZE.0, SIZE.1)),
             ScreenEffect::Quit => self.stopped = true,
             ScreenEffect::Picture(_)
+            | ScreenEffect::HurryIndex
             | ScreenEffect::Copy(_)
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)

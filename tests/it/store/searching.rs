@@ -1,14 +1,21 @@
 //! The search index beside the store: in step, behind, damaged, gone.
 
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
 use backissue::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
 use backissue::feed::Entry;
 use backissue::history::{EntryKey, FeedKey, Flag};
-use backissue::io::search::{CatchUp, SearchIndex};
+use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;
 use backissue::search::{Marks, Matching, parse};
+use backissue::ui::input::ScreenInput;
 use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
+
+/// Longest wait for what comes at once.
+const WAIT: Duration = Duration::from_secs(30);
 
 fn matching(query: &str, typing: bool) -> Matching {
     let query = parse(query, typing, at(0), Tz::UTC).unwrap();
@@ -176,6 +183,33 @@ fn a_kill_between_the_commits_of_store_and_index_loses_nothing() {
     let state = catch_up(&mut store).state();
     assert_eq!((state.indexed, state.missing), (6, 0));
     assert_eq!(found(&mut store, "hail"), [5]);
+}
+
+#[test]
+fn whoever_searches_without_waiting_is_told_what_is_missing_and_when_nothing_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    let shared = SharedIndex::default();
+    let (answers, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let data = store.folder().to_owned();
+    let indexer = Indexer::start(data, shared.clone(), store.texts(), answers).unwrap();
+    let (waiting, told) = channel();
+    indexer.when_indexed(waiting);
+    assert_eq!(told.recv_timeout(WAIT), Ok(0));
+    while heard.try_recv().is_ok() {}
+    commit(&mut store, 2, vec![titled(7, "Hail and frost", "x")]);
+    indexer.changed(FEED);
+    indexer.when_indexed(channel().0);
+    // Who waits is told after the screen.
+    let (waiting, told) = channel();
+    indexer.when_indexed(waiting);
+    assert_eq!(told.recv_timeout(WAIT), Ok(0));
+    let heard: Vec<ScreenInput> = std::iter::from_fn(|| heard.try_recv().ok()).collect();
+    assert_eq!(heard, [1, 0].map(|missing| ScreenInput::Indexed { missing }));
+    store.use_index(shared.get().unwrap().clone());
+    assert_eq!(found(&mut store, "hail"), [5]);
+    indexer.stop();
 }
 
 #[test]

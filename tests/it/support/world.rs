@@ -52,6 +52,8 @@ pub struct World {
     pub copied: Vec<String>,
     /// How often the shell was gone back to.
     pub suspended: u32,
+    /// How often the search index was to be written at once.
+    pub hurried: u32,
     /// Commands started.
     pub ran: Vec<ExternalRun>,
     /// What the desktop was told.
@@ -88,6 +90,7 @@ impl World {
             notes: Vec::new(),
             copied: Vec::new(),
             suspended: 0,
+            hurried: 0,
             quit: false,
             failing: Vec::new(),
             store,
@@ -238,6 +241,10 @@ impl World {
             ScreenEffect::PreviewFilter(number, filter) => {
                 let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
                 Some(ScreenInput::FilterPreviewed(number, Box::new(found.preview)))
+            }
+            ScreenEffect::HurryIndex => {
+                self.hurried += 1;
+                None
             }
             ScreenEffect::Copy(text) => {
                 self.copied.push(text);
