@@ -12,6 +12,7 @@ use super::event_log::EventLog;
 use super::session::Failure;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::request::Request;
+use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
 use crate::io::loop_ended::LoopEnded;
 use crate::io::output::{Output, WriteFile};
@@ -185,6 +186,43 @@ impl Desk {
         self.hand.visit(|_| ())?;
         let trouble = self.troubles.borrow().as_ref().and_then(|heard| heard.try_recv().ok());
         trouble.map_or(Ok(()), |why| Err(Failure::new(why)))
+    }
+
+    /// Waits until the subscriptions that were asked for are durable. That they could not be kept is a failure; what
+    /// else is in the way meanwhile, of whatever this process does, is none.
+    pub(in crate::cli) fn wait_until_subscribed(&self) -> Result<(), Failure> {
+        self.wait_until_durable()?;
+        // What the store answered before is known to the engine when the next visit comes.
+        let not_saved = self.inspect(|engine| engine.not_saved.clone())?;
+        let heard = self.troubles.borrow();
+        let mut troubles = heard.iter().flat_map(Receiver::try_iter);
+        match not_saved.filter(|why| troubles.any(|told| told == *why)) {
+            Some(why) => Err(Failure::new(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until a login that stood within an address is kept, or could not be, and tells that; says whether it could
+    /// not be.
+    pub(in crate::cli) fn tell_login(&self, login: Credentials) -> Result<bool, Failure> {
+        let mut outcome = None;
+        self.follow(
+            move |engine, _, notes| {
+                notes.extend(engine.typed_logins.outcome(&login).cloned());
+                !notes.is_empty()
+            },
+            |kept| outcome = Some(kept),
+        )?;
+        match outcome {
+            Some(Ok(sentence)) => self.tell(&sentence),
+            Some(Err(why)) => {
+                self.tell(&format!("backissue: {why}"));
+                return Ok(true);
+            }
+            // The command was told to end before.
+            None => {}
+        }
+        Ok(false)
     }
 
     /// Waits until everything that was asked for is written, or could not be.

@@ -1,11 +1,10 @@
 //! Everything the engine may ask of the world, as one closed enum.
 
-use std::path::PathBuf;
-
 use super::external::external_run::ExternalRun;
+use super::feeds::typed_logins::LoginToKeep;
 use super::poll::fetch::FetchRequest;
 use super::poll::learn_queue::LearnWanted;
-use super::settings::{Credentials, NetworkSettings, NotifySettings};
+use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
 use super::undo::rollback::Rollback;
 use crate::filters::EntryFilter;
@@ -32,7 +31,7 @@ pub enum Effect {
     /// Ask the network as these settings say from now on.
     Reconnect(Box<NetworkSettings>),
     /// Keep a login in the file of credentials.
-    KeepLogin(PathBuf, Box<Credentials>),
+    KeepLogin(Box<LoginToKeep>),
     /// End the program.
     Stop,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::external::external_run::RunPurpose;
+use super::feeds::typed_logins::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
 use super::request::Request;
 use super::settings::Settings;
@@ -29,6 +30,8 @@ pub enum Input {
     FilterHits(u32, Result<Vec<EntryKey>, String>),
     /// A command of the reader's own ended: with the first line it said, or with a sentence.
     Ran(RunPurpose, Result<Option<String>, String>),
+    /// A login was written to the file of credentials, or could not be; a sentence.
+    LoginKept(Box<LoginToKeep>, Result<(), String>),
     /// The configuration was read again.
     Reconfigured(Box<Settings>),
     /// Something that only the reader can put right; a sentence.

@@ -14,6 +14,7 @@ use super::entries::notification_queue::Notifications;
 use super::event::{Event, NoticeOffer};
 use super::feeds::addition::{Addition, Imported};
 use super::feeds::subscription::{SavedSubscription, Subscription};
+use super::feeds::typed_logins::TypedLogins;
 use super::politeness::host_queue::HostQueue;
 use super::politeness::reachability::Reachability;
 use super::poll::learn_queue::Learning;
@@ -68,6 +69,8 @@ pub struct Engine {
     pub poll_run: PollRun,
     /// Addresses being subscribed to.
     pub additions: BTreeMap<u32, Addition>,
+    /// The logins that stood within addresses since the start.
+    pub typed_logins: TypedLogins,
     /// What came of the last import.
     pub imported: Option<Imported>,
     /// What came back from damaged files of the store, until the reader has seen it.
@@ -130,6 +133,7 @@ impl Engine {
             backfills: BTreeMap::new(),
             poll_run: PollRun::default(),
             additions: BTreeMap::new(),
+            typed_logins: TypedLogins::default(),
             imported: None,
             mended: None,
             room_awaited: None,

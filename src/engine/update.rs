@@ -11,7 +11,9 @@ use super::entries::{entry_filters, marks, notifications, page_fetches, picture_
 use super::event::Event;
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
-use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe};
+use super::feeds::{
+    feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins, unsubscribe,
+};
 use super::input::Input;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
@@ -84,6 +86,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
                 Vec::new()
             }
         }
+        Input::LoginKept(login, result) => typed_logins::kept(engine, *login, result),
         Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
         Input::Trouble(why) => complained(engine, why),
     }

@@ -174,10 +174,9 @@ impl Performer {
                     self.answers.send(Input::Trouble(why).into()).ok();
                 }
             }
-            Effect::KeepLogin(file, credentials) => {
-                if let Err(why) = credentials_file::keep(&file, &credentials) {
-                    self.answers.send(Input::Trouble(why).into()).ok();
-                }
+            Effect::KeepLogin(login) => {
+                let kept = credentials_file::keep(&login.file, &login.credentials);
+                self.answers.send(Input::LoginKept(login, kept).into()).ok();
             }
             Effect::Stop => return Some(Ending::Stop),
         }

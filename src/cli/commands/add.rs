@@ -13,6 +13,7 @@ use crate::engine::feeds::addition::{Added, Addition, Subscribe};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::request::Request;
+use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::clock;
@@ -22,10 +23,13 @@ use crate::view;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> {
-    let before = desk.inspect(|engine| engine.not_saved.clone())?;
-    let mut ids = Vec::new();
+    let (mut ids, mut is_login_lost) = (Vec::new(), false);
     for address in &args.urls {
-        ids.push(ask_for(desk, address, args)?);
+        let (id, login) = ask_for(desk, address, args)?;
+        ids.push(id);
+        if let Some(login) = login {
+            is_login_lost |= desk.tell_login(login)?;
+        }
     }
     let (watched, mut first, mut shown) = (ids.clone(), BTreeMap::new(), None);
     let mut known_first = BTreeMap::new();
@@ -54,12 +58,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
     )?;
     desk.end_progress();
     let left = if waited == Waited::Cancelled { leave(desk, &ids)? } else { Vec::new() };
-    desk.wait_until_durable()?;
-    let not_saved = desk.inspect(|engine| engine.not_saved.clone())?;
-    if let Some(why) = not_saved.filter(|why| before.as_ref() != Some(why)) {
-        return Err(Failure::new(why));
-    }
-    report(desk, args, &ids, &left, &known_first)
+    desk.wait_until_subscribed()?;
+    let done = report(desk, args, &ids, &left, &known_first)?;
+    Ok(if is_login_lost { Done::WithFailures } else { done })
 }
 
 /// Leaves what goes on; answers with the additions that had not come to their end.
@@ -84,8 +85,12 @@ enum AddNote {
     Progress(String),
 }
 
-/// Asks for one address; answers with the number of the addition.
-fn ask_for(desk: &Desk, address: &str, args: &AddArgs) -> Result<u32, Failure> {
+/// Asks for one address; answers with the number of the addition, and with the login that is kept apart from it.
+fn ask_for(
+    desk: &Desk,
+    address: &str,
+    args: &AddArgs,
+) -> Result<(u32, Option<Credentials>), Failure> {
     let wanted = Subscribe {
         address: address.to_owned(),
         title: args.title.clone(),
@@ -93,18 +98,13 @@ fn ask_for(desk: &Desk, address: &str, args: &AddArgs) -> Result<u32, Failure> {
         unasked: args.no_poll,
         ..Subscribe::default()
     };
-    let (id, login) = desk.ask_about(
+    desk.ask_about(
         move |engine| {
             let id = engine.next_addition();
             (Request::Subscribe(Box::new(Subscribe { id, ..wanted })), id)
         },
         |engine, _, id| (id, engine.additions.get(&id).and_then(|one| one.login.clone())),
-    )?;
-    if let Some(login) = login {
-        desk.wait_until_kept()?;
-        desk.tell(&login);
-    }
-    Ok(id)
+    )
 }
 
 fn has_ended(engine: &Engine, id: u32) -> bool {

@@ -30,10 +30,11 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
     let request = Request::Import(performing::subscriptions_in(&read));
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
     let imported = imported.unwrap_or_default();
-    desk.wait_until_kept()?;
-    for login in &imported.logins {
-        desk.tell(login);
+    let mut is_login_lost = false;
+    for login in imported.logins {
+        is_login_lost |= desk.tell_login(login)?;
     }
+    desk.wait_until_subscribed()?;
     for (address, why) in &imported.bad {
         desk.tell(&format!("{address}: {why}"));
     }
@@ -45,7 +46,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
         if imported.added.is_empty() { "" } else { NEXT }
     ));
     let nothing = imported.added.is_empty() && imported.known.is_empty();
-    let whole = bad == 0 && read.broken.is_none();
+    let whole = bad == 0 && read.broken.is_none() && !is_login_lost;
     match (nothing, whole) {
         (true, false) => Err(Failure::new("nothing was imported")),
         (_, true) => Ok(Done::All),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
 use crate::engine::poll::fetch::{FailureClass, FetchFailure, Fetched};
+use crate::engine::settings::Credentials;
 use crate::feed::discover::page_feeds::Candidate;
 use crate::history::FeedKey;
 use crate::schedule::counted_words;
@@ -51,8 +52,8 @@ pub struct Addition {
     pub plain: Option<String>,
     /// It led to an archive, whose feed is asked for.
     pub mistaken: Option<Box<Mistaken>>,
-    /// Where the login that stood within the address is kept now, as a sentence.
-    pub login: Option<String>,
+    /// The login that stood within the address, unless it was known.
+    pub login: Option<Credentials>,
     /// How it ended; `None`: it goes on.
     pub ended: Option<Result<Added, String>>,
 }
@@ -139,8 +140,8 @@ pub struct Imported {
     pub known: Vec<FeedKey>,
     /// Addresses that cannot be subscribed to, and why.
     pub bad: Vec<(String, String)>,
-    /// Where logins that stood within addresses are kept now, as sentences.
-    pub logins: Vec<String>,
+    /// Logins that stood within addresses and were not known.
+    pub logins: Vec<Credentials>,
 }
 
 /// Where an address that was typed without a scheme can be asked without encryption, after it could not be asked with it.

@@ -33,9 +33,9 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
                 continue;
             }
         };
-        let TakenLogin { url, effects: kept, told } = take_login(engine, url);
+        let TakenLogin { url, effects: kept, login } = take_login(engine, url);
         effects.extend(kept);
-        imported.logins.extend(told);
+        imported.logins.extend(login);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
             if let Some((before, record)) = with_tags(engine, feed, &asked.tags) {

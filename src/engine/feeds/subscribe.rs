@@ -64,7 +64,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
     let (mut kept, mut login) = (Vec::new(), None);
     let address = address_of(&wanted.address).map(|url| {
         let taken = take_login(engine, url);
-        (kept, login) = (taken.effects, taken.told);
+        (kept, login) = (taken.effects, taken.login);
         taken.url
     });
     wanted.address = without_login(&wanted.address);

@@ -1,6 +1,8 @@
 //! Logins that stand within an address that was typed or imported (`https://me:secret@a.example/feed`): they move into
 //! the credentials, so that no address that is listed, printed or exported shows them.
 
+use std::path::PathBuf;
+
 use url::Url;
 
 use crate::engine::effect::Effect;
@@ -50,36 +52,94 @@ pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<
     Some(wanted)
 }
 
+/// A login that is to be written to the file of credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoginToKeep {
+    /// The file.
+    pub file: PathBuf,
+    /// The login.
+    pub credentials: Credentials,
+    /// What was sent to the same place before.
+    pub before: Option<Credentials>,
+}
+
+/// The logins that stood within addresses since the start and were not known, and what came of keeping each.
+#[derive(Debug, Clone, Default)]
+pub struct TypedLogins(Vec<(Credentials, Option<Result<String, String>>)>);
+
+impl TypedLogins {
+    /// What came of keeping a login, as a sentence; `None`: it is not written yet.
+    pub fn outcome(&self, login: &Credentials) -> Option<&Result<String, String>> {
+        self.0.iter().find(|(typed, _)| typed == login)?.1.as_ref()
+    }
+
+    /// Notes what came of a login; `None`: it is being written.
+    fn note(&mut self, login: Credentials, outcome: Option<Result<String, String>>) {
+        self.0.retain(|(typed, _)| *typed != login);
+        self.0.push((login, outcome));
+    }
+}
+
 /// An address whose login moved to the credentials.
 pub(in crate::engine) struct TakenLogin {
     /// The address without it.
     pub(in crate::engine) url: String,
     pub(in crate::engine) effects: Vec<Effect>,
-    /// Where it is kept now, as a sentence; `None`: there was none, or it was known.
-    pub(in crate::engine) told: Option<String>,
+    /// The login; `None`: there was none, or it was known.
+    pub(in crate::engine) login: Option<Credentials>,
 }
 
-/// Moves the login within an address to the credentials and says so.
+/// Moves the login within an address to the credentials, from where it is sent at once, and has it written to their file.
 pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> TakenLogin {
     let network = &mut engine.settings.network;
     // Where there is no place to keep it, it stays where it is.
     let split = network.credentials_file.clone().zip(split_login(&url));
     let Some((file, split)) = split else {
-        return TakenLogin { url, effects: Vec::new(), told: None };
+        return TakenLogin { url, effects: Vec::new(), login: None };
     };
-    let (mut effects, mut told) = (Vec::new(), None);
-    if let Some(credentials) = add_login(network, &split) {
-        let text = format!(
-            "the login for {} is kept in {}, which only you can read, and no longer in the address",
-            credentials.origin,
-            file.display()
-        );
-        effects.push(Effect::KeepLogin(file, Box::new(credentials)));
+    let (mut effects, known) = (Vec::new(), network.credentials.clone());
+    let login = add_login(network, &split);
+    if let Some(credentials) = login.clone() {
+        engine.typed_logins.note(credentials.clone(), None);
+        let before = known.into_iter().find(|one| one.origin == credentials.origin);
+        effects.push(Effect::KeepLogin(Box::new(LoginToKeep { file, credentials, before })));
         effects.push(Effect::Reconnect(Box::new(network.clone())));
-        engine.say(text.clone());
-        told = Some(text);
     }
-    TakenLogin { url: split.address, effects, told }
+    TakenLogin { url: split.address, effects, login }
+}
+
+/// A login was written to the file of credentials, or could not be: then it is sent no more.
+pub(in crate::engine) fn kept(
+    engine: &mut Engine,
+    login: LoginToKeep,
+    result: Result<(), String>,
+) -> Vec<Effect> {
+    let LoginToKeep { file, credentials, before } = login;
+    let (mut effects, network) = (Vec::new(), &mut engine.settings.network);
+    let outcome = match result {
+        Ok(()) => {
+            let text = format!(
+                "the login for {} is kept in {}, which only you can read, and no longer in the address",
+                credentials.origin,
+                file.display()
+            );
+            engine.say(text.clone());
+            Ok(text)
+        }
+        Err(why) => {
+            // It would be known when it is typed again, and never be written.
+            let place = network.credentials.iter().position(|one| *one == credentials);
+            if let Some(place) = place {
+                network.credentials.remove(place);
+                network.credentials.extend(before);
+                effects.push(Effect::Reconnect(Box::new(network.clone())));
+            }
+            engine.complain(why.clone());
+            Err(why)
+        }
+    };
+    engine.typed_logins.note(credentials, Some(outcome));
+    effects
 }
 
 /// A text that may be an address, without a login in it: for messages about what cannot be read as one.
@@ -108,8 +168,48 @@ fn percent_decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::{DateTime, Utc};
+
     use super::*;
+    use crate::engine::event::Event;
+    use crate::engine::feeds::addition::Subscribe;
+    use crate::engine::input::Input;
+    use crate::engine::request::Request;
     use crate::engine::settings::Settings;
+    use crate::engine::update::{Output, update};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    /// An engine that has a place for logins.
+    fn engine() -> Engine {
+        let mut settings = Settings::default();
+        settings.network.credentials_file = Some("logins.toml".into());
+        Engine::new(settings, chrono_tz::Tz::UTC, 0, Vec::new(), NOW)
+    }
+
+    /// Subscribes to an address; answers with the login that is to be kept because of it, if one is.
+    fn typed(engine: &mut Engine, address: &str) -> Option<(Box<LoginToKeep>, Output)> {
+        let wanted = Subscribe {
+            id: engine.next_addition(),
+            address: address.to_owned(),
+            unasked: true,
+            ..Subscribe::default()
+        };
+        let output = update(engine, NOW, Input::Request(Request::Subscribe(Box::new(wanted))));
+        let login = output.effects.iter().find_map(|effect| {
+            let Effect::KeepLogin(login) = effect else { return None };
+            Some(login.clone())
+        });
+        login.map(|login| (login, output))
+    }
+
+    fn sentences(output: &Output) -> Vec<String> {
+        let sentence = |event: &Event| {
+            let Event::Notice { text, .. } = event else { return None };
+            Some(text.clone())
+        };
+        output.events.iter().filter_map(sentence).collect()
+    }
 
     fn basic(user: &str, password: &str) -> Login {
         Login::Basic {
@@ -162,5 +262,46 @@ mod tests {
         }
         assert_eq!(hide_login("me@home"), "me@home", "it is no address");
         assert_eq!(hide_login("--x=https://me:secret@a.example/"), "--x=https://a.example/");
+    }
+
+    #[test]
+    fn a_login_is_told_as_kept_only_when_it_is_and_one_that_is_not_kept_is_not_known() {
+        let mut engine = engine();
+        let address = "https://me:one@a.example/feed";
+        let Some((login, output)) = typed(&mut engine, address) else { panic!("it is new") };
+        assert_eq!(sentences(&output), [""; 0], "nobody knows yet");
+        let sent = engine.settings.network.credentials.clone();
+        assert_eq!(sent, std::slice::from_ref(&login.credentials), "it is needed at once");
+        assert!(typed(&mut engine, address).is_none(), "it is on its way");
+
+        let credentials = login.credentials.clone();
+        assert_eq!(engine.typed_logins.outcome(&credentials), None);
+        let why = "the disk is full".to_owned();
+        let output = update(&mut engine, NOW, Input::LoginKept(login, Err(why.clone())));
+        assert_eq!(sentences(&output), ["the disk is full"]);
+        assert_eq!(engine.typed_logins.outcome(&credentials), Some(&Err(why)));
+        let without = Box::new(engine.settings.network.clone());
+        assert!(without.credentials.is_empty());
+        assert_eq!(output.effects, [Effect::Reconnect(without)]);
+
+        let Some((login, _)) = typed(&mut engine, address) else { panic!("it is written again") };
+        let output = update(&mut engine, NOW, Input::LoginKept(login, Ok(())));
+        let told = "the login for https://a.example is kept in logins.toml, which only you can read, and no longer in the address";
+        assert_eq!((sentences(&output), output.effects), (vec![told.to_owned()], Vec::new()));
+        assert_eq!(engine.typed_logins.outcome(&credentials), Some(&Ok(told.to_owned())));
+        assert!(typed(&mut engine, address).is_none(), "it is known");
+    }
+
+    #[test]
+    fn a_login_that_cannot_be_kept_leaves_the_one_that_was_sent_before() {
+        let mut engine = engine();
+        for password in ["one", "two"] {
+            typed(&mut engine, &format!("https://me:{password}@a.example/feed")).unwrap();
+        }
+        let before = engine.settings.network.credentials.clone();
+        let (third, _) = typed(&mut engine, "https://me:three@a.example/feed").unwrap();
+        assert_ne!(engine.settings.network.credentials, before);
+        update(&mut engine, NOW, Input::LoginKept(third, Err("the disk is full".into())));
+        assert_eq!(engine.settings.network.credentials, before);
     }
 }

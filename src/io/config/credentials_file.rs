@@ -61,7 +61,7 @@ fn read(path: &Path) -> Result<String, String> {
 pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     let cannot = |why: &dyn std::fmt::Display| {
         format!(
-            "the login for {} cannot be kept in {} ({why}): put it into config.toml under [[network.credentials]]",
+            "the login for {} cannot be kept in {} ({why}) and is not sent: put it into config.toml under [[network.credentials]]",
             credentials.origin,
             path.display()
         )

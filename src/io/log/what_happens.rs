@@ -23,7 +23,7 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
             Ok(_) => debug!("store work {} done", stored.id.0),
             Err(why) => warn!("store work {}: {}", stored.id.0, why.text),
         }
-    } else if let Input::Trouble(why) = input {
+    } else if let Input::Trouble(why) | Input::LoginKept(_, Err(why)) = input {
         warn!("{why}");
     } else if let Input::Ran(_, Err(why)) = input {
         warn!("a command: {why}");

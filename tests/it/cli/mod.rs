@@ -21,6 +21,7 @@ pub mod hand_overs;
 pub mod hostile;
 pub mod kills;
 pub mod lint;
+pub mod logins;
 pub mod many_hands;
 pub mod owner;
 pub mod panics;

@@ -257,16 +257,14 @@ impl Machine {
             }
             Effect::Run(run) => return Some(Input::Ran(run.purpose, Ok(None))),
             Effect::Learn(wanted) => return Some(learned(&wanted)),
+            Effect::KeepLogin(login) => return Some(Input::LoginKept(login, Ok(()))),
             Effect::FindFilterHits(filter) => {
                 let now = self.now();
                 let found = self.keeper.store().texts().hits(&filter, now, &|| true).unwrap();
                 return Some(Input::FilterHits(filter.id, Ok(found.keys)));
             }
-            Effect::Notify(..)
-            | Effect::Open(_)
-            | Effect::ReadImport(_)
-            | Effect::Reconnect(_)
-            | Effect::KeepLogin(..) => {}
+            Effect::Notify(..) | Effect::Open(_) | Effect::ReadImport(_) | Effect::Reconnect(_) => {
+            }
             Effect::Stop => self.stopped = true,
         }
         None

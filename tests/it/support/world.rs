@@ -288,7 +288,8 @@ impl World {
                 self.opened.push(address);
                 None
             }
-            Effect::ReadImport(_) | Effect::Reconnect(_) | Effect::KeepLogin(..) => None,
+            Effect::KeepLogin(login) => Some(Input::LoginKept(login, Ok(()))),
+            Effect::ReadImport(_) | Effect::Reconnect(_) => None,
             Effect::Stop => {
                 self.quit = true;
                 None

@@ -153,6 +153,18 @@ fn no_command_that_takes_an_address_repeats_its_password() {
 }
 
 #[test]
+fn an_address_that_is_refused_stands_in_the_way_of_no_login_and_no_other_address() {
+    let (site, program) = (site(), new_program());
+    let added = program.run(&["add", "ftp://a.example/x", &with_login(&site)]).with(1);
+    assert!(added.out.contains("subscribed: ") && added.out.contains("3 entries"), "{added:?}");
+    assert!(added.err.contains("is kept in "), "{added:?}");
+    assert!(added.err.contains("backissue: 'ftp://a.example/x'"), "{added:?}");
+    assert_silent(&added);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!(polled["feeds"][0]["status"], 200, "{polled}");
+}
+
+#[test]
 fn what_the_program_keeps_is_for_nobody_elses_eyes() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &with_login(&site)]).with(0);

@@ -1,0 +1,71 @@
+//! Logins within addresses, where the file that keeps them cannot be written.
+
+use std::os::unix::fs::symlink;
+
+use crate::support::binary::{Ended, Program};
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+
+/// A site that shows its feed to one reader only (`me:secret`).
+fn site() -> Site {
+    Site::start(|request| match request.header("authorization") {
+        Some("Basic bWU6c2VjcmV0") => answer(200, &[], rss("Orchard", "e", 3)),
+        _ => answer(401, &[], ""),
+    })
+}
+
+/// An installation in its usual places, where the folder of the configuration cannot be made.
+struct Unwritable(Program);
+
+impl Unwritable {
+    fn new() -> Self {
+        let program = Program::new();
+        symlink("nowhere", program.path(".config")).unwrap();
+        Self(program)
+    }
+
+    fn mend(&self) {
+        std::fs::remove_file(self.0.path(".config")).unwrap();
+    }
+
+    fn run(&self, args: &[&str]) -> Ended {
+        self.0.run_bare(args)
+    }
+
+    /// The status that the feed answers a poll with.
+    fn polled(&self) -> u64 {
+        let polled = self.run(&["poll", "--all", "--json", "--tolerant"]).with(0).json();
+        polled["feeds"][0]["status"].as_u64().unwrap_or_else(|| panic!("{polled}"))
+    }
+}
+
+#[test]
+fn a_login_that_cannot_be_kept_is_told_and_kept_when_it_is_typed_again() {
+    let (site, program) = (site(), Unwritable::new());
+    let address = site.at("/feed.xml").replace("http://", "http://me:secret@");
+    let added = program.run(&["add", &address, "--no-poll"]).with(1);
+    assert!(added.out.contains("subscribed: "), "{added:?}");
+    assert!(added.err.contains("cannot be kept in") && !added.err.contains("is kept"), "{added:?}");
+    assert!(!added.err.contains("secret") && !added.out.contains("secret"), "{added:?}");
+    assert_eq!(program.polled(), 401, "it is asked without the login, as was told");
+
+    program.mend();
+    let again = program.run(&["add", &address]).with(0);
+    assert!(again.err.contains("is kept in ") && !again.err.contains("cannot"), "{again:?}");
+    let after = program.run(&["add", &address]).with(0);
+    assert!(!after.err.contains("is kept in "), "now it is known: {after:?}");
+}
+
+#[test]
+fn an_import_tells_which_logins_could_not_be_kept() {
+    let (site, program) = (site(), Unwritable::new());
+    let address = site.at("/feed.xml").replace("http://", "http://me:secret@");
+    let list = program.0.write("list.txt", format!("{address}\n"));
+    let imported = program.run(&["import", &list]).with(1);
+    assert!(imported.out.contains("1 added"), "{imported:?}");
+    assert!(imported.err.contains("cannot be kept in"), "{imported:?}");
+    program.mend();
+    let again = program.run(&["import", &list]).with(0);
+    assert!(again.err.contains("is kept in "), "{again:?}");
+    assert_eq!(program.polled(), 200);
+}
