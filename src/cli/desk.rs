@@ -20,6 +20,7 @@ use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
 use crate::io::visits::{Hand, Waited, Watcher};
+use crate::schedule::counted_words;
 
 /// What a command works on.
 pub(in crate::cli) struct Desk {
@@ -66,6 +67,18 @@ impl Desk {
     /// Whether further results would be lost, or nobody wants them.
     pub(in crate::cli) fn is_closed(&self) -> bool {
         self.output.is_closed() || self.hand.is_cancelled()
+    }
+
+    /// Tells that what was listed is without records that cannot be read, if there are such.
+    pub(in crate::cli) fn tell_left_out(&self, count: usize, one: &str, many: &str) -> Done {
+        if count == 0 {
+            return Done::All;
+        }
+        let what = counted_words(count, one, many);
+        self.tell(&format!(
+            "backissue: without {what} that cannot be read: run 'backissue doctor'"
+        ));
+        Done::WithFailures
     }
 
     /// Shows how far the command is; `all` is 0 where nobody knows how much there is.

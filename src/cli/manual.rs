@@ -24,7 +24,10 @@ const ENVIRONMENT: [(&str, &str); 5] = [
 
 const EXIT_STATUS: [(&str, &str); 4] = [
     ("0", "Done."),
-    ("1", "Done, but some feeds failed; lint found errors or warnings; parse found no feed."),
+    (
+        "1",
+        "Done, but some feeds failed, or something could not be kept or read; lint found errors or warnings; parse found no feed.",
+    ),
     ("2", "Wrong usage, or nothing could be done."),
     ("3", "The store is in use by another backissue that cannot or must not do this command."),
 ];

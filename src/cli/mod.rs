@@ -41,8 +41,18 @@ use crate::io::{console, terminal};
 enum Done {
     /// Everything was done.
     All,
-    /// Done, but some feeds failed.
+    /// Done, but some feeds failed, or something could not be read.
     WithFailures,
+}
+
+impl Done {
+    /// Both.
+    const fn and(self, other: Self) -> Self {
+        match self {
+            Self::All => other,
+            Self::WithFailures => self,
+        }
+    }
 }
 
 /// Runs the program and answers with its exit status: 0 done, 1 done with failures, 2 nothing could be done,

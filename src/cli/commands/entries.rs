@@ -46,10 +46,10 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
     let query = ListQuery { gaps: gap_rows::in_query(&engine, &query, now), ..query };
     let rows = desk.look(move |store| store.ordered(&query))?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
-    let mut list = JsonList::new(desk);
+    let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
     for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
         let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
-        let entries = desk.look(move |store| store.entries(&keys)).unwrap_or_default().into_iter();
+        let entries = desk.look(move |store| store.entries(&keys))?.into_iter();
         let entries: BTreeMap<EntryKey, (KeptEntry, Flags)> =
             entries.map(|(key, kept, flags)| (key, (kept, flags))).collect();
         for &row in slice {
@@ -59,7 +59,10 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
             let Some(feed) = engine.feeds.get(&row.feed()) else { continue };
             match row {
                 RowKey::Entry(key) => {
-                    let Some((kept, flags)) = entries.get(&key) else { continue };
+                    let Some((kept, flags)) = entries.get(&key) else {
+                        left_out = left_out.saturating_add(1);
+                        continue;
+                    };
                     if args.json {
                         let mut entry = json::entry(key, feed.record.shown_title(), kept, *flags);
                         if let Some(fields) = entry.as_object_mut().filter(|_| args.hidden) {
@@ -84,7 +87,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failu
     if args.json {
         list.end();
     }
-    Ok(Done::All)
+    Ok(desk.tell_left_out(left_out, "entry", "entries"))
 }
 
 fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags) -> String {

@@ -1,5 +1,6 @@
 //! `backissue export`: all subscriptions as OPML 2.0.
 
+use super::feeds::tell_lost;
 use crate::cli::Done;
 use crate::cli::args::ExportArgs;
 use crate::cli::desk::Desk;
@@ -18,5 +19,5 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failur
             desk.tell(&format!("{} subscriptions written to {path}", saved.len()));
         }
     }
-    Ok(Done::All)
+    tell_lost(desk)
 }

@@ -25,17 +25,8 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     let feeds: Vec<&Subscription> =
         engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
     if args.json {
-        let mut list = JsonList::new(desk);
-        for feed in feeds {
-            if desk.is_closed() {
-                return Ok(Done::All);
-            }
-            let key = feed.key;
-            let log = desk.look(move |store| store.poll_log(key))?;
-            list.push(&json::feed(&engine, feed, &log, now));
-        }
-        list.end();
-        return Ok(Done::All);
+        let done = list_in_json(desk, &engine, &feeds, now)?;
+        return Ok(done.and(tell_lost(desk)?));
     }
     if engine.feeds.is_empty() {
         desk.tell("no subscriptions yet; 'backissue add URL' makes one");
@@ -45,7 +36,33 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     for feed in feeds {
         desk.put(&feed_line(feed, now));
     }
-    Ok(Done::All)
+    tell_lost(desk)
+}
+
+/// Tells of subscriptions that are in no list because their records cannot be read.
+pub(in crate::cli) fn tell_lost(desk: &Desk) -> Result<Done, Failure> {
+    let lost = desk.look(|store| store.count_lost())?;
+    Ok(desk.tell_left_out(lost, "subscription", "subscriptions"))
+}
+
+fn list_in_json(
+    desk: &Desk,
+    engine: &Engine,
+    feeds: &[&Subscription],
+    now: DateTime<Utc>,
+) -> Result<Done, Failure> {
+    let (mut list, mut damaged) = (JsonList::new(desk), 0_usize);
+    for feed in feeds {
+        if desk.is_closed() {
+            return Ok(Done::All);
+        }
+        let key = feed.key;
+        let (log, unreadable) = desk.look(move |store| store.readable_poll_log(key))?;
+        damaged = damaged.saturating_add(unreadable);
+        list.push(&json::feed(engine, feed, &log, now));
+    }
+    list.end();
+    Ok(desk.tell_left_out(damaged, "line of the poll logs", "lines of the poll logs"))
 }
 
 /// Lists the feeds that were unsubscribed from within a week, the last one first.

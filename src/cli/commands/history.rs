@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failu
     let now = clock::now();
     let engine = desk.engine()?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
-    let nodes = desk.look(move |store| store.nodes(feed))?;
+    let (nodes, damaged) = desk.look(move |store| store.readable_nodes(feed))?;
     let gaps: Vec<Gap> =
         gap_rows::of_feed(&engine, subscription, now).into_iter().map(|(_, gap)| gap).collect();
     if args.json {
@@ -47,7 +47,8 @@ pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failu
         }
     }
     let failing = |gap: &Gap| matches!(gap.kind(), GapKind::Unavailable | GapKind::Unreadable);
-    Ok(if asked && gaps.iter().any(failing) { Done::WithFailures } else { Done::All })
+    let done = if asked && gaps.iter().any(failing) { Done::WithFailures } else { Done::All };
+    Ok(done.and(desk.tell_left_out(damaged, "archive", "archives")))
 }
 
 /// Asks for what is wanted, and returns what was said of it in the end.

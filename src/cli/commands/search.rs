@@ -44,17 +44,21 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
     let wanted = Arc::clone(&matching);
     let found = desk.look(move |store| store.search(&wanted))?;
     let marks = Arc::new(Marks::for_terms(&matching.terms));
-    let mut list = JsonList::new(desk);
+    let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
     for hit in found.iter().take(args.limit) {
         if desk.is_closed() {
             return Ok(Done::All);
         }
         let (key, words) = (hit.key, Arc::clone(&marks));
         let shown = desk.look(move |store| {
-            let kept = store.entry(key)?;
+            // One damaged record must not end the list.
+            let kept = store.entries(&[key])?.pop();
             Ok(kept.map(|kept| (kept, store.snippet(key, &words, SNIPPET_CHARS).marked())))
         })?;
-        let Some(((kept, flags), snippet)) = shown else { continue };
+        let Some(((_, kept, flags), snippet)) = shown else {
+            left_out = left_out.saturating_add(1);
+            continue;
+        };
         if args.json {
             list.push(&in_json(&engine, *hit, &kept, flags, &snippet));
         } else {
@@ -65,7 +69,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
         list.end();
     }
     tell_count(desk, found.len(), args);
-    Ok(Done::All)
+    Ok(desk.tell_left_out(left_out, "entry", "entries"))
 }
 
 /// Waits until the index holds what the store holds; shows how far that is where it takes a while.

@@ -159,8 +159,14 @@ impl Store {
     ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
         match self.read_entries(keys) {
             Err(StoreError::Damaged { .. }) => {
-                let singly = keys.iter().filter_map(|&key| self.read_entries(&[key]).ok());
-                Ok(singly.flatten().collect())
+                let mut kept = BTreeMap::new();
+                for &key in keys {
+                    match self.read_entries(&[key]) {
+                        Err(StoreError::Damaged { .. }) => {}
+                        one => kept.extend(one?),
+                    }
+                }
+                Ok(kept)
             }
             kept => kept,
         }

@@ -344,6 +344,22 @@ impl Store {
         log.sort_by_key(|line| std::cmp::Reverse(line.at));
         Ok(log)
     }
+
+    /// Returns the lines of a poll log that can be read, newest first, and how many cannot be.
+    pub fn readable_poll_log(
+        &self,
+        feed: FeedKey,
+    ) -> Result<(Vec<PollLogEntry>, usize), StoreError> {
+        let (mut log, mut damaged) = (Vec::new(), 0_usize);
+        for bytes in self.polls.scan_prefix(feed_bytes(feed)).values() {
+            match codec::decode::<PollLogEntry>(&bytes?) {
+                Ok(line) => log.push(line),
+                Err(_) => damaged = damaged.saturating_add(1),
+            }
+        }
+        log.sort_by_key(|line| std::cmp::Reverse(line.at));
+        Ok((log, damaged))
+    }
 }
 
 /// Returns the key of the `count`-th poll of a feed in the ring of the poll log.

@@ -30,7 +30,7 @@ impl Store {
     }
 
     /// Returns the archives whose records can be read, and how many cannot be.
-    pub(super) fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
+    pub fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
         let prefix = feed_bytes(feed);
         let (mut kept, mut damaged) = (Vec::new(), 0_usize);
         for pair in self.nodes.scan_prefix(prefix) {

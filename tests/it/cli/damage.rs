@@ -1,5 +1,6 @@
 //! Damaged files of the store and of the index. They are damaged while nobody has the store open.
 
+use crate::store::damage::plant_where;
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
@@ -70,6 +71,47 @@ fn flip(program: &Program, name: &str) {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 4;
     std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn damaged_poll_logs_leave_the_list_of_feeds_whole_and_are_told() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    plant_where(&program.data(), "polls", |_| true);
+    let listed = program.run(&["feeds", "--json"]).with(1);
+    assert_eq!(listed.json()[0]["total"], 12);
+    assert!(listed.err.contains("without 1 line of the poll logs"), "{listed:?}");
+    program.run(&["doctor"]).with(1);
+}
+
+#[test]
+fn damaged_entries_end_no_list_and_are_told() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    program.run(&["search", "text"]).with(0);
+    plant_where(&program.data(), "meta", |_| true);
+    for args in [&["entries", "--json"][..], &["search", "text", "--json"]] {
+        let listed = program.run(args).with(1);
+        assert_eq!(listed.json().as_array().map(Vec::len), Some(0), "{listed:?}");
+        assert!(listed.err.contains("without 12 entries that cannot be read"), "{listed:?}");
+    }
+}
+
+#[test]
+fn a_subscription_that_cannot_be_read_is_missed_in_lists_and_exports() {
+    let (site, program) = (site(), Program::new());
+    for address in [site.at("/feed.xml"), site.at("/other.xml")] {
+        program.run(&["add", &address]).with(0);
+    }
+    plant_where(&program.data(), "feeds", |key| key == [0, 0, 0, 1]);
+    for args in [&["feeds"][..], &["feeds", "--json"], &["export"]] {
+        let listed = program.run(args).with(1);
+        assert!(
+            listed.out.contains("/other.xml") && !listed.out.contains("/feed.xml"),
+            "{listed:?}"
+        );
+        assert!(listed.err.contains("without 1 subscription that cannot be read"), "{listed:?}");
+    }
 }
 
 #[test]

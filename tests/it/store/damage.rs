@@ -21,7 +21,7 @@ fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
 }
 
 /// Flips a bit of the values with these keys.
-pub(super) fn plant_where(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool) {
+pub(crate) fn plant_where(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool) {
     plant_at(folder, tree, wanted, flip);
 }
 

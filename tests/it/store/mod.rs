@@ -1,6 +1,6 @@
 //! The store in a temporary folder.
 
-mod damage;
+pub(crate) mod damage;
 mod damages;
 mod full_disk;
 mod keeping;

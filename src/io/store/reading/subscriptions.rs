@@ -69,6 +69,12 @@ impl Store {
         Ok(active.collect())
     }
 
+    /// Counts the subscriptions whose records cannot be read: nothing shows them.
+    pub fn count_lost(&self) -> Result<usize, StoreError> {
+        let records = records::<SubscriptionRecord>(&self.feeds)?;
+        Ok(records.values().filter(|record| record.is_err()).count())
+    }
+
     fn load_where(
         &self,
         wanted: impl Fn(&SubscriptionRecord) -> bool,
