@@ -10,6 +10,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use super::upkeep::check::{StoreProblem, unreadable};
+use super::upkeep::newest_backup::FactBack;
 use super::writing::transaction::apply_together;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
@@ -46,14 +47,22 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Checks the records of filters, of their hits, and of folded tags. `repair` removes unreadable records of hits
-    /// and of folded tags.
-    pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
+    /// Checks the records of filters, of their hits, and of folded tags. `repair` puts the filters back as the newest
+    /// backup has them, and removes unreadable records of hits and of folded tags.
+    pub(super) fn check_filters(&mut self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
         let mut found = Vec::new();
-        let filters = self.facts.get(FILTERS_KEY)?;
-        if filters.is_some_and(|bytes| codec::decode::<Vec<EntryFilter>>(&bytes).is_err()) {
-            let text = "the record of your filters is damaged; none is in force".to_owned();
-            found.push(StoreProblem { text, repaired: false });
+        let is_sound = |bytes: &[u8]| codec::decode::<Vec<EntryFilter>>(bytes).is_ok();
+        if self.facts.get(FILTERS_KEY)?.is_some_and(|bytes| !is_sound(&bytes)) {
+            let became = match self.put_fact_back(FILTERS_KEY, repair, is_sound)? {
+                FactBack::Left => "none is in force".to_owned(),
+                FactBack::BackedUp(day) => {
+                    format!("they are in force as the backup of {day} has them")
+                }
+                FactBack::Dropped => "dropped: what they did stays, and you have none".to_owned(),
+            };
+            let text = format!("the record of your filters is damaged; {became}");
+            found.push(StoreProblem { text, repaired: repair });
+            self.load_filters()?;
         }
         let folded = self.facts.get(FOLDED_KEY)?;
         if folded.is_some_and(|bytes| codec::decode::<BTreeSet<String>>(&bytes).is_err()) {

@@ -38,13 +38,12 @@ pub use super::store::reading::texts::Texts;
 pub use super::store::reading::to_mark::MarkPlan;
 pub use super::store::store_thread::{StoreHandle, StoreThread};
 pub use super::store::upkeep::backup::Backup;
+pub use super::store::upkeep::came_back::{DamagedFolder, damaged_folders, mended_unseen};
 pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::free_room::{MeasureRoom, measure_room};
-pub use super::store::upkeep::recovery::{
-    DamagedFolder, damaged_folders, discard_damaged, mended_unseen,
-};
+pub use super::store::upkeep::recovery::discard_damaged;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;

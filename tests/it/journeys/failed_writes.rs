@@ -9,6 +9,7 @@ use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
+use backissue::io::store::{Stay, Store, damaged_folders};
 use backissue::schedule::{FeedStatus, Pace};
 use chrono::TimeDelta;
 
@@ -311,4 +312,40 @@ fn what_came_back_stands_in_attention_until_it_is_dismissed() {
     world.press("l<enter>");
     assert_eq!(world.app.engine.mended, None);
     assert!(!world.draw().contains("The store"));
+}
+
+#[test]
+fn what_came_back_is_told_at_every_start_in_numbers_until_a_key_dismisses_it() {
+    let feed = rss("Orchard Notes", &[("a", "Wax", 1, "a")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
+    world.store.back_up_daily(world.now.date_naive()).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    world.store = Store::open(elsewhere.path()).unwrap();
+    std::fs::write(world.folder.path().join("store/db"), vec![7; 3_000_000]).unwrap();
+    let (store, told) =
+        Store::open_or_recover(world.folder.path(), world.now, Stay::Short).unwrap();
+    world.store = store;
+    let told = told.unwrap();
+    assert!(told.contains("the texts of 1 entry are missing, and come with the next"), "{told}");
+    let goes_to_the_store = |world: &mut World| {
+        world.press("hhgg");
+        for _ in 0..12 {
+            if world.draw().contains("The store") {
+                return true;
+            }
+            world.press("j");
+        }
+        false
+    };
+    for _ in 0..2 {
+        world.restart();
+        assert_eq!(world.app.engine.mended.as_ref(), Some(&told));
+        assert!(goes_to_the_store(&mut world), "{}", world.draw());
+    }
+    world.press("l<enter>");
+    world.restart();
+    assert_eq!(world.app.engine.mended, None);
+    assert!(!goes_to_the_store(&mut world), "{}", world.draw());
+    let kept = damaged_folders(world.folder.path());
+    assert_eq!(kept[0].told, told, "the doctor goes on telling it");
 }

@@ -8,12 +8,18 @@ use std::path::Path;
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::entries::rows::{RowsWanted, Show};
-use backissue::engine::feeds::subscription::FeedState;
+use backissue::engine::feeds::subscription::{FeedState, HistoryCommit};
 use backissue::engine::saved_searches::SavedSearch;
-use backissue::history::Flag;
+use backissue::feed::Entry;
+use backissue::filters::EntryFilter;
+use backissue::history::gap::Edge;
+use backissue::history::{ArchiveNode, Flag, HistoryRecord};
 use backissue::io::store::{Store, StoreError};
+use chrono::NaiveDate;
 
-use super::{commit, entry, key, listed, open, patient};
+use super::{FEED, at, commit, entry, key, listed, open, patient};
+
+const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
 /// Changes every value of a tree on disk.
 fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
@@ -140,7 +146,6 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
 
 #[test]
 fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
-    use backissue::filters::EntryFilter;
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     let rule = EntryFilter { id: 1, title: "Entry".into(), ..EntryFilter::default() };
@@ -167,21 +172,23 @@ fn damaged_pages_places_searches_and_folds_are_found() {
             flip(bytes);
         }
     };
-    let cases: [(&str, &str, bool); 4] = [
-        ("pages", "a page kept for reading", true),
-        ("places", "where you were in its texts", true),
-        ("folded", "folded tags", true),
-        ("searches", "your saved searches", false),
+    let cases = [
+        ("pages", "a page kept for reading"),
+        ("places", "where you were in its texts"),
+        ("folded", "folded tags"),
+        ("searches", "your saved searches"),
+        ("rules", "your filters"),
     ];
-    for (what, sentence, repaired) in cases {
+    for (what, sentence) in cases {
         let folder = filled();
-        let store = open(&folder);
+        let mut store = open(&folder);
         match what {
             "pages" => store.save_full_text(key(0), &FullText::default()).unwrap(),
             "places" => {
                 store.save_place(key(0), Some(ReadingPosition { offset: 1, of: 9 })).unwrap();
             }
             "folded" => store.save_folded(&["a tag of some length".to_owned()].into()).unwrap(),
+            "rules" => store.save_filters(&[filter("words of some length")]).unwrap(),
             _ => {
                 let text = "words of some length".to_owned();
                 let search = SavedSearch { id: 1, name: text.clone(), text };
@@ -192,12 +199,108 @@ fn damaged_pages_places_searches_and_folds_are_found() {
         let tree = if matches!(what, "pages" | "places") { what } else { "about" };
         plant(folder.path(), tree, if tree == "about" { long } else { flip });
         let mut store = open(&folder);
-        for (repair, put_right) in [(false, false), (true, repaired)] {
+        for repair in [false, true] {
             let found = sentences(&mut store, repair);
             assert_eq!(found.len(), 1, "{what}: {found:?}");
-            assert!(found[0].0.contains(sentence) && found[0].1 == put_right, "{found:?}");
+            assert!(found[0].0.contains(sentence) && found[0].1 == repair, "{found:?}");
         }
-        assert_eq!(sentences(&mut store, false).is_empty(), repaired, "{what}");
+        assert_eq!(sentences(&mut store, false), [], "{what}");
+        store.back_up(std::io::sink(), None).unwrap();
+        store.compact(|_, _| {}).unwrap();
+        assert_eq!(sentences(&mut open(&folder), false), [], "{what}");
+    }
+}
+
+fn filter(title: &str) -> EntryFilter {
+    EntryFilter { id: 1, title: title.into(), ..EntryFilter::default() }
+}
+
+#[test]
+fn damaged_filters_and_searches_are_put_back_as_the_newest_backup_has_them() {
+    let folder = filled();
+    let mut store = open(&folder);
+    let filters = [filter("words of some length")];
+    store.save_filters(&filters).unwrap();
+    let text = "other words of some length".to_owned();
+    let searches = [SavedSearch { id: 1, name: text.clone(), text }];
+    store.save_searches(&searches).unwrap();
+    store.back_up_daily(DAY).unwrap();
+    drop(store);
+    plant_where(folder.path(), "about", |key| matches!(key, b"rules" | b"searches"));
+    let mut store = open(&folder);
+    assert_eq!(
+        (store.saved_filters().unwrap().len(), store.saved_searches().unwrap().len()),
+        (0, 0)
+    );
+    let found = sentences(&mut store, true);
+    let is_told = |(text, done): &(String, bool)| *done && text.contains("backup of 2026-02-02");
+    assert!(found.len() == 2 && found.iter().all(is_told), "{found:?}");
+    assert_eq!(sentences(&mut store, false), []);
+    assert_eq!(store.saved_filters().unwrap(), filters);
+    assert_eq!(store.saved_searches().unwrap(), searches);
+    commit(
+        &mut store,
+        9,
+        vec![Entry { title: Some("Words of some length".into()), ..entry(90, "x") }],
+    );
+    assert_eq!(listed(&mut store, Show::Hidden).len(), 1, "they are in force");
+}
+
+#[test]
+fn damaged_marks_are_put_back_as_the_newest_backup_has_them_and_what_is_lost_is_counted() {
+    let folder = filled();
+    let mut store = open(&folder);
+    store.mark(&[key(1)], Flag::Starred, true).unwrap();
+    store.back_up_daily(DAY).unwrap();
+    commit(&mut store, 2, vec![entry(11, "came later")]);
+    drop(store);
+    plant(folder.path(), "index", flip);
+    let mut store = open(&folder);
+    let found = sentences(&mut store, true);
+    let says = |words: &str| found.iter().any(|(text, done)| *done && text.contains(words));
+    assert!(says("the marks of 10 entries are put back as the backup of 2026-02-02"), "{found:?}");
+    assert!(says("the marks of 1 entry are lost: they count as unread"), "{found:?}");
+    assert_eq!(sentences(&mut store, false), []);
+    assert!(store.entry(key(0)).unwrap().unwrap().1.is_read());
+    assert!(store.entry(key(1)).unwrap().unwrap().1.is_starred());
+    assert_eq!(listed(&mut store, Show::Unread).len(), 10);
+}
+
+/// Two archives of the feed were read.
+fn with_archives(store: &mut Store) {
+    let address = |name: &str| format!("https://site.example/{name}.xml");
+    let edge = |name| Edge { url: address(name), key: address(name), ..Edge::default() };
+    let node =
+        |prev: Option<&str>| ArchiveNode { prev: prev.map(address), ..ArchiveNode::default() };
+    let record = HistoryRecord {
+        archived: true,
+        walked: true,
+        archives: 2,
+        head: Some(edge("b")),
+        settled: Some(address("b")),
+        ..HistoryRecord::default()
+    };
+    let nodes = vec![(address("b"), Some(node(Some("a")))), (address("a"), Some(node(None)))];
+    let commit = HistoryCommit { feed: FEED, record: Box::new(record), nodes, document: None };
+    store.keep_history(&commit).unwrap();
+}
+
+#[test]
+fn damaged_records_of_archives_are_put_back_as_the_newest_backup_has_them() {
+    for tree in ["history", "nodes"] {
+        let folder = filled();
+        let mut store = open(&folder);
+        with_archives(&mut store);
+        let before = (store.history_of(FEED).unwrap(), store.nodes(FEED).unwrap());
+        store.back_up_daily(DAY).unwrap();
+        drop(store);
+        plant(folder.path(), tree, flip);
+        let mut store = open(&folder);
+        let found = sentences(&mut store, true);
+        assert!(found.iter().all(|(text, done)| *done && text.contains("2026-02-02")), "{found:?}");
+        assert_eq!(sentences(&mut store, false), [], "{tree}");
+        let after = (store.history_of(FEED).unwrap(), store.nodes(FEED).unwrap());
+        assert!(after == before, "{tree}: nothing is asked for again");
     }
 }
 
@@ -237,6 +340,10 @@ fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
         ("meta", "a record of entries of feed 1", 0),
         ("bodies", "a record of texts of feed 1", 10),
         ("polls", "a line of the poll log of feed 1", 10),
+        ("times", "the record of the last polls of feed 1", 10),
+        ("rhythms", "a record of publication times of feed 1", 10),
+        ("history", "the history of feed 1", 10),
+        ("nodes", "a record of an archive of feed 1", 10),
     ] {
         let folder = filled();
         // So that there is an address by which the feed can be found again.
@@ -246,6 +353,8 @@ fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
         state.validators.url = saved.record.url.clone();
         state.validators.etag = Some(b"x".to_vec());
         store.save_state(saved.key, &state).unwrap();
+        store.save_try(saved.key, at(50)).unwrap();
+        with_archives(&mut store);
         drop(store);
         plant(folder.path(), tree, flip);
         let mut store = open(&folder);
@@ -256,9 +365,11 @@ fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
         store.back_up(std::io::sink(), None).unwrap();
         let saved = store.subscriptions().unwrap();
         assert_eq!(saved[0].record.url, "https://site.example/1.xml", "{tree}");
-        if matches!(tree, "meta" | "bodies" | "index" | "state") {
-            assert_eq!(saved[0].state.validators.etag, None, "{tree}: it is asked for whole");
-        }
+        let is_asked_whole =
+            matches!(tree, "meta" | "bodies" | "index" | "state" | "history" | "nodes");
+        assert_eq!(saved[0].state.validators.etag.is_none(), is_asked_whole, "{tree}");
+        let walks = store.history_of(FEED).unwrap().run.rereading;
+        assert_eq!(walks, matches!(tree, "meta" | "bodies" | "index" | "nodes"), "{tree}");
         let there = (0..10).filter(|seq| store.entry(key(*seq)).unwrap().is_some()).count();
         assert_eq!(there, entries, "{tree}");
         store.compact(|_, _| {}).unwrap();

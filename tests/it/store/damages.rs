@@ -11,7 +11,13 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue::engine::entries::loaded_entry::ReadingPosition;
+use backissue::engine::feeds::subscription::HistoryCommit;
+use backissue::engine::saved_searches::SavedSearch;
+use backissue::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
+use backissue::filters::EntryFilter;
+use backissue::history::gap::Edge;
+use backissue::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
 use backissue::io::store::{Stay, Store};
 use chrono::NaiveDate;
 use tempfile::TempDir;
@@ -22,6 +28,7 @@ use super::{at, entry, polled};
 /// Damages without the variable.
 const FEW: usize = 6;
 const FEEDS: u32 = 8;
+const SESSIONS: u32 = 5;
 const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
 /// Numbers that look random and are the same in every run.
@@ -44,7 +51,7 @@ fn text(seed: u32) -> String {
 
 /// A store after some sessions, the last of which was never backed up.
 fn build(folder: &Path) {
-    for session in 0..5_u32 {
+    for session in 0..SESSIONS {
         let mut store = Store::open(folder).unwrap();
         for feed in 1..=FEEDS {
             let first = session * 12 + 1;
@@ -59,6 +66,7 @@ fn build(folder: &Path) {
             store.mark(&keys, Flag::Read, true).unwrap();
             store.mark(&keys[..1], Flag::Starred, true).unwrap();
         }
+        arrange(&mut store, session);
         store.sync().unwrap();
         if session == 2 {
             store.back_up_daily(DAY).unwrap();
@@ -66,17 +74,73 @@ fn build(folder: &Path) {
     }
 }
 
-/// What the reader has: subscriptions, entries, marks and texts.
+fn address(feed: u32, archive: u32) -> String {
+    format!("https://site.example/{feed}/archive-{archive}.xml")
+}
+
+/// Writes what a reader has beside entries: some of it in every session.
+fn arrange(store: &mut Store, session: u32) {
+    for feed in 1..=FEEDS {
+        if feed.is_multiple_of(2) {
+            let newer = session.checked_sub(1).map(|before| address(feed, before));
+            let node =
+                ArchiveNode { url: address(feed, session), prev: newer, ..Default::default() };
+            let head = address(feed, session);
+            let record = HistoryRecord {
+                archived: true,
+                archives: session + 1,
+                own: vec![format!("https://site.example/{feed}.xml")],
+                head: Some(Edge { url: head.clone(), key: head.clone(), ..Edge::default() }),
+                settled: Some(head.clone()),
+                ..HistoryRecord::default()
+            };
+            let (feed, nodes) = (FeedKey(feed), vec![(head, Some(node))]);
+            let commit = HistoryCommit { feed, record: Box::new(record), nodes, document: None };
+            store.keep_history(&commit).unwrap();
+        }
+        let (key, offset) = (EntryKey { feed: FeedKey(feed), seq: session }, session + 7);
+        store.save_place(key, Some(ReadingPosition { offset, of: 1000 + feed })).unwrap();
+        let id = u64::from(session * 100 + feed);
+        let step = Step::Marked { flag: Flag::Read, value: true, keys: vec![key] };
+        let saved = SavedStep { id: ChangeId(id), at: at(i64::from(session)), step };
+        store.save_steps(&StepChanges { kept: vec![saved], gone: Vec::new() }).unwrap();
+    }
+    let words = format!("words that no entry has {session}");
+    let filter = EntryFilter { id: 1, title: words.clone(), ..EntryFilter::default() };
+    store.save_filters(&[filter]).unwrap();
+    store.save_searches(&[SavedSearch { id: 1, name: words.clone(), text: words }]).unwrap();
+}
+
+/// What the reader has. An archive is there if it is asked for again by itself, too: texts came from it.
 fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
     let mut found = BTreeMap::new();
+    found.insert(Thing::Filters, format!("{:?}", store.saved_filters().unwrap()));
+    found.insert(Thing::Searches, format!("{:?}", store.saved_searches().unwrap()));
+    for saved in store.saved_steps().unwrap() {
+        found.insert(Thing::Step(saved.id.0), format!("{:?}", saved.step));
+    }
     for saved in store.subscriptions().unwrap() {
         found.insert(Thing::Feed(saved.key), format!("{:?}", saved.record));
+        let (history, nodes) = (&saved.history, store.nodes(saved.key).unwrap());
+        if saved.key.0.is_multiple_of(2) {
+            let head = history.head.as_ref().map(|head| &head.key);
+            found.insert(Thing::History(saved.key), format!("{:?} {head:?}", history.own));
+        }
+        let is_walked = history.run.rereading && history.has_work();
+        for archive in (0..SESSIONS).map(|session| address(saved.key.0, session)) {
+            if is_walked || nodes.find(&archive).is_some() {
+                found.insert(Thing::Archive(saved.key, archive), String::new());
+            }
+        }
         for seq in 0..saved.counters.next_seq {
             let key = EntryKey { feed: saved.key, seq };
             let Ok(Some((kept, flags))) = store.entry(key) else { continue };
             found.insert(Thing::Entry(key), format!("{kept:?}"));
             let marks = (flags.is_read(), flags.is_starred());
             found.insert(Thing::Marks(key), format!("{marks:?}"));
+            if let Some(place) = store.place(key).unwrap() {
+                found.insert(Thing::Position(key), format!("{place:?}"));
+            }
             let body = store.body(key).ok().flatten().and_then(|body| body.content);
             found.insert(Thing::Text(key), body.unwrap_or_default());
         }
@@ -260,7 +324,7 @@ fn whatever_is_damaged_the_rest_is_there_and_the_store_is_sound_again() {
         table.entry((damage.kind, damage.how)).or_default().push(outcome);
     }
     say(format_args!(
-        "{} things in {} records before: subscriptions, entries, marks, texts",
+        "{} things in {} records before: subscriptions, entries, marks, texts, archives, changes, ...",
         before.len(),
         places.len()
     ));

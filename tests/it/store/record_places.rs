@@ -156,6 +156,14 @@ pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
     );
     match thing {
         Thing::Feed(feed) => vec![("feeds".into(), feed.0.to_be_bytes().to_vec())],
+        Thing::History(feed) => vec![("history".into(), feed.0.to_be_bytes().to_vec())],
+        Thing::Archive(feed, address) => {
+            vec![("nodes".into(), [&feed.0.to_be_bytes()[..], address.as_bytes()].concat())]
+        }
+        Thing::Position(key) => vec![("places".into(), key.feed.0.to_be_bytes().to_vec())],
+        Thing::Step(change) => vec![("undo".into(), change.to_be_bytes().to_vec())],
+        Thing::Filters => vec![("about".into(), b"rules".to_vec())],
+        Thing::Searches => vec![("about".into(), b"searches".to_vec())],
         Thing::Entry(key) | Thing::Marks(key) => vec![rows(key), entries(key)],
         Thing::Text(key) => {
             let (tree, packed) = numbered("bodies", key, TEXTS);
@@ -172,4 +180,11 @@ pub(super) enum Thing {
     Entry(EntryKey),
     Marks(EntryKey),
     Text(EntryKey),
+    History(FeedKey),
+    Archive(FeedKey, String),
+    Position(EntryKey),
+    /// A change that can be taken back.
+    Step(u64),
+    Filters,
+    Searches,
 }

@@ -56,6 +56,7 @@ fn a_damaged_store_is_put_aside_and_what_was_read_and_starred_is_back() {
             Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
         let told = told.expect("it was damaged");
         assert!(told.contains("1 subscription and") && told.contains("2026-02-02"), "{told}");
+        assert!(told.contains("the texts of 10 entries are missing"), "{told}");
         assert_eq!(listed(&mut store, Show::All).len(), 10);
         let (kept, flags) = store.entry(key(0)).unwrap().unwrap();
         assert_eq!((kept.title.as_deref(), flags.is_unread()), (Some("Entry 1"), false));
@@ -70,6 +71,56 @@ fn a_damaged_store_is_put_aside_and_what_was_read_and_starred_is_back() {
             aside.filter(|file| file.file_name().to_string_lossy().starts_with("store-damaged"));
         assert_eq!(aside.count(), 1);
     }
+}
+
+/// The first bytes of the record of marks of the feed: they are the same however its entries are marked.
+fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
+    let files = (0..500).find_map(|_| {
+        let opened = sled::open(folder.path().join("store"));
+        if opened.is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        opened.ok()
+    });
+    let files = files.expect("sled lets go of its files a moment after it is closed");
+    let (_, record) = files.open_tree("index").unwrap().first().unwrap().unwrap();
+    // Behind a version and a checksum.
+    record[5..21].to_vec()
+}
+
+#[test]
+fn where_the_newest_state_of_marks_is_lost_the_backup_goes_before_an_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, (1..=10).map(|id| entry(id, "a text")).collect());
+    for flag in [Flag::Starred, Flag::Read] {
+        for seq in 0..10 {
+            store.mark(&[key(seq)], flag, true).unwrap();
+            store.sync().unwrap();
+        }
+    }
+    store.back_up_daily(TODAY).unwrap();
+    drop(store);
+    let wanted = beginning_of_marks(&folder);
+    drop(open(&folder));
+    let path = folder.path().join("store/db");
+    let mut log = std::fs::read(&path).unwrap();
+    let places: Vec<usize> =
+        (0..log.len() - 16).filter(|at| log[*at..].starts_with(&wanted)).collect();
+    assert!(places.len() > 10, "{}", places.len());
+    for at in &places[1..] {
+        log[*at..*at + 16].fill(0);
+    }
+    std::fs::write(path, log).unwrap();
+    let (mut store, told) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
+    let told = told.unwrap();
+    assert!(told.contains("came from the backup of 2026-02-02"), "{told}");
+    assert!(told.ends_with("; no entry and no text is known to be missing"), "{told}");
+    for seq in 0..10 {
+        let flags = store.entry(key(seq)).unwrap().unwrap().1;
+        assert!(flags.is_starred() && flags.is_read(), "{seq}: {told}");
+    }
+    assert_eq!(store.body(key(3)).unwrap().unwrap().content.as_deref(), Some("a text"));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use backissue::engine::update::update as engine_update;
 use backissue::history::FeedKey;
 use backissue::io::pictures;
 use backissue::io::search::{CatchUp, SearchIndex};
-use backissue::io::store::Store;
+use backissue::io::store::{Store, mended_unseen};
 use backissue::ui::app::App;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
@@ -368,6 +368,7 @@ impl World {
         engine.take_undo(steps.unwrap(), ended.unwrap(), self.now);
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
+        app.engine.mended = mended_unseen(self.store.folder());
         backissue::ui::panes::feeds_pane::rebuild_rows(&mut app);
         app
     }

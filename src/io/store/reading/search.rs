@@ -11,6 +11,7 @@ use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::upkeep::check::StoreProblem;
+use crate::io::store::upkeep::newest_backup::FactBack;
 use crate::search::{Marks, Matching, Snippet};
 
 /// The key of the saved searches in the tree of facts.
@@ -46,14 +47,22 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Checks the record of the saved searches.
-    pub(in crate::io::store) fn check_searches(&self) -> Result<Option<StoreProblem>, StoreError> {
-        let bytes = self.facts.get(SAVED_KEY)?;
-        let damaged = bytes.and_then(|bytes| codec::decode::<Vec<SavedSearch>>(&bytes).err());
-        Ok(damaged.map(|why| StoreProblem {
-            text: format!("the record of your saved searches is damaged ({why}); none is shown"),
-            repaired: false,
-        }))
+    /// Checks the record of the saved searches. `repair` puts it back as the newest backup has it.
+    pub(in crate::io::store) fn check_searches(
+        &self,
+        repair: bool,
+    ) -> Result<Option<StoreProblem>, StoreError> {
+        let read = |bytes: &[u8]| codec::decode::<Vec<SavedSearch>>(bytes);
+        let Some(why) = self.facts.get(SAVED_KEY)?.and_then(|bytes| read(&bytes).err()) else {
+            return Ok(None);
+        };
+        let became = match self.put_fact_back(SAVED_KEY, repair, |bytes| read(bytes).is_ok())? {
+            FactBack::Left => "none is shown".to_owned(),
+            FactBack::BackedUp(day) => format!("put back as the backup of {day} has them"),
+            FactBack::Dropped => "dropped, you have none".to_owned(),
+        };
+        let text = format!("the record of your saved searches is damaged ({why}); {became}");
+        Ok(Some(StoreProblem { text, repaired: repair }))
     }
 
     pub fn save_searches(&self, searches: &[SavedSearch]) -> Result<(), StoreError> {

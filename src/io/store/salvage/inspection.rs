@@ -74,6 +74,8 @@ pub(super) struct Snapshot {
     /// Pages of which it names a place that lies behind the end of the log's file. sled shortens the file when the last parts of
     /// it are free: the log then says of these pages where they are now.
     behind_end: BTreeSet<u64>,
+    /// Where in the endless log each page was written whole.
+    whole_at: BTreeMap<u64, u64>,
 }
 
 impl Snapshot {
@@ -88,24 +90,29 @@ impl Snapshot {
         // It is stored increased by one; 0 is none.
         let stable = read.eight()?.saturating_sub(1);
         read.number()?;
-        let mut snapshot = Self { stable, behind_end: BTreeSet::new() };
+        let mut snapshot = Self { stable, ..Self::default() };
         for page in 0.. {
             if read.0.is_empty() {
                 break;
             }
-            if last_place(&mut read)? >= length {
+            let (whole_at, last_place) = read_places(&mut read)?;
+            if last_place >= length {
                 snapshot.behind_end.insert(page);
             }
+            snapshot.whole_at.extend(whole_at.map(|whole_at| (page, whole_at)));
         }
         Some(snapshot)
     }
 }
 
-/// Reads what a snapshot says of a page: the highest place in the log's file that it names.
-fn last_place(read: &mut LogBytes<'_>) -> Option<u64> {
-    let (messages, mut last) = (read.byte()?, 0);
+/// Reads what a snapshot says of a page: where in the endless log it was written whole, if it is in use, and the highest place in
+/// the log's file that it names.
+fn read_places(read: &mut LogBytes<'_>) -> Option<(Option<u64>, u64)> {
+    let (messages, mut last, mut whole_at) = (read.byte()?, 0, None);
     for _ in 0..messages.max(1) {
-        read.eight()?;
+        let at = read.eight()?;
+        // The page comes first, and then what changed it.
+        whole_at = whole_at.or((messages > 0).then_some(at));
         let is_blob = read.byte()? != 0;
         last = last.max(read.number()?);
         if is_blob {
@@ -115,7 +122,14 @@ fn last_place(read: &mut LogBytes<'_>) -> Option<u64> {
             read.number()?;
         }
     }
-    Some(last)
+    Some((whole_at, last))
+}
+
+/// Where in the endless log each page was written whole, as the newest snapshot that can be read has it.
+pub(super) fn pages_in_snapshot(files: &Path) -> io::Result<BTreeMap<u64, u64>> {
+    let newest = snapshots(files)?.pop();
+    let read = newest.and_then(|path| Snapshot::read(&fs::read(path).ok()?, u64::MAX));
+    Ok(read.map(|snapshot| snapshot.whole_at).unwrap_or_default())
 }
 
 /// Looks for damage behind which there is something, in the part of the log that sled reads when it opens it. Parts of the log

@@ -23,9 +23,10 @@ use log_scan::LogFiles;
 use trees::Pages;
 
 use super::error::StoreError;
+use super::upkeep::newest_backup::READERS_FACTS;
 use crate::io::codec;
 
-/// The tree of facts; its records have no checksum of their own.
+/// The tree of facts.
 const ABOUT: &[u8] = b"about";
 /// sled's own tree; nothing is in it.
 const DEFAULT_TREE: &[u8] = b"__sled__default";
@@ -39,12 +40,15 @@ pub(super) struct Salvaged {
     pub(super) older: u64,
     /// Records that fail their own checksum.
     pub(super) unsound: u64,
+    /// Parts of the files, each a range of records, whose newest state could not be read.
+    pub(super) gaps: u64,
     /// Something is missing, or may be.
     pub(super) is_partial: bool,
 }
 
-/// Takes the tree, the key and the value of a record.
-pub(super) type PutSalvaged<'a> = dyn FnMut(&[u8], &[u8], &[u8]) -> Result<(), StoreError> + 'a;
+/// Takes the tree, the key and the value of a record, and whether it is of an earlier state of the files.
+pub(super) type PutSalvaged<'a> =
+    dyn FnMut(&[u8], &[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
 
 /// Lengths that a key of a tree can have; none: any.
 const fn key_lengths(tree: &[u8]) -> &'static [usize] {
@@ -58,9 +62,10 @@ const fn key_lengths(tree: &[u8]) -> &'static [usize] {
 
 /// Tells every record of the files that passes its checksums, with its tree.
 pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvaged, StoreError> {
+    let written = inspection::pages_in_snapshot(files)?;
     let files = LogFiles::open(files)?;
     let scan = files.scan()?;
-    let pages = Pages::new(&files, &scan);
+    let pages = Pages::new(&files, &scan, &written);
     let trees = pages.find_trees();
     let mut of_tree: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
     for (page, tree) in &trees {
@@ -73,17 +78,20 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
         Salvaged { is_partial: scan.is_damaged || pages.is_damaged, ..Salvaged::default() };
     for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
         let (mut records, mut unsound) = (0_u64, 0_u64);
-        let told = pages.read_records(own, key_lengths(tree), &mut |key, value| {
-            if tree.as_slice() != ABOUT && !codec::is_sound(value) {
+        let told = pages.read_records(own, key_lengths(tree), &mut |key, value, is_earlier| {
+            // Most facts have no checksum of their own.
+            let is_sealed = tree.as_slice() != ABOUT || READERS_FACTS.contains(&key);
+            if is_sealed && !codec::is_sound(value) {
                 unsound = unsound.saturating_add(1);
                 return Ok(());
             }
             records = records.saturating_add(1);
-            put(tree, key, value)
+            put(tree, key, value, is_earlier)
         })?;
         salvaged.records = salvaged.records.saturating_add(records);
         salvaged.older = salvaged.older.saturating_add(told.older);
         salvaged.unsound = salvaged.unsound.saturating_add(unsound);
+        salvaged.gaps = salvaged.gaps.saturating_add(told.gaps);
         salvaged.is_partial |= told.gaps > 0 || unsound > 0;
     }
     // Every store has its facts and its feeds.

@@ -89,6 +89,14 @@ impl Page {
         Self { prefix, lo: lo.to_vec(), hi: hi.to_vec(), ..Self::default() }
     }
 
+    /// Whether it has a record with a key.
+    pub(super) fn holds(&self, key: &[u8]) -> bool {
+        match &self.content {
+            Content::Records(records) => records.contains_key(key),
+            Content::Children(_) => false,
+        }
+    }
+
     /// The first key of each page below this one, and the first key behind it.
     pub(super) fn bounds_below(&self) -> Vec<(u64, Vec<u8>, Vec<u8>)> {
         let Content::Children(children) = &self.content else { return Vec::new() };

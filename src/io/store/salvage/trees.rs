@@ -18,6 +18,9 @@ struct Version {
     changes: Vec<Message>,
     /// It is what the log says last of the page.
     is_current: bool,
+    /// The page was written whole at this place of the endless log, which is lost: all that was not changed since is of an earlier
+    /// state.
+    lost_at: Option<u64>,
 }
 
 impl Version {
@@ -41,20 +44,24 @@ pub(super) struct Pages<'a> {
     pub(super) is_damaged: bool,
 }
 
-/// Takes the key and the value of a record.
-pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
+/// Takes the key and the value of a record, and whether it is of an earlier state of its page.
+pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
+
+/// Takes the key and the value of a record that was changed last.
+type PutChanged<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
 
 /// What is told of one tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TreeTold {
     /// Ranges of keys of which the newest state is lost.
-    pub(super) gaps: usize,
+    pub(super) gaps: u64,
     /// Records that were taken from an earlier state of their page.
     pub(super) older: u64,
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn new(files: &'a LogFiles, scan: &LogScan) -> Self {
+    /// `written`: where each page was written whole, as far as that is known.
+    pub(super) fn new(files: &'a LogFiles, scan: &LogScan, written: &BTreeMap<u64, u64>) -> Self {
         let mut by_page: BTreeMap<u64, Vec<Message>> = BTreeMap::new();
         let mut names = BTreeMap::new();
         for message in &scan.messages {
@@ -75,8 +82,11 @@ impl<'a> Pages<'a> {
                 is_whole
             });
         }
-        let versions: BTreeMap<u64, Vec<Version>> =
+        let mut versions: BTreeMap<u64, Vec<Version>> =
             by_page.into_iter().map(|(page, all)| (page, versions_of(&all))).collect();
+        for (page, known) in &mut versions {
+            is_damaged |= note_lost(known, written.get(page).copied());
+        }
         // Older states lose their base when segments are used again; that is no damage.
         let is_baseless =
             |known: &[Version]| known.first().is_some_and(|newest| newest.whole.is_none());
@@ -114,13 +124,31 @@ impl<'a> Pages<'a> {
     /// The page as it was in a version.
     fn load(&self, version: &Version, lengths: &[usize]) -> Option<Page> {
         let mut page = Page::read(&self.files.content(&version.whole?)?)?;
-        for message in &version.changes {
+        self.apply(&mut page, version.changes.iter(), lengths);
+        Some(page)
+    }
+
+    fn apply<'m>(
+        &self,
+        page: &mut Page,
+        changes: impl Iterator<Item = &'m Message>,
+        lengths: &[usize],
+    ) {
+        for message in changes {
             let change = self.files.content(message).and_then(|bytes| Change::read(&bytes));
             if let Some(change) = change {
                 page.apply(change, lengths);
             }
         }
-        Some(page)
+    }
+
+    /// What was changed of a page behind a place of the endless log.
+    fn changed_since(&self, version: &Version, since: u64, page: &Page, lengths: &[usize]) -> Page {
+        let mut changed = Page::between(&page.lo, &page.hi);
+        changed.prefix = page.prefix;
+        let changes = version.changes.iter().filter(|message| message.lsn > since);
+        self.apply(&mut changed, changes, lengths);
+        changed
     }
 
     /// The tree of each page that can be reached from the beginning of one.
@@ -156,8 +184,11 @@ impl<'a> Pages<'a> {
         put: &mut PutRecord<'_>,
     ) -> Result<TreeTold, StoreError> {
         let (mut known, mut told, mut is_old) = (KeyRanges::default(), TreeTold::default(), false);
+        let mut lost = 0_u64;
         for page in pages {
-            self.read_changes(*page, lengths, &mut known, put)?;
+            self.read_changes(*page, lengths, &mut known, &mut |key, value| {
+                put(key, value, false)
+            })?;
         }
         let mut leaves: Vec<(bool, bool, u64, &Version)> = Vec::new();
         for page in pages {
@@ -175,7 +206,7 @@ impl<'a> Pages<'a> {
         for (old, _, _, version) in leaves {
             if old && !is_old {
                 is_old = true;
-                told.gaps = known.gaps();
+                told.gaps = known.gaps() as u64;
             }
             if known.is_everything() {
                 break;
@@ -185,15 +216,21 @@ impl<'a> Pages<'a> {
                 continue;
             }
             let Content::Records(records) = &page.content else { continue };
+            let newest = version.lost_at.map(|at| self.changed_since(version, at, &page, lengths));
+            if !old && newest.is_some() {
+                lost = lost.saturating_add(1);
+            }
             for (key, value) in records.iter().filter(|(key, _)| !known.contains(key)) {
-                put(key, value)?;
-                told.older = told.older.saturating_add(u64::from(old));
+                let is_earlier = old || newest.as_ref().is_some_and(|newest| !newest.holds(key));
+                put(key, value, is_earlier)?;
+                told.older = told.older.saturating_add(u64::from(is_earlier));
             }
             known.add(&page.lo, &page.hi);
         }
         if !is_old {
-            told.gaps = known.gaps();
+            told.gaps = known.gaps() as u64;
         }
+        told.gaps = told.gaps.saturating_add(lost);
         Ok(told)
     }
 
@@ -203,7 +240,7 @@ impl<'a> Pages<'a> {
         page: u64,
         lengths: &[usize],
         known: &mut KeyRanges,
-        put: &mut PutRecord<'_>,
+        put: &mut PutChanged<'_>,
     ) -> Result<(), StoreError> {
         let Some(newest) = self.versions.get(&page).and_then(|versions| versions.first()) else {
             return Ok(());
@@ -212,12 +249,10 @@ impl<'a> Pages<'a> {
             return Ok(());
         };
         let mut page = Page::between(lo, hi);
-        for message in &newest.changes {
-            let change = self.files.content(message).and_then(|bytes| Change::read(&bytes));
-            if let Some(change) = change {
-                page.apply(change, lengths);
-            }
-        }
+        // What was changed before the page was written whole may stand in another page since.
+        let since = newest.lost_at.unwrap_or(0);
+        let changes = newest.changes.iter().filter(|message| message.lsn > since);
+        self.apply(&mut page, changes, lengths);
         let Content::Records(records) = &page.content else { return Ok(()) };
         for (key, value) in records {
             put(key, value)?;
@@ -247,6 +282,16 @@ fn neighbours(page: Page) -> Vec<u64> {
     named
 }
 
+/// Notes that the newest state of a page is lost, if it was `written` whole at a place behind all that is known of it; says whether
+/// it is.
+fn note_lost(known: &mut [Version], written: Option<u64>) -> bool {
+    let newest = known.iter().map(Version::since).max();
+    let lost = written.filter(|written| newest.is_some_and(|newest| newest < *written));
+    known.iter_mut().for_each(|version| version.lost_at = lost);
+    // Where nothing but changes is known, what other pages say of it decides.
+    lost.is_some() && newest > Some(0)
+}
+
 /// The versions of a page since it was taken last, the newest first. `messages`: in order.
 fn versions_of(messages: &[Message]) -> Vec<Version> {
     let taken = messages.iter().rposition(|message| message.kind == Kind::Free && !message.stale);
@@ -256,7 +301,7 @@ fn versions_of(messages: &[Message]) -> Vec<Version> {
         match message.kind {
             Kind::Whole => {
                 let (whole, changes) = (Some(*message), Vec::new());
-                versions.push(Version { whole, changes, is_current: false });
+                versions.push(Version { whole, changes, is_current: false, lost_at: None });
             }
             Kind::Change if versions.is_empty() && message.stale => {}
             Kind::Change => {
@@ -264,7 +309,7 @@ fn versions_of(messages: &[Message]) -> Vec<Version> {
                     version.changes.push(*message);
                 } else {
                     let (whole, changes) = (None, vec![*message]);
-                    versions.push(Version { whole, changes, is_current: false });
+                    versions.push(Version { whole, changes, is_current: false, lost_at: None });
                 }
             }
             Kind::Free | Kind::Names | Kind::Cap | Kind::Skip => {}

@@ -24,7 +24,7 @@ use crate::io::system::words::system_words;
 const MAGIC: &[u8] = b"backissue backup 1\n";
 const TEXTS: [&[u8]; 2] = [b"bodies", b"pages"];
 /// The tree of facts about the store.
-const ABOUT: &[u8] = b"about";
+pub(super) const ABOUT: &[u8] = b"about";
 /// A key in the tree of facts of a backup without texts, until the store that is made from it has taken note.
 pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";
 /// Tags of the parts of the file.

@@ -74,7 +74,7 @@ impl Store {
             }
         }
         health.findings.extend(self.check_filters(repair)?);
-        health.findings.extend(self.check_searches()?);
+        health.findings.extend(self.check_searches(repair)?);
         health.findings.extend(self.check_pages(repair)?);
         health.findings.extend(self.check_places(repair)?);
         health.findings.extend(self.check_steps(repair)?);
@@ -120,8 +120,7 @@ impl Store {
         }
         self.poll_log(feed)?;
         self.publications(feed)?;
-        self.check_history(feed, health)?;
-        Ok(())
+        self.check_history(feed, repair, health)
     }
 
     /// Looks for entries of which there is nothing but a row: the end of the log may be missing.
@@ -150,24 +149,38 @@ impl Store {
         Ok(())
     }
 
-    fn check_history(&self, feed: FeedKey, health: &mut Health) -> Result<(), StoreError> {
-        let mut found = Vec::new();
+    /// Looks whether the archives of a feed hang together. `repair` has them asked for again where they do not.
+    fn check_history(
+        &mut self,
+        feed: FeedKey,
+        repair: bool,
+        health: &mut Health,
+    ) -> Result<(), StoreError> {
+        let mut tell = |text, repaired| health.findings.push(StoreProblem { text, repaired });
         let (nodes, damaged) = self.readable_nodes(feed)?;
         if damaged > 0 {
-            found.push(format!("feed {feed}: {damaged} records of archives are damaged"));
+            tell(format!("feed {feed}: {damaged} records of archives are damaged"), false);
         }
-        match self.history_of(feed) {
-            Err(error @ StoreError::Damaged { .. }) => found.push(error.to_string()),
-            Err(error) => return Err(error),
-            Ok(record) => {
-                found.extend(nodes.check_invariant(&record).err().map(|why| {
-                    format!("feed {feed}: its archives do not hang together: {why}; 'backissue history {feed} --reread' fetches them again")
-                }));
+        if repair && !nodes.is_empty() && !self.history.contains_key(feed_bytes(feed))? {
+            self.keep_history_of_archives(feed, &nodes)?;
+        }
+        let record = match self.history_of(feed) {
+            Err(error @ StoreError::Damaged { .. }) => {
+                tell(error.to_string(), false);
+                return Ok(());
             }
-        }
-        health
-            .findings
-            .extend(found.into_iter().map(|text| StoreProblem { text, repaired: false }));
+            record => record?,
+        };
+        let Err(why) = nodes.check_invariant(&record) else { return Ok(()) };
+        let then = if repair {
+            // Also where the history itself was lost, which says where its archives begin.
+            self.ask_whole(feed)?;
+            self.reread_archives(feed)?;
+            "they are asked for again by themselves".into()
+        } else {
+            format!("'backissue history {feed} --reread' fetches them again")
+        };
+        tell(format!("feed {feed}: its archives do not hang together: {why}; {then}"), repair);
         Ok(())
     }
 }

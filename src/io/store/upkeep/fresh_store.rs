@@ -7,8 +7,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use sled::{Batch, Db, Mode, Tree};
+use sled::{Batch, Db, IVec, Mode, Tree};
 
+use crate::io::private_files::{create_private_folder, make_content_private};
 use crate::io::store::error::StoreError;
 
 const STORE: &str = "store";
@@ -37,6 +38,8 @@ impl FreshStore {
     pub(in crate::io::store) fn begin(data: &Path) -> Result<Self, StoreError> {
         let making = data.join(MAKING);
         remove(&making)?;
+        // It holds what was read, also while it is being made.
+        create_private_folder(&making)?;
         let config = sled::Config::new().path(making).mode(Mode::LowSpace).flush_every_ms(None);
         let db = config.cache_capacity(CACHE_BYTES).open()?;
         Ok(Self { db, data: data.into(), tree: None, batch: Batch::default(), waiting: 0 })
@@ -69,6 +72,11 @@ impl FreshStore {
         Ok(!has)
     }
 
+    /// A record of the selected tree that was written before the tree was selected.
+    pub(in crate::io::store) fn get(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+        Ok(self.tree.as_ref().map_or(Ok(None), |tree| tree.get(key))?)
+    }
+
     /// Returns the size on disk of what was written so far.
     pub(in crate::io::store) fn disk_bytes(&mut self) -> Result<u64, StoreError> {
         self.write()?;
@@ -96,6 +104,7 @@ impl FreshStore {
         let data = self.data.clone();
         drop(self);
         let (store, new, old) = (data.join(STORE), data.join(NEW), data.join(OLD));
+        make_content_private(&data.join(MAKING));
         sync_all(&data.join(MAKING))?;
         remove(&new)?;
         rename(&data.join(MAKING), &new)?;
@@ -153,6 +162,28 @@ mod tests {
     fn marked(data: &Path, name: &str, mark: &str) {
         fs::create_dir(data.join(name)).unwrap();
         fs::write(data.join(name).join("mark"), mark).unwrap();
+    }
+
+    #[test]
+    fn a_new_store_is_its_owners_alone_from_the_beginning() {
+        use std::os::unix::fs::PermissionsExt;
+        let data = tempfile::tempdir().unwrap();
+        let is_private = |name: &str| {
+            let mode = fs::metadata(data.path().join(name)).unwrap().permissions().mode();
+            mode & 0o077 == 0
+        };
+        let mut fresh = FreshStore::begin(data.path()).unwrap();
+        assert!(is_private(MAKING));
+        fresh.tree(b"about").unwrap();
+        // A record of its own file.
+        fresh.put(b"key", &vec![7; 2_000_000]).unwrap();
+        fresh.take_over(None).unwrap();
+        for name in ["store", "store/db", "store/conf", "store/blobs"] {
+            assert!(is_private(name), "{name}");
+        }
+        for blob in fs::read_dir(data.path().join("store/blobs")).unwrap().flatten() {
+            assert!(is_private(&format!("store/blobs/{}", blob.file_name().display())));
+        }
     }
 
     #[test]

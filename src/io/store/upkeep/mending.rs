@@ -5,15 +5,20 @@ use std::collections::BTreeSet;
 use sled::Batch;
 
 use super::backup::TEXTS_LOST;
+use super::came_back::complete_note;
+use super::repair::revived_words;
 use crate::engine::poll::fetch::Validators;
 use crate::feed::identity::identity_hash;
-use crate::history::{EntryKey, FeedKey, Flags, IndexRow, TEXT_LOST};
+use crate::history::{
+    EntryKey, FeedKey, Flags, HistoryRecord, IndexRow, NodeState, Nodes, TEXT_LOST,
+};
 use crate::io::codec;
 use crate::io::store::chunks::{ENTRIES, ROWS};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use crate::io::store::writing::transaction::apply_together;
+use crate::schedule::counted_words;
 
 /// The value of [`TEXTS_LOST`] where only some texts are missing: what is there stays as it is.
 pub(in crate::io::store) const SOME_LOST: &[u8] = b"some";
@@ -22,13 +27,59 @@ pub(in crate::io::store) const SOME_LOST: &[u8] = b"some";
 const NOTHING: IndexRow =
     IndexRow { identity: 0, content: TEXT_LOST, listed: 0, flags: Flags::OLD.withdrawn(true) };
 
-/// What was missing.
+/// What is known to be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::io::store) struct Missing {
-    /// Entries of which nothing but a row is left, or that were found without one.
-    pub(in crate::io::store) entries: u32,
-    /// Entries without their text.
-    pub(in crate::io::store) texts: u32,
+    /// Entries of which nothing but a row is left, or that are counted and have not even that.
+    entries: u32,
+    /// Entries that were found without their marks.
+    marks: u32,
+    /// Entries without their text, in feeds without archives.
+    texts: u32,
+    /// The same in feeds whose archives are asked for again.
+    archived_texts: u32,
+}
+
+impl Missing {
+    fn add(&mut self, other: Self) {
+        self.entries = self.entries.saturating_add(other.entries);
+        self.marks = self.marks.saturating_add(other.marks);
+        self.texts = self.texts.saturating_add(other.texts);
+        self.archived_texts = self.archived_texts.saturating_add(other.archived_texts);
+    }
+
+    /// What is missing in words, a fragment for each kind.
+    pub(in crate::io::store) fn words(self) -> impl Iterator<Item = String> {
+        let entries = |count| counted_words(count, "entry", "entries");
+        let told = [
+            (
+                self.entries,
+                format!(
+                    "{} lost, but for what the next polls bring",
+                    counted_words(self.entries, "entry is", "entries are"),
+                ),
+            ),
+            (
+                self.marks,
+                format!("the marks of {} are lost: they count as unread", entries(self.marks)),
+            ),
+            (
+                self.texts,
+                format!(
+                    "the texts of {} are missing, and come with the next polls as far as the feeds still have them",
+                    entries(self.texts),
+                ),
+            ),
+            (
+                self.archived_texts,
+                format!(
+                    "the texts of {} are missing in feeds whose archives are asked for again by themselves",
+                    entries(self.archived_texts),
+                ),
+            ),
+        ];
+        told.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words)
+    }
 }
 
 impl Store {
@@ -36,10 +87,14 @@ impl Store {
     /// document of each feed is requested unconditionally and brings what it has of them.
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
         let Some(mark) = self.facts.get(TEXTS_LOST)? else { return Ok(()) };
-        self.revive_feeds()?;
-        self.mend_feeds(mark != SOME_LOST)?;
+        let revived = self.revive_feeds()?;
+        let missing = self.mend_feeds(mark != SOME_LOST)?;
         // The backup was made while feeds were polled: sums may be a moment older than rows.
         self.check(true)?;
+        if mark == SOME_LOST {
+            let told = revived_words(&revived).into_iter().chain(missing.words());
+            complete_note(&self.data, &told.collect::<Vec<_>>());
+        }
         self.facts.remove(TEXTS_LOST)?;
         self.sync()
     }
@@ -49,19 +104,20 @@ impl Store {
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
         let mut missing = Missing::default();
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
-            let found = self.mend_feed(feed, all)?;
-            missing.entries = missing.entries.saturating_add(found.entries);
-            missing.texts = missing.texts.saturating_add(found.texts);
+            missing.add(self.mend_feed(feed, all)?);
         }
         Ok(missing)
     }
 
     /// Puts the records of a feed in line; what is sound stays as it is.
     pub(super) fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
-        let mut missing = Missing { entries: self.add_missing_rows(feed)?, texts: 0 };
+        let mut missing = Missing { marks: self.add_missing_rows(feed)?, ..Missing::default() };
         // What is damaged is found and told by the check; the other feeds are here.
         let Ok(rows) = self.rows_of(feed) else { return Ok(missing) };
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        // Sums know of entries of which no row is left. What cannot be read is as good as none.
+        let counted = self.counters_of(feed).unwrap_or_default().next_seq;
+        missing.entries = counted.saturating_sub(count);
         let keys: Vec<EntryKey> = (0..count).map(|seq| EntryKey { feed, seq }).collect();
         let kept = self.readable_entries(&keys)?;
         let without_text: BTreeSet<EntryKey> =
@@ -86,23 +142,48 @@ impl Store {
             self.index.apply_batch(rows)?;
         }
         if all || missing != Missing::default() {
+            self.ask_whole(feed)?;
             // What cannot be read is as good as none.
-            let mut state = self.state_of(feed).unwrap_or_default();
-            state.validators = Validators::default();
-            self.save_state(feed, &state)?;
-            self.reread_archives(feed)?;
+            if self.history_of(feed).unwrap_or_default().archives > 0 {
+                self.reread_archives(feed)?;
+                missing.archived_texts = std::mem::take(&mut missing.texts);
+            }
         }
         Ok(missing)
     }
 
-    /// Has the archives of a feed asked for again, by themselves and within the usual bounds: some texts came from them.
-    fn reread_archives(&mut self, feed: FeedKey) -> Result<(), StoreError> {
+    /// Has the next document of a feed asked for unconditionally.
+    pub(super) fn ask_whole(&mut self, feed: FeedKey) -> Result<(), StoreError> {
         // What cannot be read is as good as none.
-        let mut record = self.history_of(feed).unwrap_or_default();
-        if record.archives == 0 {
-            return Ok(());
+        let mut state = self.state_of(feed).unwrap_or_default();
+        state.validators = Validators::default();
+        self.save_state(feed, &state)
+    }
+
+    /// Writes what the archives of a feed say of its history, where its record is lost: the next document says the rest.
+    pub(super) fn keep_history_of_archives(
+        &mut self,
+        feed: FeedKey,
+        nodes: &Nodes,
+    ) -> Result<(), StoreError> {
+        let mut record = HistoryRecord { archived: true, walked: true, ..HistoryRecord::default() };
+        for (_, node) in nodes.iter().filter(|(_, node)| node.state == NodeState::Applied) {
+            record.archives = record.archives.saturating_add(1);
+            record.epoch = record.epoch.max(node.epoch);
+            let oldest = node.span.map(|(_, oldest)| oldest);
+            record.reaches = record.reaches.into_iter().chain(oldest).min();
         }
-        record.reread(&mut self.nodes(feed)?);
+        self.history.insert(feed_bytes(feed), codec::encode(&record)?)?;
+        self.ask_whole(feed)
+    }
+
+    /// Has the archives of a feed asked for again, by themselves and within the usual bounds: some texts came from them, or
+    /// what is known of them does not hang together.
+    pub(super) fn reread_archives(&mut self, feed: FeedKey) -> Result<(), StoreError> {
+        // What cannot be read is as good as none.
+        let (mut record, mut known) =
+            (self.history_of(feed).unwrap_or_default(), self.nodes(feed)?);
+        record.reread(&mut known);
         let mut history = Batch::default();
         history.insert(&feed_bytes(feed), codec::encode(&record)?);
         let mut nodes = Batch::default();
@@ -112,7 +193,7 @@ impl Store {
         apply_together(&[(&self.history, &history), (&self.nodes, &nodes)])
     }
 
-    /// Makes rows of entries whose record of rows is missing; returns how many.
+    /// Makes rows of entries whose record of rows is missing; returns how many. Their marks are lost.
     fn add_missing_rows(&mut self, feed: FeedKey) -> Result<u32, StoreError> {
         let chunks_of = |tree: &sled::Tree| -> Result<BTreeSet<u32>, StoreError> {
             let keys = tree.scan_prefix(feed_bytes(feed)).keys();

@@ -2,6 +2,7 @@
 
 pub(super) mod backing_up;
 pub(super) mod backup;
+pub(super) mod came_back;
 pub(super) mod check;
 pub(super) mod compact;
 pub(super) mod daily_backup;
@@ -11,6 +12,7 @@ mod flush_watch;
 pub(super) mod free_room;
 pub(super) mod fresh_store;
 pub(super) mod mending;
+pub(super) mod newest_backup;
 pub(super) mod reading_copy;
 pub(super) mod recovery;
 mod reopening;

@@ -67,7 +67,7 @@ impl Store {
         let Some(folder) = make_folder(log.saturating_mul(2)) else { return Ok(None) };
         let mut fresh = FreshStore::begin(folder.path())?;
         let mut tree = Vec::new();
-        let salvaged = salvage(&data.join("store"), &mut |name, key, value| {
+        let salvaged = salvage(&data.join("store"), &mut |name, key, value, _| {
             if tree != name {
                 fresh.tree(name)?;
                 tree = name.to_vec();

@@ -1,54 +1,33 @@
 //! Recovers a store whose files are damaged: everything in them that is sound is copied into a fresh store, and what is
 //! missing then comes from the newest daily backup. The damaged files are kept beside it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::backup::{BackupPart, TEXTS_LOST, read_backup};
-use super::daily_backup;
+use super::backup::{ABOUT, BackupPart, TEXTS_LOST, read_backup};
+use super::came_back::{CameBack, DAMAGED, DamagedFolder, damaged_folders, note_told};
+use super::daily_backup::{self, Daily};
 use super::damage_note::{forget, is_noted};
 use super::fresh_store::{FreshStore, mend_swap};
 use super::mending::SOME_LOST;
+use super::newest_backup::{RecordName, later_record};
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
-use crate::io::store::salvage::{Salvaged, salvage};
+use crate::io::store::salvage::salvage;
 use crate::io::store::sleepy_threads::Stay;
 use crate::io::system::words::system_words;
-use crate::schedule::counted_words;
 
-/// How the names of folders with damaged files begin.
-const DAMAGED: &str = "store-damaged-";
-/// A file beside damaged files: what became of them.
-const TOLD: &str = "what-came-back.txt";
-/// A file beside damaged files: the reader has seen what became of them.
-const SEEN: &str = "seen";
 /// The tree without which the others mean nothing.
 const FEEDS: &[u8] = b"feeds";
-/// The tree of facts.
-const ABOUT: &[u8] = b"about";
 /// What is not filled from a backup: a change that was taken back meanwhile would be there again.
 const NOT_FILLED: &[u8] = b"undo";
 
-/// A folder with files that were damaged, kept until the reader throws it away.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DamagedFolder {
-    pub path: PathBuf,
-    /// What came back, as a sentence.
-    pub told: String,
-}
-
-/// What came back.
-#[derive(Debug, Clone, Default)]
-struct CameBack {
-    salvaged: Salvaged,
-    /// Subscriptions among the records.
-    feeds: u64,
-    /// The day of the backup that filled gaps, and how many records it filled.
-    backup: Option<(NaiveDate, u64)>,
-}
+/// Trees and keys of records.
+type RecordNames = BTreeSet<RecordName>;
 
 impl Store {
     /// Opens the store. If its files are damaged, what is sound in them is copied into a new one; the returned sentence
@@ -61,7 +40,7 @@ impl Store {
         if is_noted(data) {
             // Where that cannot be done, the store is opened as it is: what was found may have passed.
             if let Ok(Some(told)) = mend_files(data, now, "damage was found while it was open") {
-                return Ok((Self::open_to(data, stay)?, Some(told)));
+                return Self::open_mended(data, stay, told);
             }
         }
         match Self::open_to(data, stay) {
@@ -69,7 +48,7 @@ impl Store {
             Err(error @ StoreError::Unreadable { .. }) => {
                 let StoreError::Unreadable { why, .. } = &error else { return Err(error) };
                 match mend_files(data, now, why) {
-                    Ok(Some(told)) => Ok((Self::open_to(data, stay)?, Some(told))),
+                    Ok(Some(told)) => Self::open_mended(data, stay, told),
                     Ok(None) => Err(error),
                     Err(failed) => Self::read_instead(data, failed),
                 }
@@ -84,10 +63,24 @@ impl Store {
         }
     }
 
+    /// Opens a store that was made of what is sound. Only what looks at all of it knows what is missing: that is told, too.
+    fn open_mended(
+        data: &Path,
+        stay: Stay,
+        told: String,
+    ) -> Result<(Self, Option<String>), StoreError> {
+        let store = Self::open_to(data, stay)?;
+        let noted = damaged_folders(data).pop().map(|newest| newest.told);
+        Ok((store, noted.filter(|noted| noted.starts_with(&told)).or(Some(told))))
+    }
+
     /// Copies what is sound of a store that nobody has open into a new one; returns what came back. `None`: nothing can
     /// be had back, and nothing was changed.
     pub fn mend(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<String>, StoreError> {
-        mend_files(data, now, why)
+        match mend_files(data, now, why)? {
+            Some(told) => Ok(Self::open_mended(data, Stay::Short, told)?.1),
+            None => Ok(None),
+        }
     }
 
     pub fn back_up_daily(&self, today: NaiveDate) -> Result<(), StoreError> {
@@ -95,37 +88,6 @@ impl Store {
             return Ok(());
         }
         daily_backup::write(&self.backup_source(), &self.data, today, &|| true)
-    }
-}
-
-/// Returns the folders with damaged files, the oldest first.
-pub fn damaged_folders(data: &Path) -> Vec<DamagedFolder> {
-    let mut found: Vec<DamagedFolder> = fs::read_dir(data)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|file| file.file_name().to_string_lossy().starts_with(DAMAGED))
-        .map(|file| {
-            let told = fs::read_to_string(file.path().join(TOLD)).unwrap_or_default();
-            DamagedFolder { path: file.path(), told: told.trim().to_owned() }
-        })
-        .collect();
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
-}
-
-/// What came back the last time, unless the reader has seen it.
-pub fn mended_unseen(data: &Path) -> Option<String> {
-    let newest = damaged_folders(data).pop()?;
-    let is_seen = newest.told.is_empty() || newest.path.join(SEEN).exists();
-    (!is_seen).then_some(newest.told)
-}
-
-/// Notes that the reader has seen what came back.
-pub(in crate::io::store) fn note_seen(data: &Path) {
-    for folder in damaged_folders(data) {
-        // Where that cannot be written it is told again.
-        File::create(folder.path.join(SEEN)).ok();
     }
 }
 
@@ -156,8 +118,7 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
     crate::io::search::SearchIndex::make_anew(data).ok();
     drop(held);
     let told = came_back.words(why, &data.join(&aside));
-    // It only helps; the reader hears the sentence in any case.
-    fs::write(data.join(&aside).join(TOLD), &told).ok();
+    note_told(&data.join(&aside), &told);
     Ok(Some(told))
 }
 
@@ -169,13 +130,16 @@ fn copy_sound(
 ) -> Result<Option<(FreshStore, CameBack)>, StoreError> {
     let mut fresh = FreshStore::begin(data)?;
     let mut came_back = CameBack::default();
-    let (mut tree, mut feeds) = (Vec::new(), 0_u64);
-    came_back.salvaged = salvage(&data.join("store"), &mut |name, key, value| {
+    let (mut tree, mut feeds, mut earlier) = (Vec::new(), 0_u64, RecordNames::new());
+    came_back.salvaged = salvage(&data.join("store"), &mut |name, key, value, is_earlier| {
         if tree != name {
             fresh.tree(name)?;
             tree = name.to_vec();
         }
         feeds = feeds.saturating_add(u64::from(name == FEEDS));
+        if is_earlier {
+            earlier.insert((name.to_vec(), key.to_vec()));
+        }
         fresh.put(key, value)
     })?;
     came_back.feeds = feeds;
@@ -185,8 +149,7 @@ fn copy_sound(
             let sound = File::open(&daily.path)
                 .is_ok_and(|file| read_backup(file, &mut |_| Ok(())).is_ok());
             if sound {
-                let filled = fill(&mut fresh, &daily.path, &mut came_back.feeds)?;
-                came_back.backup = Some((daily.day, filled));
+                fill(&mut fresh, &daily, &earlier, &mut came_back)?;
                 break;
             }
         }
@@ -201,9 +164,14 @@ fn copy_sound(
     Ok(Some((fresh, came_back)))
 }
 
-/// Adds the records of a backup that are missing.
-fn fill(fresh: &mut FreshStore, path: &Path, feeds: &mut u64) -> Result<u64, StoreError> {
-    let file = File::open(path).map_err(|error| StoreError::Backup(system_words(&error)))?;
+/// Adds the records of a backup that are missing, and those of which nothing but an `earlier` state was found.
+fn fill(
+    fresh: &mut FreshStore,
+    daily: &Daily,
+    earlier: &RecordNames,
+    came_back: &mut CameBack,
+) -> Result<(), StoreError> {
+    let file = File::open(&daily.path).map_err(|error| StoreError::Backup(system_words(&error)))?;
     let (mut filled, mut tree, mut is_left) = (0_u64, Vec::new(), false);
     read_backup(file, &mut |part| {
         match part {
@@ -213,49 +181,35 @@ fn fill(fresh: &mut FreshStore, path: &Path, feeds: &mut u64) -> Result<u64, Sto
                 is_left = name == NOT_FILLED;
             }
             BackupPart::Record(key, value) if !is_left && key != TEXTS_LOST => {
-                if fresh.put_missing(key, value)? {
+                if let Some(later) = of_earlier(fresh, &tree, key, value, earlier)? {
+                    fresh.put(key, &later)?;
+                    let older = &mut came_back.salvaged.older;
+                    *older = older.saturating_sub(1);
                     filled = filled.saturating_add(1);
-                    *feeds = feeds.saturating_add(u64::from(tree == FEEDS));
+                } else if fresh.put_missing(key, value)? {
+                    filled = filled.saturating_add(1);
+                    came_back.feeds = came_back.feeds.saturating_add(u64::from(tree == FEEDS));
                 }
             }
             BackupPart::Record(..) => {}
         }
         Ok(())
     })?;
-    Ok(filled)
+    came_back.backup = Some((daily.day, filled));
+    Ok(())
 }
 
-impl CameBack {
-    fn words(&self, why: &str, aside: &Path) -> String {
-        let feeds = counted_words(self.feeds, "subscription", "subscriptions");
-        let records = counted_words(self.salvaged.records, "record", "records");
-        let mut parts = Vec::new();
-        match self.backup {
-            Some((day, _)) if self.salvaged.records == 0 => {
-                parts.push(format!("{feeds} and what was read and starred are back as of {day}"));
-            }
-            Some(_) | None => {
-                parts.push(format!("{feeds} and {records} came back from the damaged files"));
-            }
-        }
-        if let Some((day, filled)) = self.backup.filter(|_| self.salvaged.records > 0) {
-            let filled =
-                counted_words(filled, "record that was missing", "records that were missing");
-            parts.push(format!("{filled} came from the backup of {day}"));
-        }
-        if self.salvaged.older > 0 {
-            let older = counted_words(self.salvaged.older, "record is", "records are");
-            parts.push(format!("{older} of an earlier state"));
-        }
-        if self.salvaged.is_partial {
-            parts.push("texts that are missing come with the next polls".into());
-        } else {
-            parts.push("nothing is missing".into());
-        }
-        format!(
-            "the store could not be opened ({why}): {}; the damaged files are in {}",
-            parts.join(", "),
-            aside.display()
-        )
+/// What takes the place of a record of which nothing but an earlier state was found; `None`: it stays, or is no such record.
+fn of_earlier(
+    fresh: &FreshStore,
+    tree: &[u8],
+    key: &[u8],
+    backed_up: &[u8],
+    earlier: &RecordNames,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    if !earlier.contains(&(tree.to_vec(), key.to_vec())) {
+        return Ok(None);
     }
+    let found = fresh.get(key)?;
+    Ok(found.and_then(|found| later_record(tree, key, &found, backed_up)))
 }

@@ -1,85 +1,188 @@
 //! Drops records that cannot be read, so that everything else goes on: texts and entries come again with a poll, sums are
 //! counted anew.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 
-use sled::Tree;
+use serde::de::DeserializeOwned;
+use sled::{IVec, Tree};
 
 use super::backup::{BackupPart, read_backup};
 use super::check::StoreProblem;
 use super::daily_backup;
+use super::newest_backup::BackedUp;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::poll::poll_times::PollTimes;
-use crate::history::{ArchiveNode, FeedKey, HistoryRecord, KeptEntry};
+use crate::feed::identity::identity_hash;
+use crate::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
 use crate::io::codec::{self, CodecError};
-use crate::io::store::chunks::are_texts;
+use crate::io::store::chunks::{ROWS, are_texts};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::record_keys::{feed_bytes, feed_of};
+use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
+use crate::schedule::counted_words;
 
-/// How a record of a tree is read.
+/// How a record is read: by its key and its bytes.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;
 
+/// A kind of record that can be dropped.
+#[derive(Clone, Copy)]
+struct Droppable<'t> {
+    tree: &'t Tree,
+    /// What a record is called.
+    what: &'static str,
+    read: ReadRecord,
+    /// The newest backup says what it was, or nearly so.
+    from_backup: bool,
+    /// What becomes of a record that is dropped.
+    without: &'static str,
+}
+
+/// A record that cannot be read.
+struct Unreadable<'t> {
+    kind: Droppable<'t>,
+    key: IVec,
+    why: CodecError,
+}
+
+const POLLED: &str = "the feed is polled again";
+const TIMES: &str = "the times before them count again";
+const LOG: &str = "the other lines stay";
+const RHYTHM: &str = "its rhythm is learned anew";
+const HISTORY: &str = "the feed is polled again, its archives stay";
+const MARKS: &str = "it is made anew of the entries";
+
 impl Store {
-    /// The trees whose records can be dropped, with what each record is called.
-    fn droppable(&self) -> [(&Tree, &'static str, ReadRecord); 9] {
-        [
-            (&self.state, "the state", |_, bytes| codec::decode::<FeedState>(bytes).map(drop)),
-            (&self.times, "the times of the last polls", |_, bytes| {
-                codec::decode::<PollTimes>(bytes).map(drop)
-            }),
-            (&self.index, "a record of marks", |_, bytes| codec::decode_rows(bytes).map(drop)),
-            (&self.meta, "a record of entries", |_, bytes| {
-                codec::decode_compressed::<Vec<Option<KeptEntry>>>(bytes).map(drop)
-            }),
-            (&self.bodies, "a record of texts", |key, bytes| {
-                are_texts(bytes, key.len() > 8).then_some(()).ok_or(CodecError::Checksum)
-            }),
-            (&self.polls, "a line of the poll log", |_, bytes| {
-                codec::decode::<PollLogEntry>(bytes).map(drop)
-            }),
-            (&self.rhythms, "when it published", |_, bytes| {
-                codec::is_sound(bytes).then_some(()).ok_or(CodecError::Checksum)
-            }),
-            (&self.history, "the history", |_, bytes| {
-                codec::decode::<HistoryRecord>(bytes).map(drop)
-            }),
-            (&self.nodes, "a record of an archive", |_, bytes| {
-                codec::decode::<ArchiveNode>(bytes).map(drop)
-            }),
-        ]
+    /// The records that can be dropped. Marks come last: they are compared with the entries.
+    fn droppable(&self) -> [Droppable<'_>; 9] {
+        let kinds: [(&Tree, &'static str, ReadRecord, bool, &'static str); 9] = [
+            (&self.state, "the state", read::<FeedState>, false, POLLED),
+            (&self.times, "the record of the last polls", read::<PollTimes>, false, TIMES),
+            (
+                &self.meta,
+                "a record of entries",
+                read_packed::<Vec<Option<KeptEntry>>>,
+                true,
+                POLLED,
+            ),
+            (&self.bodies, "a record of texts", read_texts, false, POLLED),
+            (&self.polls, "a line of the poll log", read::<PollLogEntry>, false, LOG),
+            (&self.rhythms, "a record of publication times", read_any, true, RHYTHM),
+            (&self.history, "the history", read::<HistoryRecord>, true, HISTORY),
+            (&self.nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
+            (&self.index, "a record of marks", read_rows, true, MARKS),
+        ];
+        kinds.map(|(tree, what, read, from_backup, without)| Droppable {
+            tree,
+            what,
+            read,
+            from_backup,
+            without,
+        })
     }
 
-    /// Drops what cannot be read, and puts what belongs together in line again. Returns what was dropped, by name.
-    pub(in crate::io::store) fn drop_unreadable(
-        &mut self,
-    ) -> Result<Vec<StoreProblem>, StoreError> {
+    fn find_unreadable(&self) -> Result<Vec<Unreadable<'_>>, StoreError> {
         let mut found = Vec::new();
-        for (tree, what, read) in self.droppable() {
-            for pair in tree {
+        for kind in self.droppable() {
+            for pair in kind.tree {
                 let (key, bytes) = pair?;
-                let Err(why) = read(&key, &bytes) else { continue };
-                let feed =
-                    feed_of(&key).map_or_else(String::new, |feed| format!(" of feed {feed}"));
-                tree.remove(&key)?;
-                let text =
-                    format!("{what}{feed} is damaged ({why}); dropped, the feed is polled again");
-                found.push(StoreProblem { text, repaired: true });
+                let Err(why) = (kind.read)(&key, &bytes) else { continue };
+                found.push(Unreadable { kind, key, why });
             }
-        }
-        found.extend(self.revive_feeds()?);
-        if !found.is_empty() {
-            self.rows.clear();
-            self.shown.clear();
-            self.mend_feeds(false)?;
         }
         Ok(found)
     }
 
+    /// Drops what cannot be read, or puts it back as the newest backup has it, and puts what belongs together in line again.
+    /// Returns what was found, by name.
+    pub(in crate::io::store) fn drop_unreadable(
+        &mut self,
+    ) -> Result<Vec<StoreProblem>, StoreError> {
+        let (mut found, mut polled) = (Vec::new(), BTreeSet::new());
+        let unreadable = self.find_unreadable()?;
+        let wanted = unreadable.iter().filter(|record| record.kind.from_backup);
+        let wanted = wanted.map(|record| (record.kind.tree.name().to_vec(), record.key.to_vec()));
+        let backup = BackedUp::read(&self.data, &wanted.collect());
+        for record in &unreadable {
+            let told = self.put_back(record, &backup)?;
+            let (kind, feed) = (&record.kind, feed_of(&record.key));
+            let is_history = kind.tree.name() == b"history";
+            if told.is_none() {
+                kind.tree.remove(&record.key)?;
+            }
+            if is_history || (kind.tree.name() == b"nodes" && told.is_none()) {
+                polled.extend(feed);
+            }
+            let of = feed.map_or_else(String::new, |feed| format!(" of feed {feed}"));
+            let told = told.unwrap_or_else(|| format!("dropped, {}", kind.without));
+            let text = format!("{}{of} is damaged ({}); {told}", kind.what, record.why);
+            found.push(StoreProblem { text, repaired: true });
+        }
+        drop(unreadable);
+        found.extend(self.revive_feeds()?.into_iter().map(|revived| revived.told()));
+        if !found.is_empty() {
+            self.rows.clear();
+            self.shown.clear();
+            let missing = self.mend_feeds(false)?;
+            found.extend(missing.words().map(|text| StoreProblem { text, repaired: true }));
+        }
+        for feed in polled {
+            self.ask_whole(feed)?;
+        }
+        Ok(found)
+    }
+
+    /// Puts a record back as a backup has it; says what was put back. `None`: it has none that can be read.
+    fn put_back(
+        &self,
+        record: &Unreadable<'_>,
+        backup: &BackedUp,
+    ) -> Result<Option<String>, StoreError> {
+        let Unreadable { kind, key, .. } = record;
+        let tree = kind.tree.name();
+        let Some((day, bytes)) = backup.get(&tree, key) else { return Ok(None) };
+        if (kind.read)(key, bytes).is_err() {
+            return Ok(None);
+        }
+        if tree != b"index" {
+            kind.tree.insert(key, bytes)?;
+            return Ok(Some(format!("put back as the backup of {day} has it")));
+        }
+        let rows = self.rows_that_fit(key, codec::decode_rows(bytes)?)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        kind.tree.insert(key, codec::encode_rows(&rows))?;
+        let marks = counted_words(rows.len(), "entry", "entries");
+        Ok(Some(format!("the marks of {marks} are put back as the backup of {day} has them")))
+    }
+
+    /// Those of the rows of a record, from its first one on, that are of the entries that stand at their places.
+    fn rows_that_fit(
+        &self,
+        key: &[u8],
+        mut rows: Vec<IndexRow>,
+    ) -> Result<Vec<IndexRow>, StoreError> {
+        let (Some(feed), Some(chunk)) = (feed_of(key), number_of(key)) else {
+            return Ok(Vec::new());
+        };
+        let keys: Vec<EntryKey> = (chunk.saturating_mul(ROWS)..)
+            .zip(&rows)
+            .map(|(seq, _)| EntryKey { feed, seq })
+            .collect();
+        let kept = self.readable_entries(&keys)?;
+        let fits = |(key, row): &(&EntryKey, &IndexRow)| {
+            kept.get(*key).is_none_or(|kept| identity_hash(&kept.id) == row.identity)
+        };
+        let fitting = keys.iter().zip(&rows).take_while(fits).count();
+        rows.truncate(fitting);
+        Ok(rows)
+    }
+
     /// Puts records of subscriptions back that are damaged or missing: as the newest backup has them, else with the
     /// address that was asked last. Without either the feed cannot be had back.
-    pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<StoreProblem>, StoreError> {
+    pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<Revived>, StoreError> {
         let mut lost: Vec<FeedKey> = Vec::new();
         for key in self.state.iter().keys().chain(self.feeds.iter().keys()) {
             let Some(feed) = feed_of(&key?) else { continue };
@@ -93,25 +196,17 @@ impl Store {
         let mut found = Vec::new();
         for feed in lost {
             let asked = self.state_of(feed).unwrap_or_default().validators.url;
-            let text = if let Some(bytes) = self.backed_up_record(feed)? {
+            found.push(if let Some(bytes) = self.backed_up_record(feed)? {
                 self.feeds.insert(feed_bytes(feed), bytes)?;
-                format!(
-                    "the record of feed {feed} is damaged; put back as the newest backup has it"
-                )
+                Revived::AsBackedUp(feed)
             } else if asked.is_empty() {
                 self.remove(&[feed])?;
-                format!(
-                    "the record of feed {feed} is damaged, and nothing says what feed it was: dropped"
-                )
+                Revived::Lost(feed)
             } else {
-                let text = format!(
-                    "the record of feed {feed} is damaged; it is read from {asked} again, without its tags and settings"
-                );
-                let record = SubscriptionRecord { url: asked, ..SubscriptionRecord::default() };
+                let record = SubscriptionRecord { url: asked.clone(), ..Default::default() };
                 self.feeds.insert(feed_bytes(feed), codec::encode(&record)?)?;
-                text
-            };
-            found.push(StoreProblem { text, repaired: true });
+                Revived::ByAddress(feed, asked)
+            });
         }
         Ok(found)
     }
@@ -138,4 +233,73 @@ impl Store {
         }
         Ok(None)
     }
+}
+
+/// What became of a subscription whose record is damaged or missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::io::store) enum Revived {
+    AsBackedUp(FeedKey),
+    /// Nothing but its address is known.
+    ByAddress(FeedKey, String),
+    Lost(FeedKey),
+}
+
+impl Revived {
+    fn told(&self) -> StoreProblem {
+        let text = match self {
+            Self::AsBackedUp(feed) => format!(
+                "the record of feed {feed} is damaged; put back as the newest backup has it"
+            ),
+            Self::ByAddress(feed, asked) => format!(
+                "the record of feed {feed} is damaged; it is read from {asked} again, without its tags and settings"
+            ),
+            Self::Lost(feed) => format!(
+                "the record of feed {feed} is damaged, and nothing says what feed it was: dropped"
+            ),
+        };
+        StoreProblem { text, repaired: true }
+    }
+}
+
+/// What became of such subscriptions in numbers, a fragment for each kind.
+pub(super) fn revived_words(revived: &[Revived]) -> Vec<String> {
+    let (mut backed_up, mut by_address, mut lost) = (0_u32, 0_u32, 0_u32);
+    for one in revived {
+        let count = match one {
+            Revived::AsBackedUp(_) => &mut backed_up,
+            Revived::ByAddress(..) => &mut by_address,
+            Revived::Lost(_) => &mut lost,
+        };
+        *count = count.saturating_add(1);
+    }
+    let told = [
+        (backed_up, "back as a backup has it"),
+        (by_address, "back without tags and settings"),
+        (lost, "lost"),
+    ];
+    let told = told.into_iter().filter(|(count, _)| *count > 0);
+    told.map(|(count, what)| {
+        format!("{} {what}", counted_words(count, "subscription is", "subscriptions are"))
+    })
+    .collect()
+}
+
+fn read<T: DeserializeOwned>(_: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
+    codec::decode::<T>(bytes).map(drop)
+}
+
+fn read_packed<T: DeserializeOwned>(_: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
+    codec::decode_compressed::<T>(bytes).map(drop)
+}
+
+fn read_texts(key: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
+    are_texts(bytes, key.len() > 8).then_some(()).ok_or(CodecError::Checksum)
+}
+
+fn read_rows(_: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
+    codec::decode_rows(bytes).map(drop)
+}
+
+fn read_any(_: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
+    codec::is_sound(bytes).then_some(()).ok_or(CodecError::Checksum)
 }

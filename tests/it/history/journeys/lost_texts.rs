@@ -5,6 +5,7 @@ use backissue::io::store::{Stay, Store};
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, archive, serve_orchard, subscribe};
+use crate::store::damage::plant_where;
 use crate::support::world::World;
 
 #[test]
@@ -38,4 +39,34 @@ fn texts_from_archives_that_were_lost_with_a_store_are_asked_for_again_by_themse
     assert_eq!((asked(&world, "2026-01"), asked(&world, "2026-02")), (2, 2));
     assert_eq!(texts(&world), before);
     assert_eq!(world.feed(1).history.status().text(), "complete history");
+}
+
+#[test]
+fn after_a_repair_archives_whose_records_were_damaged_are_walked_again_and_others_stay() {
+    for tree in ["history", "nodes"] {
+        let mut world = World::new(120, 36);
+        serve_orchard(&mut world);
+        subscribe(&mut world, &format!("{NOTES}index.atom"));
+        world.rest();
+        let elsewhere = tempfile::tempdir().unwrap();
+        world.store = Store::open(elsewhere.path()).unwrap();
+        plant_where(world.folder.path(), tree, |_| true);
+        world.store = Store::open(world.folder.path()).unwrap();
+        let found = world.store.check(true).unwrap().findings;
+        assert!(found.iter().all(|finding| finding.repaired), "{tree}: {found:?}");
+        assert_eq!(world.store.check(false).unwrap().findings, [], "{tree}");
+        world.restart();
+        assert_eq!(world.feed(1).state.validators.etag, None, "{tree}: 304 would be no answer");
+        for _ in 0..30 {
+            world.pass(TimeDelta::hours(1));
+            world.wait(2);
+            world.rest();
+        }
+        for name in ["2026-02", "2026-01", "2025-12"] {
+            let asked = world.asked().iter().filter(|url| **url == archive(name)).count();
+            assert_eq!(asked, if tree == "nodes" { 2 } else { 1 }, "{tree}: {name}");
+        }
+        assert_eq!(world.feed(1).history.status().text(), "complete history", "{tree}");
+        assert_eq!(world.store.check(false).unwrap().findings, [], "{tree}");
+    }
 }

@@ -1,0 +1,168 @@
+//! What came back of damaged files and what did not, in numbers; and the sentence that stays beside the files.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use chrono::NaiveDate;
+
+use crate::io::store::salvage::Salvaged;
+use crate::schedule::counted_words;
+
+/// How the names of folders with damaged files begin.
+pub(super) const DAMAGED: &str = "store-damaged-";
+/// A file beside damaged files: what became of them.
+const TOLD: &str = "what-came-back.txt";
+/// A file beside damaged files: the reader has seen what became of them.
+const SEEN: &str = "seen";
+
+/// A folder with files that were damaged, kept until the reader throws it away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedFolder {
+    pub path: PathBuf,
+    /// What came back, as a sentence.
+    pub told: String,
+}
+
+/// Returns the folders with damaged files, the oldest first.
+pub fn damaged_folders(data: &Path) -> Vec<DamagedFolder> {
+    let mut found: Vec<DamagedFolder> = fs::read_dir(data)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|file| file.file_name().to_string_lossy().starts_with(DAMAGED))
+        .map(|file| {
+            let told = fs::read_to_string(file.path().join(TOLD)).unwrap_or_default();
+            DamagedFolder { path: file.path(), told: told.trim().to_owned() }
+        })
+        .collect();
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found
+}
+
+/// What came back the last time, unless the reader has seen it.
+pub fn mended_unseen(data: &Path) -> Option<String> {
+    let newest = damaged_folders(data).pop()?;
+    let is_seen = newest.told.is_empty() || newest.path.join(SEEN).exists();
+    (!is_seen).then_some(newest.told)
+}
+
+/// Notes that the reader has seen what came back.
+pub(in crate::io::store) fn note_seen(data: &Path) {
+    for folder in damaged_folders(data) {
+        // Where that cannot be written it is told again.
+        File::create(folder.path.join(SEEN)).ok();
+    }
+}
+
+/// Notes beside damaged files what came back. It only helps; the reader hears the sentence in any case.
+pub(super) fn note_told(aside: &Path, told: &str) {
+    fs::write(aside.join(TOLD), told).ok();
+}
+
+/// Adds what is known to be missing, a fragment for each kind, to what was told the last time; once.
+pub(super) fn complete_note(data: &Path, missing: &[String]) {
+    let Some(newest) = damaged_folders(data).pop() else { return };
+    if !newest.told.ends_with(&newest.path.display().to_string()) {
+        return;
+    }
+    let missing = match missing {
+        [] => "no entry and no text is known to be missing".to_owned(),
+        some => some.join("; "),
+    };
+    note_told(&newest.path, &format!("{}; {missing}", newest.told));
+}
+
+/// What came back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CameBack {
+    pub(super) salvaged: Salvaged,
+    /// Subscriptions among the records.
+    pub(super) feeds: u64,
+    /// The day of the backup that filled gaps, and how many records it filled.
+    pub(super) backup: Option<(NaiveDate, u64)>,
+}
+
+impl CameBack {
+    /// The sentence, which ends with the folder of the damaged files.
+    pub(super) fn words(&self, why: &str, aside: &Path) -> String {
+        let feeds = counted_words(self.feeds, "subscription", "subscriptions");
+        let records = counted_words(self.salvaged.records, "record", "records");
+        let mut parts = Vec::new();
+        match self.backup {
+            Some((day, _)) if self.salvaged.records == 0 => {
+                parts.push(format!("{feeds} and what was read and starred are back as of {day}"));
+            }
+            Some(_) | None => {
+                parts.push(format!("{feeds} and {records} came back from the damaged files"));
+            }
+        }
+        if let Some((day, filled)) = self.backup.filter(|_| self.salvaged.records > 0) {
+            let filled =
+                counted_words(filled, "record that was missing", "records that were missing");
+            parts.push(format!("{filled} came from the backup of {day}"));
+        }
+        if self.salvaged.older > 0 {
+            let older = counted_words(self.salvaged.older, "record is", "records are");
+            parts.push(format!("{older} of an earlier state"));
+        }
+        parts.extend(self.unread_words());
+        if !self.salvaged.is_partial {
+            parts.push("nothing is missing".into());
+        }
+        format!(
+            "the store could not be opened ({why}): {}; the damaged files are in {}",
+            parts.join(", "),
+            aside.display()
+        )
+    }
+
+    /// What could not be read; `None`: all could.
+    fn unread_words(&self) -> Option<String> {
+        let Salvaged { gaps, unsound, .. } = self.salvaged;
+        let (parts, records) = (
+            counted_words(gaps, "part of the files", "parts of the files"),
+            counted_words(unsound, "record", "records"),
+        );
+        let unread = match (gaps, unsound) {
+            (0, 0) => return None,
+            (_, 0) => parts,
+            (0, _) => records,
+            (_, _) => format!("{parts} and {records}"),
+        };
+        Some(format!("{unread} could not be read"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_back_and_what_did_not_is_told_in_numbers() {
+        let day = NaiveDate::from_ymd_opt(2026, 2, 2);
+        let salvaged = Salvaged { records: 40, older: 1, unsound: 2, gaps: 3, is_partial: true };
+        let came_back = CameBack { salvaged, feeds: 7, backup: day.map(|day| (day, 5)) };
+        assert_eq!(
+            came_back.words("why", Path::new("/there")),
+            "the store could not be opened (why): 7 subscriptions and 40 records came back from the damaged files, 5 records that were missing came from the backup of 2026-02-02, 1 record is of an earlier state, 3 parts of the files and 2 records could not be read; the damaged files are in /there"
+        );
+        let salvaged = Salvaged { records: 40, ..Salvaged::default() };
+        let told = CameBack { salvaged, feeds: 1, backup: None }.words("why", Path::new("/there"));
+        assert!(told.contains("came back from the damaged files, nothing is missing;"), "{told}");
+    }
+
+    #[test]
+    fn what_is_missing_is_added_to_the_note_once() {
+        let data = tempfile::tempdir().unwrap();
+        let aside = data.path().join("store-damaged-1");
+        fs::create_dir(&aside).unwrap();
+        note_told(&aside, &CameBack::default().words("why", &aside));
+        complete_note(data.path(), &["3 entries are lost".into(), "so are others".into()]);
+        complete_note(data.path(), &[]);
+        let told = mended_unseen(data.path()).unwrap();
+        assert!(told.ends_with("store-damaged-1; 3 entries are lost; so are others"), "{told}");
+        note_seen(data.path());
+        assert_eq!(mended_unseen(data.path()), None);
+        assert_eq!(damaged_folders(data.path()).len(), 1, "the doctor goes on telling it");
+    }
+}
