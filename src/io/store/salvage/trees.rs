@@ -47,9 +47,6 @@ pub(super) struct Pages<'a> {
 /// Takes the key and the value of a record, and whether it is of an earlier state of its page.
 pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
 
-/// Takes the key and the value of a record that was changed last.
-type PutChanged<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
-
 /// What is told of one tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TreeTold {
@@ -186,9 +183,7 @@ impl<'a> Pages<'a> {
         let (mut known, mut told, mut is_old) = (KeyRanges::default(), TreeTold::default(), false);
         let mut lost = 0_u64;
         for page in pages {
-            self.read_changes(*page, lengths, &mut known, &mut |key, value| {
-                put(key, value, false)
-            })?;
+            self.read_changes(*page, lengths, &mut known, put)?;
         }
         let mut leaves: Vec<(bool, bool, u64, &Version)> = Vec::new();
         for page in pages {
@@ -240,7 +235,7 @@ impl<'a> Pages<'a> {
         page: u64,
         lengths: &[usize],
         known: &mut KeyRanges,
-        put: &mut PutChanged<'_>,
+        put: &mut PutRecord<'_>,
     ) -> Result<(), StoreError> {
         let Some(newest) = self.versions.get(&page).and_then(|versions| versions.first()) else {
             return Ok(());
@@ -249,13 +244,10 @@ impl<'a> Pages<'a> {
             return Ok(());
         };
         let mut page = Page::between(lo, hi);
-        // What was changed before the page was written whole may stand in another page since.
-        let since = newest.lost_at.unwrap_or(0);
-        let changes = newest.changes.iter().filter(|message| message.lsn > since);
-        self.apply(&mut page, changes, lengths);
+        self.apply(&mut page, newest.changes.iter(), lengths);
         let Content::Records(records) = &page.content else { return Ok(()) };
         for (key, value) in records {
-            put(key, value)?;
+            put(key, value, false)?;
             known.add(key, &[key.as_slice(), &[0]].concat());
         }
         Ok(())
@@ -285,11 +277,10 @@ fn neighbours(page: Page) -> Vec<u64> {
 /// Notes that the newest state of a page is lost, if it was `written` whole at a place behind all that is known of it; says whether
 /// it is.
 fn note_lost(known: &mut [Version], written: Option<u64>) -> bool {
-    let newest = known.iter().map(Version::since).max();
+    let newest = known.iter().map(Version::since).max().filter(|since| *since > 0);
     let lost = written.filter(|written| newest.is_some_and(|newest| newest < *written));
     known.iter_mut().for_each(|version| version.lost_at = lost);
-    // Where nothing but changes is known, what other pages say of it decides.
-    lost.is_some() && newest > Some(0)
+    lost.is_some()
 }
 
 /// The versions of a page since it was taken last, the newest first. `messages`: in order.

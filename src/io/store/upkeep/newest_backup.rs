@@ -95,7 +95,7 @@ pub(super) fn later_record(
 /// The entries of either record; those of a backup go first.
 fn joined_entries(found: &[u8], backed_up: &[u8]) -> Option<Vec<u8>> {
     let read = |bytes| codec::decode_compressed::<Vec<Option<KeptEntry>>>(bytes).ok();
-    let Some(mut joined) = read(backed_up) else { return None };
+    let mut joined = read(backed_up)?;
     for (place, entry) in read(found).unwrap_or_default().into_iter().enumerate() {
         match joined.get_mut(place) {
             Some(known) if known.is_none() => *known = entry,

@@ -120,7 +120,7 @@ impl Store {
             found.push(StoreProblem { text, repaired: true });
         }
         drop(unreadable);
-        found.extend(self.revive_feeds()?.into_iter().map(|revived| revived.told()));
+        found.extend(self.revive_feeds()?.iter().map(Revived::told));
         if !found.is_empty() {
             self.rows.clear();
             self.shown.clear();
