@@ -7,9 +7,11 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::pages::{Content, Page};
 use crate::engine::entries::full_text::FullText;
+use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::poll::poll_times::PollTimes;
+use crate::engine::undo::undo_stack::SavedStep;
 use crate::history::{Counters, HistoryRecord, KeptEntry};
 use crate::io::codec;
 use crate::io::store::chunks::are_texts;
@@ -94,6 +96,7 @@ fn guess_tree(
         return None;
     }
     match key.len() {
+        4 if codec::decode::<Vec<(u32, ReadingPosition)>>(value).is_ok() => Some(b"places"),
         4 => {
             let found = named_fields(value)?;
             let fits = |fields: &Fields| {
@@ -102,6 +105,7 @@ fn guess_tree(
             };
             kinds.iter().find(|(_, _, fields)| fits(fields)).map(|(tree, ..)| *tree)
         }
+        8 if codec::decode_compressed::<SavedStep>(value).is_ok() => Some(b"undo"),
         8 if codec::decode::<PollLogEntry>(value).is_ok() => Some(b"polls"),
         8 | 12 if are_texts(value, key.len() > 8) => Some(b"bodies"),
         8 if holds::<KeptEntry>(value) => Some(b"meta"),

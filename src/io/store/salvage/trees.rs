@@ -141,11 +141,11 @@ impl<'a> Pages<'a> {
 
     /// What was changed of a page behind a place of the endless log.
     fn changed_since(&self, version: &Version, since: u64, page: &Page, lengths: &[usize]) -> Page {
-        let mut changed = Page::between(&page.lo, &page.hi);
-        changed.prefix = page.prefix;
+        let mut newest = Page::between(&page.lo, &page.hi);
+        newest.prefix = page.prefix;
         let changes = version.changes.iter().filter(|message| message.lsn > since);
-        self.apply(&mut changed, changes, lengths);
-        changed
+        self.apply(&mut newest, changes, lengths);
+        newest
     }
 
     /// The tree of each page that can be reached from the beginning of one.
