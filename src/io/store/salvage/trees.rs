@@ -279,7 +279,9 @@ fn neighbours(page: Page) -> Vec<u64> {
 fn note_lost(known: &mut [Version], written: Option<u64>) -> bool {
     let newest = known.iter().map(Version::since).max().filter(|since| *since > 0);
     let lost = written.filter(|written| newest.is_some_and(|newest| newest < *written));
-    known.iter_mut().for_each(|version| version.lost_at = lost);
+    for version in known {
+        version.lost_at = lost;
+    }
     lost.is_some()
 }
 

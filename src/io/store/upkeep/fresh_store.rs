@@ -170,7 +170,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let is_private = |name: &str| {
             let mode = fs::metadata(data.path().join(name)).unwrap().permissions().mode();
-            mode & 0o077 == 0
+            mode.trailing_zeros() >= 6
         };
         let mut fresh = FreshStore::begin(data.path()).unwrap();
         assert!(is_private(MAKING));
