@@ -51,7 +51,7 @@ pub(in crate::io::store) fn check_files(bytes: &[u8]) {
 fn check_log(files: &Path, log: &[u8]) {
     fs::write(files.join("db"), log).unwrap();
     let (mut told, mut records) = (0, 0);
-    let salvaged = salvage(files, &mut |_, key, value| {
+    let salvaged = salvage(files, &mut |_, key, value, _| {
         told += key.len() + value.len();
         records += 1;
         Ok(())
