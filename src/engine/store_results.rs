@@ -9,11 +9,13 @@ use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
+use super::feeds::chosen_settings::Chosen;
 use super::feeds::{feed_moves, feed_settings, unsubscribe};
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
+use super::undo::address_change::AddressChange;
 use super::undo::rollback::Rollback;
 use super::undo::{later_changes, take_back};
 use crate::history::{Counters, EntryKey, FeedKey};
@@ -126,12 +128,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         }
         Some(Rollback::Address { feed, changed, change }) => {
             engine.undo.forget(change);
-            let changed = later_changes::address_to_show(engine, stored.id, feed, changed);
-            let mut effects = changed.map_or_else(Vec::new, |changed| {
-                feed_moves::show_address(engine, now, feed, &changed)
-            });
-            effects.extend(later_changes::write_again(engine, stored.id, feed));
-            effects
+            address_back(engine, now, stored.id, feed, changed)
         }
         Some(Rollback::Merged { from, into, tags, change }) => {
             engine.undo.forget(change);
@@ -140,14 +137,36 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         }
         Some(Rollback::Settings { before, change }) => {
             engine.undo.forget(change);
-            let feeds: Vec<FeedKey> = before.iter().map(|(feed, _)| *feed).collect();
-            let before = later_changes::settings_to_show(engine, stored.id, before);
-            feed_settings::show_settings(engine, now, before);
-            let again =
-                feeds.into_iter().map(|feed| later_changes::write_again(engine, stored.id, feed));
-            again.flatten().collect()
+            settings_back(engine, now, stored.id, before)
         }
     }
+}
+
+fn address_back(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    failed: JobId,
+    feed: FeedKey,
+    changed: Box<AddressChange>,
+) -> Vec<Effect> {
+    let changed = later_changes::address_to_show(engine, failed, feed, changed);
+    let shown = changed.map(|changed| feed_moves::show_address(engine, now, feed, &changed));
+    let mut effects = shown.unwrap_or_default();
+    effects.extend(later_changes::write_again(engine, failed, feed));
+    effects
+}
+
+fn settings_back(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    failed: JobId,
+    before: Vec<(FeedKey, Chosen)>,
+) -> Vec<Effect> {
+    let feeds: Vec<FeedKey> = before.iter().map(|(feed, _)| *feed).collect();
+    let before = later_changes::settings_to_show(engine, failed, before);
+    feed_settings::show_settings(engine, now, before);
+    let again = feeds.into_iter().map(|feed| later_changes::write_again(engine, failed, feed));
+    again.flatten().collect()
 }
 
 /// The store did its work, or could not.
@@ -387,25 +406,6 @@ mod tests {
         assert!(output.events.contains(&Event::trouble("the disk is full")));
         let undone = update(&mut engine, NOW, Input::Request(Request::Undo));
         assert_eq!(undone.events, [Event::info("nothing to undo")]);
-    }
-
-    #[test]
-    fn two_changes_of_one_thing_that_both_fail_leave_what_was_before_both() {
-        let mut engine = engine();
-        let before = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
-        engine.feeds.insert(FeedKey(1), Subscription::new(FeedKey(1), before.clone()));
-        let mut tagged = |tag: &str| {
-            let chosen = Chosen { tags: vec![tag.into()], ..before.chosen() };
-            let request = Input::Request(Request::Set(FeedKey(1), Box::new(chosen)));
-            update(&mut engine, DateTime::UNIX_EPOCH, request);
-            *engine.rollbacks.keys().last().unwrap()
-        };
-        let (first, second) = (tagged("one"), tagged("two"));
-        assert_ne!(first, second);
-        fail(&mut engine, first);
-        assert_eq!(engine.feeds[&FeedKey(1)].record.tags, ["two"], "it may still be written");
-        fail(&mut engine, second);
-        assert_eq!(engine.feeds[&FeedKey(1)].record, before);
     }
 
     #[test]

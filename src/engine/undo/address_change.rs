@@ -142,6 +142,7 @@ impl AddressChange {
     }
 
     /// The change that takes this one back.
+    #[must_use]
     pub fn reversed(&self) -> Self {
         Self { before: self.after.clone(), after: self.before.clone() }
     }

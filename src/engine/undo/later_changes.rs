@@ -130,9 +130,9 @@ mod tests {
     /// Asks for something; answers with the write of it, which is under way.
     fn ask(engine: &mut Engine, request: Request) -> JobId {
         let output = update(engine, NOW, Input::Request(request));
-        let writes = output.effects.iter().find_map(|effect| match effect {
-            Effect::Store(work) if work.job.subject() == JobSubject::Records => Some(work.id),
-            _ => None,
+        let writes = output.effects.iter().find_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            (work.job.subject() == JobSubject::Records).then_some(work.id)
         });
         writes.unwrap()
     }
@@ -156,13 +156,26 @@ mod tests {
 
     /// The record that is written after all.
     fn written(output: &Output) -> Option<&SubscriptionRecord> {
-        output.effects.iter().find_map(|effect| match effect {
-            Effect::Store(work) => match &work.job {
-                Job::SaveRecords(records) => records.first().map(|(_, record)| record),
-                _ => None,
-            },
-            _ => None,
+        output.effects.iter().find_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            let Job::SaveRecords(records) = &work.job else { return None };
+            records.first().map(|(_, record)| record)
         })
+    }
+
+    #[test]
+    fn two_changes_of_one_thing_that_both_fail_leave_what_was_before_both() {
+        let (mut engine, before) = engine();
+        let mut tagged = |tag: &str| {
+            let chosen = Chosen { tags: vec![tag.into()], ..before.chosen() };
+            ask(&mut engine, Request::Set(FEED, Box::new(chosen)))
+        };
+        let (first, second) = (tagged("one"), tagged("two"));
+        assert_ne!(first, second);
+        end(&mut engine, first, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record.tags, ["two"], "it may still be written");
+        end(&mut engine, second, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record, before);
     }
 
     #[test]
