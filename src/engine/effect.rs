@@ -1,7 +1,7 @@
 //! Everything the engine may ask of the world, as one closed enum.
 
 use super::external::external_run::ExternalRun;
-use super::feeds::typed_logins::LoginToKeep;
+use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::FetchRequest;
 use super::poll::learn_queue::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::external::external_run::RunPurpose;
-use super::feeds::typed_logins::LoginToKeep;
+use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
 use super::request::Request;
 use super::settings::Settings;

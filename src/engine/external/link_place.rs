@@ -1,10 +1,7 @@
 //! Where an address may stand in a command of the reader's own: a publisher wrote it, so it must never become text that
 //! a shell or another interpreter runs.
 
-use super::text_runners::{check_for_runners, is_text_option};
-
-/// What stands for an address in a command.
-pub(super) const LINK: &str = "{link}";
+use super::text_runners::{LINK, check_for_runners, is_text_option};
 
 /// Says whether an address may be put into a command; the error is a sentence with the right form.
 pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {

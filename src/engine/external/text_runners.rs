@@ -1,7 +1,8 @@
 //! Programs that take words for text to run: shells, other interpreters, and programs that hand their words to a shell. What
 //! cannot be told for sure is taken for the worse.
 
-use super::link_place::LINK;
+/// What stands for an address in a command.
+pub(super) const LINK: &str = "{link}";
 
 /// Shells whose `-c` makes the first word that is no option the text; the one behind it is `$0`, and the rest are `$1` and on.
 const SHELLS: [&str; 18] = [

@@ -1,6 +1,7 @@
 //! A subscription on its way: what the reader wants, what was tried, what the page offers, how it ended.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -151,6 +152,34 @@ fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> 
             || matches!(failure, FetchFailure::Timeout { .. }));
     let rest = asked.strip_prefix("https://")?;
     (is_reachable && !typed.contains("://")).then(|| format!("http://{rest}"))
+}
+
+/// A login that is to be written to the file of credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoginToKeep {
+    /// The file.
+    pub file: PathBuf,
+    /// The login.
+    pub credentials: Credentials,
+    /// What was sent to the same place before.
+    pub before: Option<Credentials>,
+}
+
+/// The logins that stood within addresses since the start and were not known, and what came of keeping each.
+#[derive(Debug, Clone, Default)]
+pub struct TypedLogins(Vec<(Credentials, Option<Result<String, String>>)>);
+
+impl TypedLogins {
+    /// What came of keeping a login, as a sentence; `None`: it is not written yet.
+    pub fn outcome(&self, login: &Credentials) -> Option<&Result<String, String>> {
+        self.0.iter().find(|(typed, _)| typed == login)?.1.as_ref()
+    }
+
+    /// Notes what came of a login; `None`: it is being written.
+    pub fn note(&mut self, login: Credentials, outcome: Option<Result<String, String>>) {
+        self.0.retain(|(typed, _)| *typed != login);
+        self.0.push((login, outcome));
+    }
 }
 
 #[cfg(test)]

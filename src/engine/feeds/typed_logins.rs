@@ -1,10 +1,9 @@
 //! Logins that stand within an address that was typed or imported (`https://me:secret@a.example/feed`): they move into
 //! the credentials, so that no address that is listed, printed or exported shows them.
 
-use std::path::PathBuf;
-
 use url::Url;
 
+use super::addition::LoginToKeep;
 use crate::engine::effect::Effect;
 use crate::engine::settings::{Credentials, Login, NetworkSettings, Secret};
 use crate::engine::state::Engine;
@@ -50,34 +49,6 @@ pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<
     }
     network.credentials.push(wanted.clone());
     Some(wanted)
-}
-
-/// A login that is to be written to the file of credentials.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoginToKeep {
-    /// The file.
-    pub file: PathBuf,
-    /// The login.
-    pub credentials: Credentials,
-    /// What was sent to the same place before.
-    pub before: Option<Credentials>,
-}
-
-/// The logins that stood within addresses since the start and were not known, and what came of keeping each.
-#[derive(Debug, Clone, Default)]
-pub struct TypedLogins(Vec<(Credentials, Option<Result<String, String>>)>);
-
-impl TypedLogins {
-    /// What came of keeping a login, as a sentence; `None`: it is not written yet.
-    pub fn outcome(&self, login: &Credentials) -> Option<&Result<String, String>> {
-        self.0.iter().find(|(typed, _)| typed == login)?.1.as_ref()
-    }
-
-    /// Notes what came of a login; `None`: it is being written.
-    fn note(&mut self, login: Credentials, outcome: Option<Result<String, String>>) {
-        self.0.retain(|(typed, _)| *typed != login);
-        self.0.push((login, outcome));
-    }
 }
 
 /// An address whose login moved to the credentials.
