@@ -27,7 +27,7 @@ pub(in crate::io::store) fn check_files(bytes: &[u8]) {
     if let Some(mut page) = Page::read(bytes) {
         page.bounds_below();
         if let Some(change) = Change::read(bytes) {
-            page.apply(change, &[4, 8]);
+            page.apply(change);
         }
     }
     read_names(bytes);

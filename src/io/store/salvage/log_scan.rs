@@ -4,6 +4,7 @@
 //! holds messages: a checksum, a kind, a length, the number of the segment, the number of a page, and what happened to
 //! that page. Opening a damaged log with sled cuts it off at the first fault; this reader goes on behind it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -27,6 +28,12 @@ const BEYOND: u64 = 64;
 pub(super) const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
 /// The checksums are stored under this mask.
 pub(super) const SUM_MASK: u32 = 0xFFFF_FFFF;
+
+/// Files of their own that no message names any more have the numbers of pages from here on.
+pub(super) const LEFT_BEHIND: u64 = 1 << 63;
+/// The numbers of the kinds of such files: a whole page, a change.
+const WHOLE_ALONE: u8 = 9;
+const CHANGE_ALONE: u8 = 11;
 
 /// What a message says of its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +73,16 @@ pub(super) struct Message {
     /// It stands in a segment that was used again since.
     pub(super) stale: bool,
     place: Place,
+}
+
+impl Message {
+    /// The number of the file of its own in which its content stands.
+    const fn blob(&self) -> Option<u64> {
+        match self.place {
+            Place::Inline { .. } => None,
+            Place::Blob(number) => Some(number),
+        }
+    }
 }
 
 /// The sound messages of a log, and what is between them.
@@ -150,11 +167,35 @@ impl LogFiles {
     }
 
     fn blob(&self, number: u64) -> Option<Vec<u8>> {
+        Some(self.blob_of_kind(number)?.1)
+    }
+
+    fn blob_of_kind(&self, number: u64) -> Option<(u8, Vec<u8>)> {
         let mut bytes = std::fs::read(self.blobs.join(number.to_string())).ok()?;
         let sum = LogBytes(&bytes).four()?;
         let behind = bytes.split_off(bytes.len().min(4));
-        let (_, content) = behind.split_first()?;
-        (crc32fast::hash(&behind) == sum).then(|| content.to_vec())
+        let (kind, content) = behind.split_first()?;
+        (crc32fast::hash(&behind) == sum).then(|| (*kind, content.to_vec()))
+    }
+
+    /// The files of their own that no message names any more, each as the message that it was: sled leaves them behind when it
+    /// uses a part of its log again. Each is of a page of its own, because which it was of is not known.
+    pub(super) fn left_behind(&self, messages: &[Message]) -> Vec<Message> {
+        let named: BTreeSet<u64> = messages.iter().filter_map(Message::blob).collect();
+        let files = std::fs::read_dir(&self.blobs).into_iter().flatten().flatten();
+        let numbers = files.filter_map(|file| file.file_name().to_str()?.parse().ok());
+        let left = numbers.filter(|number| *number < LEFT_BEHIND && !named.contains(number));
+        let message = |number| {
+            let kind = match self.blob_of_kind(number)?.0 {
+                WHOLE_ALONE => Kind::Whole,
+                CHANGE_ALONE => Kind::Change,
+                _ => return None,
+            };
+            // The number is the place at which it was named.
+            let (lsn, page, place) = (number, LEFT_BEHIND | number, Place::Blob(number));
+            Some(Message { lsn, page, kind, stale: true, place })
+        };
+        left.filter_map(message).collect()
     }
 
     /// Reads every message of the log.

@@ -8,10 +8,12 @@ mod key_ranges;
 mod log_bytes;
 mod log_scan;
 mod pages;
+mod states;
 mod stray_pages;
 #[cfg(test)]
 mod tests;
 mod trees;
+mod whole_keys;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,16 +52,6 @@ pub(super) struct Salvaged {
 pub(super) type PutSalvaged<'a> =
     dyn FnMut(&[u8], &[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
 
-/// Lengths that a key of a tree can have; none: any.
-const fn key_lengths(tree: &[u8]) -> &'static [usize] {
-    match tree {
-        b"feeds" | b"state" | b"times" | b"counters" | b"history" => &[4],
-        b"index" | b"meta" | b"polls" | b"rulings" => &[8],
-        b"bodies" => &[8, 12],
-        _ => &[],
-    }
-}
-
 /// Tells every record of the files that passes its checksums, with its tree.
 pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvaged, StoreError> {
     let written = inspection::pages_in_snapshot(files)?;
@@ -78,7 +70,7 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
         Salvaged { is_partial: scan.is_damaged || pages.is_damaged, ..Salvaged::default() };
     for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
         let (mut records, mut unsound) = (0_u64, 0_u64);
-        let told = pages.read_records(own, key_lengths(tree), &mut |key, value, is_earlier| {
+        let told = pages.read_records(own, tree, &mut |key, value, is_earlier| {
             // Most facts have no checksum of their own.
             let is_sealed = tree.as_slice() != ABOUT || READERS_FACTS.contains(&key);
             if is_sealed && !codec::is_sound(value) {

@@ -83,20 +83,6 @@ impl Page {
         Some(Self { next, merging, prefix, lo, hi, content })
     }
 
-    /// An empty page with this first key, and with this first key behind it: what changed it can be applied to it.
-    pub(super) fn between(lo: &[u8], hi: &[u8]) -> Self {
-        let prefix = lo.iter().zip(hi).take_while(|(one, other)| one == other).count();
-        Self { prefix, lo: lo.to_vec(), hi: hi.to_vec(), ..Self::default() }
-    }
-
-    /// Whether it has a record with a key.
-    pub(super) fn holds(&self, key: &[u8]) -> bool {
-        match &self.content {
-            Content::Records(records) => records.contains_key(key),
-            Content::Children(_) => false,
-        }
-    }
-
     /// The first key of each page below this one, and the first key behind it.
     pub(super) fn bounds_below(&self) -> Vec<(u64, Vec<u8>, Vec<u8>)> {
         let Content::Children(children) = &self.content else { return Vec::new() };
@@ -105,18 +91,10 @@ impl Page {
         all.map(|((lo, page), hi)| (*page, lo.clone(), hi.clone())).collect()
     }
 
-    /// Changes the page. `lengths`: those that a key of its tree can have; none: any.
-    pub(super) fn apply(&mut self, change: Change, lengths: &[usize]) {
-        let whole = |end: &[u8]| {
-            let usual = self.prefix.saturating_add(end.len());
-            // A version between the page and the change is missing: then more or less is left out.
-            let meant = lengths.iter().find(|length| {
-                length.checked_sub(end.len()).is_some_and(|left_out| left_out <= self.lo.len())
-            });
-            let length = if lengths.contains(&usual) { usual } else { *meant.unwrap_or(&usual) };
-            let left_out = length.saturating_sub(end.len());
-            [self.lo.get(..left_out).unwrap_or_default(), end].concat()
-        };
+    /// Changes the page.
+    pub(super) fn apply(&mut self, change: Change) {
+        let left_out = self.lo.get(..self.prefix).unwrap_or_default();
+        let whole = |end: &[u8]| [left_out, end].concat();
         match (change, &mut self.content) {
             (Change::Merging, _) => self.merging = true,
             (Change::Set(end, value), Content::Records(records)) => {

@@ -112,6 +112,11 @@ fn guess_tree(
         8 if packed_fields(value).is_some_and(|found| found == fields_of(&FullText::default())) => {
             Some(b"pages")
         }
+        8 if codec::decode_compressed::<BTreeSet<u32>>(value)
+            .is_ok_and(|hits| !hits.is_empty()) =>
+        {
+            Some(b"rulings")
+        }
         8 if codec::decode_rows(value).is_ok_and(|rows| !rows.is_empty()) => Some(b"index"),
         _ if key.get(4..).is_some_and(|address| address.starts_with(b"http")) => Some(b"nodes"),
         _ => None,

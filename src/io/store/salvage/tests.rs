@@ -123,6 +123,46 @@ fn damage_in_the_middle_of_the_log_takes_little_along_and_is_never_made_up() {
 }
 
 #[test]
+fn what_is_told_of_a_page_whose_newest_state_is_lost_is_told_as_earlier_or_is_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = work(folder.path(), 4, 11);
+    // It writes a snapshot.
+    drop(db(folder.path()));
+    let written = inspection::pages_in_snapshot(folder.path()).unwrap();
+    let files = LogFiles::open(folder.path()).unwrap();
+    let scan = files.scan().unwrap();
+    let log = folder.path().join("db");
+    let sound = fs::read(&log).unwrap();
+    let (mut earlier, mut hit) = (0, 0);
+    for message in
+        scan.messages.iter().filter(|message| written.get(&message.page) == Some(&message.lsn))
+    {
+        let Some(content) = files.content(message).filter(|content| content.len() > 400) else {
+            continue;
+        };
+        let Some(at) = sound.windows(content.len()).position(|part| part == content) else {
+            continue;
+        };
+        let mut bytes = sound.clone();
+        bytes[at + 50] ^= 1;
+        fs::write(&log, bytes).unwrap();
+        hit += 1;
+        let told = salvage(folder.path(), &mut |tree, key, value, is_earlier| {
+            earlier += usize::from(is_earlier);
+            let now = expected.get(&(tree.to_vec(), key.to_vec()));
+            assert!(is_earlier || now.is_some_and(|now| now == value), "{tree:?} {key:?}");
+            Ok(())
+        });
+        let told = told.unwrap();
+        assert!(told.is_partial, "{told:?}");
+        if hit == 12 {
+            break;
+        }
+    }
+    assert!(hit > 3 && earlier > 0, "{hit} {earlier}");
+}
+
+#[test]
 fn settings_and_snapshots_that_are_damaged_are_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let expected = work(folder.path(), 3, 2);

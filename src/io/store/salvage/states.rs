@@ -1,0 +1,190 @@
+//! What is known of the records of a tree: the newest state of each, or else the newest earlier one that is left somewhere.
+
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+use super::key_ranges::KeyRanges;
+use super::log_scan::{LEFT_BEHIND, Message};
+use super::pages::{Change, Content, Page};
+use super::trees::{Pages, Version};
+use super::whole_keys::whole_key;
+use crate::io::store::error::StoreError;
+
+/// Takes the key and the value of a record, and whether it is of an earlier state of its page.
+pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
+
+/// What is told of one tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TreeTold {
+    /// Ranges of keys of which the newest state is lost.
+    pub(super) gaps: u64,
+    /// Records that were taken from an earlier state of their page.
+    pub(super) older: u64,
+}
+
+/// A message that says what some records of a tree were.
+struct State<'m> {
+    message: &'m Message,
+    /// Something may have changed since, of which nothing is known.
+    is_earlier: bool,
+    /// Its page is being merged with the one to its left.
+    is_merging: bool,
+    said: Said,
+}
+
+/// What a message says.
+enum Said {
+    /// All records of a page.
+    All,
+    /// One record of a page that begins with a key, and leaves out so many bytes of each; `None`: that is not known.
+    One { lo: Rc<[u8]>, left_out: Option<usize> },
+}
+
+/// The keys of a tree of which something is known, and what was told.
+#[derive(Default)]
+struct Known {
+    records: KeyRanges,
+    /// Those of which a page said what stands in them.
+    pages: KeyRanges,
+    told: TreeTold,
+}
+
+impl Pages<'_> {
+    /// Tells every record of some pages, which are those of a tree, once: as it was last.
+    pub(super) fn read_records(
+        &self,
+        pages: &[u64],
+        tree: &[u8],
+        put: &mut PutRecord<'_>,
+    ) -> Result<TreeTold, StoreError> {
+        let mut states: Vec<State<'_>> = Vec::new();
+        for page in pages {
+            for version in self.versions.get(page).map_or(&[][..], Vec::as_slice) {
+                self.add_states(*page, version, &mut states);
+            }
+        }
+        // What is known to be the newest state first, and then the last before it; a page that is being merged has its records in
+        // the one before.
+        states
+            .sort_by_key(|state| (state.is_earlier, state.is_merging, Reverse(state.message.lsn)));
+        let (mut known, mut gaps) = (Known::default(), None);
+        for state in &states {
+            if state.is_earlier {
+                gaps.get_or_insert_with(|| known.pages.gaps());
+                if known.records.is_everything() {
+                    break;
+                }
+            }
+            match &state.said {
+                Said::All => self.tell_page(state, &mut known, put)?,
+                Said::One { lo, left_out } => {
+                    let change = self.change(state.message);
+                    let name = |end: &[u8], value: Option<&[u8]>| {
+                        whole_key(tree, lo, *left_out, end, value)
+                    };
+                    known.tell_change(change, name, state.is_earlier, put)?;
+                }
+            }
+        }
+        known.told.gaps = gaps.unwrap_or_else(|| known.pages.gaps()) as u64;
+        Ok(known.told)
+    }
+
+    /// Adds what the messages of a version of a page say of records.
+    fn add_states<'m>(&self, page: u64, version: &'m Version, states: &mut Vec<State<'m>>) {
+        let lost_at = version.lost_at.unwrap_or(0);
+        let is_earlier =
+            |message: &Message| !version.is_current || message.stale || message.lsn < lost_at;
+        let (lo, left_out, is_merging) = if let Some(whole) = &version.whole {
+            let Some(page) = self.load(version) else { return };
+            if matches!(page.content, Content::Children(_)) {
+                return;
+            }
+            let (is_earlier, is_merging) = (is_earlier(whole), page.merging);
+            states.push(State { message: whole, is_earlier, is_merging, said: Said::All });
+            (page.lo, Some(page.prefix), page.merging)
+        } else {
+            let Some((lo, left_out)) = self.begin_of(page) else { return };
+            (lo, left_out.filter(|_| version.is_current), false)
+        };
+        let lo: Rc<[u8]> = lo.into();
+        for message in &version.changes {
+            // What a page leaves out of its keys may be other bytes when it is written whole again.
+            let left_out = left_out.filter(|_| message.lsn < lost_at || lost_at == 0);
+            let said = Said::One { lo: Rc::clone(&lo), left_out };
+            states.push(State { message, is_earlier: is_earlier(message), is_merging, said });
+        }
+    }
+
+    /// The first key of a page, and how many bytes of it the page leaves out of its keys now, if that is known.
+    fn begin_of(&self, page: u64) -> Option<(Vec<u8>, Option<usize>)> {
+        // Of what was left behind only whole keys can be used.
+        if page >= LEFT_BEHIND {
+            return Some((Vec::new(), None));
+        }
+        if let Some(bounds) = self.bounds.get(&page) {
+            let left_out = bounds
+                .hi
+                .as_ref()
+                .map(|hi| bounds.lo.iter().zip(hi).take_while(|(one, other)| one == other).count());
+            return Some((bounds.lo.clone(), left_out));
+        }
+        let whole = self.versions.get(&page)?.iter().find_map(|version| self.load(version))?;
+        Some((whole.lo, None))
+    }
+
+    /// Tells what stands in a page.
+    fn tell_page(
+        &self,
+        state: &State<'_>,
+        known: &mut Known,
+        put: &mut PutRecord<'_>,
+    ) -> Result<(), StoreError> {
+        let read = self.files.content(state.message).and_then(|bytes| Page::read(&bytes));
+        let Some(Page { lo, hi, content: Content::Records(records), .. }) = read else {
+            return Ok(());
+        };
+        if !known.records.contains_all(&lo, &hi) {
+            for (key, value) in &records {
+                known.tell(key, Some(value), state.is_earlier, put)?;
+            }
+        }
+        known.records.add(&lo, &hi);
+        known.pages.add(&lo, &hi);
+        Ok(())
+    }
+}
+
+impl Known {
+    fn tell_change(
+        &mut self,
+        change: Option<Change>,
+        name: impl Fn(&[u8], Option<&[u8]>) -> Option<Vec<u8>>,
+        is_earlier: bool,
+        put: &mut PutRecord<'_>,
+    ) -> Result<(), StoreError> {
+        let (end, value) = match change {
+            Some(Change::Set(end, value)) => (end, Some(value)),
+            Some(Change::Remove(end)) => (end, None),
+            Some(Change::Merging | Change::Inner) | None => return Ok(()),
+        };
+        let Some(key) = name(&end, value.as_deref()) else { return Ok(()) };
+        self.tell(&key, value.as_deref(), is_earlier, put)?;
+        self.records.add(&key, &[key.as_slice(), &[0]].concat());
+        Ok(())
+    }
+
+    /// Tells a record, unless something newer is known of it. `value`: `None`, if it was removed.
+    fn tell(
+        &mut self,
+        key: &[u8],
+        value: Option<&[u8]>,
+        is_earlier: bool,
+        put: &mut PutRecord<'_>,
+    ) -> Result<(), StoreError> {
+        let Some(value) = value.filter(|_| !self.records.contains(key)) else { return Ok(()) };
+        put(key, value, is_earlier)?;
+        self.told.older = self.told.older.saturating_add(u64::from(is_earlier));
+        Ok(())
+    }
+}
