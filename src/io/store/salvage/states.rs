@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::key_ranges::KeyRanges;
-use super::log_scan::{LEFT_BEHIND, Message};
+use super::log_scan::Message;
 use super::pages::{Change, Content, Page};
 use super::trees::{Pages, Version};
 use super::whole_keys::whole_key;
@@ -104,7 +104,7 @@ impl Pages<'_> {
             states.push(State { message: whole, is_earlier, is_merging, said: Said::All });
             (page.lo, Some(page.prefix), page.merging)
         } else {
-            let Some((lo, left_out)) = self.begin_of(page) else { return };
+            let (lo, left_out) = self.begin_of(page);
             (lo, left_out.filter(|_| version.is_current), false)
         };
         let lo: Rc<[u8]> = lo.into();
@@ -116,21 +116,19 @@ impl Pages<'_> {
         }
     }
 
-    /// The first key of a page, and how many bytes of it the page leaves out of its keys now, if that is known.
-    fn begin_of(&self, page: u64) -> Option<(Vec<u8>, Option<usize>)> {
-        // Of what was left behind only whole keys can be used.
-        if page >= LEFT_BEHIND {
-            return Some((Vec::new(), None));
-        }
+    /// The first key of a page, and how many bytes of it the page leaves out of its keys now, if that is known. Where nothing is
+    /// known, only whole keys can be used.
+    fn begin_of(&self, page: u64) -> (Vec<u8>, Option<usize>) {
         if let Some(bounds) = self.bounds.get(&page) {
             let left_out = bounds
                 .hi
                 .as_ref()
                 .map(|hi| bounds.lo.iter().zip(hi).take_while(|(one, other)| one == other).count());
-            return Some((bounds.lo.clone(), left_out));
+            return (bounds.lo.clone(), left_out);
         }
-        let whole = self.versions.get(&page)?.iter().find_map(|version| self.load(version))?;
-        Some((whole.lo, None))
+        let known = self.versions.get(&page).map_or(&[][..], Vec::as_slice);
+        let whole = known.iter().find_map(|version| self.load(version));
+        (whole.unwrap_or_default().lo, None)
     }
 
     /// Tells what stands in a page.

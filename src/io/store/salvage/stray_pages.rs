@@ -18,7 +18,7 @@ use crate::io::store::chunks::are_texts;
 use crate::schedule::learning::Publications;
 
 /// The facts that a store holds.
-const FACTS: [&[u8]; 9] = [
+pub(super) const FACTS: [&[u8]; 9] = [
     b"salt",
     b"schema",
     b"last_feed",
@@ -96,7 +96,11 @@ fn guess_tree(
         return None;
     }
     match key.len() {
-        4 if codec::decode::<Vec<(u32, ReadingPosition)>>(value).is_ok() => Some(b"places"),
+        4 if codec::decode::<Vec<(u32, ReadingPosition)>>(value)
+            .is_ok_and(|places| !places.is_empty()) =>
+        {
+            Some(b"places")
+        }
         4 => {
             let found = named_fields(value)?;
             let fits = |fields: &Fields| {
@@ -105,17 +109,18 @@ fn guess_tree(
             };
             kinds.iter().find(|(_, _, fields)| fits(fields)).map(|(tree, ..)| *tree)
         }
+        // Small numbers can be read as texts that are not there.
+        8 if codec::decode_compressed::<BTreeSet<u32>>(value)
+            .is_ok_and(|hits| !hits.is_empty()) =>
+        {
+            Some(b"rulings")
+        }
         8 if codec::decode_compressed::<SavedStep>(value).is_ok() => Some(b"undo"),
         8 if codec::decode::<PollLogEntry>(value).is_ok() => Some(b"polls"),
         8 | 12 if are_texts(value, key.len() > 8) => Some(b"bodies"),
         8 if holds::<KeptEntry>(value) => Some(b"meta"),
         8 if packed_fields(value).is_some_and(|found| found == fields_of(&FullText::default())) => {
             Some(b"pages")
-        }
-        8 if codec::decode_compressed::<BTreeSet<u32>>(value)
-            .is_ok_and(|hits| !hits.is_empty()) =>
-        {
-            Some(b"rulings")
         }
         8 if codec::decode_rows(value).is_ok_and(|rows| !rows.is_empty()) => Some(b"index"),
         _ if key.get(4..).is_some_and(|address| address.starts_with(b"http")) => Some(b"nodes"),
@@ -131,4 +136,39 @@ fn holds<T: DeserializeOwned>(value: &[u8]) -> bool {
 
 fn packed_fields(value: &[u8]) -> Option<Fields> {
     codec::decode_compressed(value).ok().map(names_in::<IgnoredAny>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::undo::undo_stack::{ChangeId, Step};
+    use crate::history::{EntryBody, EntryKey, FeedKey, Flag, Flags, IndexRow};
+    use crate::io::store::chunks::{BodyChunk, BodySlot};
+
+    #[test]
+    fn what_a_page_belongs_to_is_told_by_its_records() {
+        let keys = vec![EntryKey { feed: FeedKey(1), seq: 3 }];
+        let step = Step::Marked { flag: Flag::Read, value: true, keys };
+        let saved = SavedStep { id: ChangeId(9), at: chrono::DateTime::UNIX_EPOCH, step };
+        let place = vec![(3_u32, ReadingPosition { offset: 7, of: 1000 })];
+        let row = IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) };
+        let text: BodyChunk = vec![BodySlot::Here(EntryBody::default())];
+        let hits: Vec<BTreeSet<u32>> =
+            (1..40).map(|hits| (0..hits).map(|seq| seq * 70_000).collect()).collect();
+        let mut cases: Vec<(&[u8], usize, Vec<u8>)> = vec![
+            (b"undo", 8, codec::encode_compressed(&saved).unwrap()),
+            (b"places", 4, codec::encode(&place).unwrap()),
+            (b"bodies", 8, codec::encode_compressed(&text).unwrap()),
+            (b"feeds", 4, codec::encode(&SubscriptionRecord::default()).unwrap()),
+        ];
+        cases.extend((1..40).map(|rows| (&b"index"[..], 8, codec::encode_rows(&vec![row; rows]))));
+        cases.extend(
+            hits.iter().map(|hits| (&b"rulings"[..], 8, codec::encode_compressed(hits).unwrap())),
+        );
+        for (number, (tree, length, value)) in (1_u64..).zip(cases) {
+            let content = Content::Records(BTreeMap::from([(vec![1; length], value)]));
+            let page = Page { content, ..Page::default() };
+            assert_eq!(guess_trees(&[(number, page)]), [(number, tree)]);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::log_scan::{Kind, LEFT_BEHIND, LogFiles, LogScan, Message};
+use super::log_scan::{Kind, LogFiles, LogScan, Message};
 use super::pages::{Change, Content, Page, read_names};
 
 /// The page that names the trees.
@@ -179,23 +179,24 @@ impl<'a> Pages<'a> {
     /// Pages that no tree is known of, and what stands in them now, or stood in them last.
     pub(super) fn strays(&self, trees: &BTreeMap<u64, &[u8]>) -> Vec<(u64, Page)> {
         let strays = self.versions.iter().filter(|(page, _)| !trees.contains_key(page));
-        let known = strays.filter_map(|(page, versions)| {
+        let known = strays.map(|(page, versions)| {
             let current = versions.iter().filter(|version| version.is_current);
             let mut newest = current.chain(versions);
             let loaded = newest.find_map(|version| self.load(version));
-            Some((*page, loaded.or_else(|| self.load_left_behind(*page))?))
+            (*page, loaded.unwrap_or_else(|| self.load_changes(versions)))
         });
         known.collect()
     }
 
-    /// A change that was left behind, as a page that leaves nothing out of its keys.
-    fn load_left_behind(&self, page: u64) -> Option<Page> {
-        let versions = self.versions.get(&page).filter(|_| page >= LEFT_BEHIND)?;
-        let mut left = Page::default();
-        for message in versions.iter().flat_map(|version| &version.changes) {
-            left.apply(self.change(message)?);
+    /// What changed a page of which nothing else is known, as though it left nothing out of its keys.
+    fn load_changes(&self, versions: &[Version]) -> Page {
+        let mut page = Page::default();
+        for message in versions.iter().rev().flat_map(|version| &version.changes) {
+            if let Some(change) = self.change(message) {
+                page.apply(change);
+            }
         }
-        Some(left)
+        page
     }
 }
 
@@ -214,7 +215,9 @@ fn neighbours(page: Page) -> Vec<u64> {
 fn note_lost(known: &mut [Version], written: Option<u64>) -> bool {
     let newest = known.iter().map(Version::since).max();
     let lost = written.filter(|written| newest.is_some_and(|newest| newest < *written));
-    known.iter_mut().for_each(|version| version.lost_at = lost);
+    for version in known {
+        version.lost_at = lost;
+    }
     // Where nothing but changes is known, what other pages say of it decides.
     lost.is_some() && newest > Some(0)
 }

@@ -1,5 +1,6 @@
 //! The keys of changed records: sled leaves out of each what all keys of its page begin with, and does not write how much that is.
 
+use super::stray_pages::FACTS;
 use crate::history::ArchiveNode;
 use crate::io::codec;
 use crate::io::store::chunks::are_texts;
@@ -19,8 +20,8 @@ const fn key_lengths(tree: &[u8]) -> &'static [usize] {
     }
 }
 
-/// The key of a changed record of a tree that ends so; `None`: that cannot be told. `lo`: the first key of its page, of which
-/// `left_out` bytes are left out of each key, if that is known. `value`: `None`, if the record was removed.
+/// The key of a changed record of a tree that ends so; `None`: that cannot be told. `lo`: the first key of its page, or nothing
+/// where that is not known, of which `left_out` bytes are left out of each key, if that is known. `value`: `None`, if the record was removed.
 pub(super) fn whole_key(
     tree: &[u8],
     lo: &[u8],
@@ -51,8 +52,8 @@ pub(super) fn whole_key(
             });
             named.or(usual)
         }
-        // Nothing is left out of the keys of the first page.
-        _ if lengths.is_empty() && lo.is_empty() => with(0),
+        // None of the facts ends as another one.
+        (b"about", _) => usual.or_else(|| with(0).filter(|key| FACTS.contains(&key.as_slice()))),
         _ if lengths.len() == 1 => usual.or_else(|| others().next()),
         _ => usual,
     }
@@ -75,7 +76,8 @@ mod tests {
         assert_eq!(key(Some(4), &[10]), expected);
         assert_eq!(key(None, &[8]), None, "it is of no such page");
         assert_eq!(whole_key(b"about", b"", None, b"salt", None), Some(b"salt".to_vec()));
-        assert_eq!(whole_key(b"about", b"m", None, b"salt", None), None);
+        assert_eq!(whole_key(b"about", b"", None, b"alt", None), None);
+        assert_eq!(whole_key(b"about", b"t", None, b"salt", None), None);
     }
 
     #[test]
