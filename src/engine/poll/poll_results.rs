@@ -8,6 +8,8 @@ use crate::history::FeedKey;
 
 /// Results kept for whoever asked; the oldest go first.
 const RESULTS_MAX: usize = 20_000;
+/// Of those, the ones that are kept from one run to the next: whoever looks on takes them at once, and every command has a copy.
+const KEPT_RESULTS_MAX: usize = 4096;
 
 /// The polls since the program was last at rest.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -71,7 +73,8 @@ impl PollRun {
 
     /// Begins a new run; the results of the one before are kept.
     pub fn begin_anew(&mut self) {
-        let results = std::mem::take(&mut self.results);
+        let mut results = std::mem::take(&mut self.results);
+        results.drain(..results.len().saturating_sub(KEPT_RESULTS_MAX));
         *self = Self { results, noted: self.noted, ..Self::default() };
     }
 
@@ -163,5 +166,21 @@ mod tests {
         run.forget(FeedKey(2));
         run.end_poll(FeedKey(2));
         assert_eq!(counts(&run), (1, 1));
+    }
+
+    #[test]
+    fn a_program_that_polls_for_long_keeps_the_last_results_alone() {
+        let mut run = PollRun::default();
+        for number in 0..3 * u32::try_from(KEPT_RESULTS_MAX).unwrap() {
+            run.begin_anew();
+            let result = PollResult {
+                new: number,
+                ..PollResult::empty(FeedKey(1), PollOutcome::Read, None)
+            };
+            run.note(result);
+        }
+        assert!(run.results.len() <= KEPT_RESULTS_MAX + 1);
+        assert_eq!(run.since(run.noted - 2).map(|result| result.new + 1).max(), Some(3 * 4096));
+        assert_eq!(run.since(run.noted - 2).count(), 2);
     }
 }
