@@ -186,14 +186,15 @@ pub fn show_address(
         let windows = subscription.history.windows.clone();
         let from = changed.take_back(subscription);
         let remembered = subscription.history.windows != windows;
-        let state = subscription.state.clone();
         follow_answer(engine, feed, &changed.reversed());
         move_waiting(engine, feed, &from);
         rate_limits::heed_host(engine, now, feed);
         plans::replan(engine, feed, now);
         engine.tell(Event::FeedsChanged);
         // They are written apart from the record, and may have been although that was not.
-        let mut effects = vec![Effect::store(Job::SaveState(feed, state))];
+        let state = engine.feeds.get(&feed).map(|subscription| subscription.state.clone());
+        let saved = state.map(|state| Effect::store(Job::SaveState(feed, state)));
+        let mut effects = Vec::from_iter(saved);
         if remembered && !engine.backfills.contains_key(&feed) {
             effects.extend(write_record(engine, feed));
         }
