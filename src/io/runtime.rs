@@ -12,9 +12,9 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch};
-use super::config::credentials_file;
 use super::headless::Headless;
 use super::log::{log_effect, log_input};
+use super::moved_logins::move_logins;
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
@@ -23,7 +23,6 @@ use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
-use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
@@ -81,33 +80,6 @@ pub enum StartError {
     /// The HTTP client, a thread or the terminal.
     #[error("{0}")]
     System(String),
-}
-
-/// Moves logins that stand within stored addresses to the file of credentials: earlier versions kept them there.
-fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreError> {
-    let network = &mut settings.network;
-    let Some(file) = network.credentials_file.clone().filter(|_| store.has_logins()) else {
-        return Ok(());
-    };
-    let mut moved = Vec::new();
-    for (feed, mut record) in store.records()? {
-        let Some(split) = split_login(&record.url) else { continue };
-        let new = add_login(network, &split);
-        if new.is_some_and(|login| credentials_file::keep(&file, &login).is_err()) {
-            continue;
-        }
-        record.url = split.address;
-        for former in &mut record.former {
-            former.url =
-                split_login(&former.url).map_or_else(|| former.url.clone(), |it| it.address);
-        }
-        moved.push((feed, record));
-    }
-    if moved.is_empty() {
-        return Ok(());
-    }
-    store.save_records(&moved)?;
-    store.sync()
 }
 
 /// What the store holds, as an engine; and a sentence for each subscription that cannot be read completely.

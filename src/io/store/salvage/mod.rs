@@ -18,6 +18,7 @@ mod whole_keys;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use chrono::NaiveDate;
 #[cfg(any(test, fuzzing))]
 pub(super) use fuzzed_files::{check_files, example_files};
 pub(super) use inspection::{Finding, inspect, prepare};
@@ -25,6 +26,7 @@ use log_scan::LogFiles;
 use trees::Pages;
 
 use super::error::StoreError;
+use super::upkeep::daily_backup::{self, LAST_BACKUP};
 use super::upkeep::newest_backup::READERS_FACTS;
 use crate::io::codec;
 
@@ -46,11 +48,15 @@ pub(super) struct Salvaged {
     pub(super) gaps: u64,
     /// Something is missing, or may be.
     pub(super) is_partial: bool,
+    /// The day of the last daily backup that the files know of, and a place of the endless log: what was said behind it was said after
+    /// that backup was made.
+    pub(super) backed_up: Option<(NaiveDate, u64)>,
 }
 
-/// Takes the tree, the key and the value of a record, and whether it is of an earlier state of the files.
+/// Takes the tree, the key and the value of a record; and, if that is of an earlier state of the files, the place of the endless log
+/// that says it.
 pub(super) type PutSalvaged<'a> =
-    dyn FnMut(&[u8], &[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
+    dyn FnMut(&[u8], &[u8], &[u8], Option<u64>) -> Result<(), StoreError> + 'a;
 
 /// Tells every record of the files that passes its checksums, with its tree.
 pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvaged, StoreError> {
@@ -70,7 +76,7 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
         Salvaged { is_partial: scan.is_damaged || pages.is_damaged, ..Salvaged::default() };
     for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
         let (mut records, mut unsound) = (0_u64, 0_u64);
-        let told = pages.read_records(own, tree, &mut |key, value, is_earlier| {
+        let told = pages.read_records(own, tree, &mut |key, value, earlier| {
             // Most facts have no checksum of their own.
             let is_sealed = tree.as_slice() != ABOUT || READERS_FACTS.contains(&key);
             if is_sealed && !codec::is_sound(value) {
@@ -78,13 +84,17 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
                 return Ok(());
             }
             records = records.saturating_add(1);
-            put(tree, key, value, is_earlier)
+            put(tree, key, value, earlier)
         })?;
         salvaged.records = salvaged.records.saturating_add(records);
         salvaged.older = salvaged.older.saturating_add(told.older);
         salvaged.unsound = salvaged.unsound.saturating_add(unsound);
         salvaged.gaps = salvaged.gaps.saturating_add(told.gaps);
         salvaged.is_partial |= told.gaps > 0 || unsound > 0;
+    }
+    if let Some(own) = of_tree.get(ABOUT) {
+        let said = pages.last_value(own, ABOUT, LAST_BACKUP);
+        salvaged.backed_up = said.and_then(|(day, lsn)| Some((daily_backup::read_day(&day)?, lsn)));
     }
     // Every store has its facts and its feeds.
     let has = |name: &[u8]| pages.names().any(|known| known == name);

@@ -10,8 +10,8 @@ use super::trees::{Pages, Version};
 use super::whole_keys::whole_key;
 use crate::io::store::error::StoreError;
 
-/// Takes the key and the value of a record, and whether it is of an earlier state of its page.
-pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8], bool) -> Result<(), StoreError> + 'a;
+/// Takes the key and the value of a record; and, if that is of an earlier state of its page, the place of the endless log that says it.
+pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8], Option<u64>) -> Result<(), StoreError> + 'a;
 
 /// What is told of one tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,6 +40,13 @@ enum Said {
     One { lo: Rc<[u8]>, left_out: Option<usize> },
 }
 
+impl State<'_> {
+    /// Where the endless log says it, if it is an earlier state.
+    fn earlier(&self) -> Option<u64> {
+        self.is_earlier.then_some(self.message.lsn)
+    }
+}
+
 /// The keys of a tree of which something is known, and what was told.
 #[derive(Default)]
 struct Known {
@@ -57,12 +64,7 @@ impl Pages<'_> {
         tree: &[u8],
         put: &mut PutRecord<'_>,
     ) -> Result<TreeTold, StoreError> {
-        let mut states: Vec<State<'_>> = Vec::new();
-        for page in pages {
-            for version in self.versions.get(page).map_or(&[][..], Vec::as_slice) {
-                self.add_states(*page, version, &mut states);
-            }
-        }
+        let mut states = self.states(pages);
         // What is known to be the newest state first, and then the last before it; a page that is being merged has its records in
         // the one before.
         states
@@ -82,12 +84,62 @@ impl Pages<'_> {
                     let name = |end: &[u8], value: Option<&[u8]>| {
                         whole_key(tree, lo, *left_out, end, value)
                     };
-                    known.tell_change(change, name, state.is_earlier, put)?;
+                    known.tell_change(change, name, state.earlier(), put)?;
                 }
             }
         }
         known.told.gaps = gaps.unwrap_or_else(|| known.pages.gaps()) as u64;
         Ok(known.told)
+    }
+
+    /// The last value that is known of a record of some pages, which are those of a tree, and the first place of the endless log that
+    /// says it.
+    pub(super) fn last_value(
+        &self,
+        pages: &[u64],
+        tree: &[u8],
+        key: &[u8],
+    ) -> Option<(Vec<u8>, u64)> {
+        let states = self.states(pages);
+        let said = states.iter().filter_map(|state| Some((self.value(state, tree, key)?, state)));
+        let mut values: Vec<(Vec<u8>, u64)> =
+            said.map(|(value, state)| (value, state.message.lsn)).collect();
+        values.sort_by_key(|(_, lsn)| *lsn);
+        let last = values.last()?.0.clone();
+        values.into_iter().find(|(value, _)| *value == last)
+    }
+
+    /// What a state says of one record, if it says that it is there.
+    fn value(&self, state: &State<'_>, tree: &[u8], key: &[u8]) -> Option<Vec<u8>> {
+        match &state.said {
+            Said::All => match self.page(state)?.content {
+                Content::Records(mut records) => records.remove(key),
+                Content::Children(_) => None,
+            },
+            Said::One { lo, left_out } => match self.change(state.message)? {
+                Change::Set(end, value) => {
+                    let whole = whole_key(tree, lo, *left_out, &end, Some(&value))?;
+                    (whole == key).then_some(value)
+                }
+                Change::Remove(_) | Change::Merging | Change::Inner => None,
+            },
+        }
+    }
+
+    /// The page as a message wrote it whole.
+    fn page(&self, state: &State<'_>) -> Option<Page> {
+        self.files.content(state.message).and_then(|bytes| Page::read(&bytes))
+    }
+
+    /// All that is known of the records of some pages.
+    fn states(&self, pages: &[u64]) -> Vec<State<'_>> {
+        let mut states = Vec::new();
+        for page in pages {
+            for version in self.versions.get(page).map_or(&[][..], Vec::as_slice) {
+                self.add_states(*page, version, &mut states);
+            }
+        }
+        states
     }
 
     /// Adds what the messages of a version of a page say of records.
@@ -138,13 +190,12 @@ impl Pages<'_> {
         known: &mut Known,
         put: &mut PutRecord<'_>,
     ) -> Result<(), StoreError> {
-        let read = self.files.content(state.message).and_then(|bytes| Page::read(&bytes));
-        let Some(Page { lo, hi, content: Content::Records(records), .. }) = read else {
+        let Some(Page { lo, hi, content: Content::Records(records), .. }) = self.page(state) else {
             return Ok(());
         };
         if !known.records.contains_all(&lo, &hi) {
             for (key, value) in &records {
-                known.tell(key, Some(value), state.is_earlier, put)?;
+                known.tell(key, Some(value), state.earlier(), put)?;
             }
         }
         known.records.add(&lo, &hi);
@@ -158,7 +209,7 @@ impl Known {
         &mut self,
         change: Option<Change>,
         name: impl Fn(&[u8], Option<&[u8]>) -> Option<Vec<u8>>,
-        is_earlier: bool,
+        earlier: Option<u64>,
         put: &mut PutRecord<'_>,
     ) -> Result<(), StoreError> {
         let (end, value) = match change {
@@ -167,7 +218,7 @@ impl Known {
             Some(Change::Merging | Change::Inner) | None => return Ok(()),
         };
         let Some(key) = name(&end, value.as_deref()) else { return Ok(()) };
-        self.tell(&key, value.as_deref(), is_earlier, put)?;
+        self.tell(&key, value.as_deref(), earlier, put)?;
         self.records.add(&key, &[key.as_slice(), &[0]].concat());
         Ok(())
     }
@@ -177,12 +228,12 @@ impl Known {
         &mut self,
         key: &[u8],
         value: Option<&[u8]>,
-        is_earlier: bool,
+        earlier: Option<u64>,
         put: &mut PutRecord<'_>,
     ) -> Result<(), StoreError> {
         let Some(value) = value.filter(|_| !self.records.contains(key)) else { return Ok(()) };
-        put(key, value, is_earlier)?;
-        self.told.older = self.told.older.saturating_add(u64::from(is_earlier));
+        put(key, value, earlier)?;
+        self.told.older = self.told.older.saturating_add(u64::from(earlier.is_some()));
         Ok(())
     }
 }

@@ -15,10 +15,11 @@ use crate::engine::undo::undo_stack::SavedStep;
 use crate::history::{Counters, HistoryRecord, KeptEntry};
 use crate::io::codec;
 use crate::io::store::chunks::are_texts;
+use crate::io::store::upkeep::daily_backup::LAST_BACKUP;
 use crate::schedule::learning::Publications;
 
 /// The facts that a store holds.
-pub(super) const FACTS: [&[u8]; 9] = [
+pub(super) const FACTS: [&[u8]; 10] = [
     b"salt",
     b"schema",
     b"last_feed",
@@ -28,6 +29,7 @@ pub(super) const FACTS: [&[u8]; 9] = [
     b"texts_measured",
     b"compact_bytes",
     b"texts_lost",
+    LAST_BACKUP,
 ];
 /// A record of fields belongs to the kind that has at least this part of them.
 const FITTING_PERCENT: usize = 80;

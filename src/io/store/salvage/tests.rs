@@ -122,22 +122,20 @@ fn damage_in_the_middle_of_the_log_takes_little_along_and_is_never_made_up() {
     assert!(worst <= 60, "{worst} of {} records", expected.len());
 }
 
-#[test]
-fn what_is_told_of_a_page_whose_newest_state_is_lost_is_told_as_earlier_or_is_true() {
-    let folder = tempfile::tempdir().unwrap();
-    let expected = work(folder.path(), 4, 11);
+/// Damages what pages were when they were written last, one after the other, and hands on what is told then; says of how many.
+fn without_newest_pages(files: &Path, put: &mut PutSalvaged<'_>) -> (usize, Vec<Salvaged>) {
     // It writes a snapshot.
-    drop(db(folder.path()));
-    let written = inspection::pages_in_snapshot(folder.path()).unwrap();
-    let files = LogFiles::open(folder.path()).unwrap();
-    let scan = files.scan().unwrap();
-    let log = folder.path().join("db");
+    drop(db(files));
+    let written = inspection::pages_in_snapshot(files).unwrap();
+    let log_files = LogFiles::open(files).unwrap();
+    let scan = log_files.scan().unwrap();
+    let log = files.join("db");
     let sound = fs::read(&log).unwrap();
-    let (mut earlier, mut hit) = (0, 0);
+    let mut told = Vec::new();
     for message in
         scan.messages.iter().filter(|message| written.get(&message.page) == Some(&message.lsn))
     {
-        let Some(content) = files.content(message).filter(|content| content.len() > 400) else {
+        let Some(content) = log_files.content(message).filter(|content| content.len() > 400) else {
             continue;
         };
         let Some(at) = sound.windows(content.len()).position(|part| part == content) else {
@@ -146,20 +144,68 @@ fn what_is_told_of_a_page_whose_newest_state_is_lost_is_told_as_earlier_or_is_tr
         let mut bytes = sound.clone();
         bytes[at + 50] ^= 1;
         fs::write(&log, bytes).unwrap();
-        hit += 1;
-        let told = salvage(folder.path(), &mut |tree, key, value, is_earlier| {
-            earlier += usize::from(is_earlier);
-            let now = expected.get(&(tree.to_vec(), key.to_vec()));
-            assert!(is_earlier || now.is_some_and(|now| now == value), "{tree:?} {key:?}");
-            Ok(())
-        });
-        let told = told.unwrap();
-        assert!(told.is_partial, "{told:?}");
-        if hit == 12 {
+        told.push(salvage(files, put).unwrap());
+        if told.len() == 12 {
             break;
         }
     }
+    (told.len(), told)
+}
+
+#[test]
+fn what_is_told_of_a_page_whose_newest_state_is_lost_is_told_as_earlier_or_is_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = work(folder.path(), 4, 11);
+    let mut earlier = 0;
+    let (hit, told) = without_newest_pages(folder.path(), &mut |tree, key, value, place| {
+        earlier += usize::from(place.is_some());
+        let now = expected.get(&(tree.to_vec(), key.to_vec()));
+        assert!(place.is_some() || now.is_some_and(|now| now == value), "{tree:?} {key:?}");
+        Ok(())
+    });
+    assert!(told.iter().all(|told| told.is_partial), "{told:?}");
     assert!(hit > 3 && earlier > 0, "{hit} {earlier}");
+}
+
+#[test]
+fn what_the_log_says_behind_a_backup_is_no_older_than_the_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    // What each record was, in turn, and how often it was written before the backup.
+    let mut values: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
+    let mut backed_up: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    let backups = [(0, "2026-02-01"), (3, "2026-02-02")];
+    let mut chance = Chance(3);
+    for session in 0..5_u32 {
+        let db = db(folder.path());
+        let feeds = db.open_tree(b"feeds").unwrap();
+        for number in 0..300_u32 {
+            let key = u32::try_from(chance.below(400)).unwrap().to_be_bytes().to_vec();
+            let value = codec::encode(&format!("{session} {number:0200}")).unwrap();
+            feeds.insert(&key, value.as_slice()).unwrap();
+            values.entry(key).or_default().push(value);
+        }
+        if let Some((_, day)) = backups.iter().find(|(after, _)| *after == session) {
+            db.open_tree(ABOUT).unwrap().insert(LAST_BACKUP, day.as_bytes()).unwrap();
+            backed_up = values.iter().map(|(key, all)| (key.clone(), all.len())).collect();
+        }
+        db.flush().unwrap();
+    }
+    let mut places = Vec::new();
+    let (_, told) = without_newest_pages(folder.path(), &mut |tree, key, value, place| {
+        if let (b"feeds", Some(place)) = (tree, place) {
+            let written = values[key].iter().position(|known| known == value).unwrap() + 1;
+            places.push((place, written < backed_up.get(key).copied().unwrap_or_default()));
+        }
+        Ok(())
+    });
+    let day = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
+    let (known, made) = told.iter().find_map(|told| told.backed_up).unwrap();
+    assert_eq!(known, day);
+    let behind = places.iter().filter(|(place, _)| *place > made);
+    let before = places.iter().filter(|(place, is_older)| *place <= made && *is_older);
+    assert!(before.count() > 0, "nothing older than the backup was found");
+    let is_older: Vec<bool> = behind.map(|(_, is_older)| *is_older).collect();
+    assert!(!is_older.is_empty() && !is_older.contains(&true), "{is_older:?}");
 }
 
 #[test]

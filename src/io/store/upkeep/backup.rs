@@ -49,7 +49,7 @@ pub(in crate::io::store) enum Extent {
     WithoutTexts,
 }
 
-/// A read-only view of the whole store for another thread. It may or may not include what is written meanwhile.
+/// A view of the whole store for another thread. It may or may not include what is written meanwhile.
 #[derive(Debug)]
 pub struct BackupSource {
     db: Db,
@@ -65,6 +65,12 @@ impl BackupSource {
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Backup, StoreError> {
         self.write(to, configuration, Extent::Whole, goes_on)
+    }
+
+    /// Writes a fact about the store.
+    pub(super) fn set_fact(&self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        self.db.open_tree(ABOUT)?.insert(key, value)?;
+        Ok(())
     }
 
     /// Writes a backup. `goes_on` is asked at each record; it is an error if it returns false.
@@ -126,7 +132,7 @@ fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
 }
 
 impl Store {
-    /// Returns a read-only view of the whole store for a backup.
+    /// Returns a view of the whole store for a backup.
     pub fn backup_source(&self) -> BackupSource {
         BackupSource { db: self.db.clone() }
     }

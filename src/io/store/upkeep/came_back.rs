@@ -140,7 +140,14 @@ mod tests {
     #[test]
     fn what_came_back_and_what_did_not_is_told_in_numbers() {
         let day = NaiveDate::from_ymd_opt(2026, 2, 2);
-        let salvaged = Salvaged { records: 40, older: 1, unsound: 2, gaps: 3, is_partial: true };
+        let salvaged = Salvaged {
+            records: 40,
+            older: 1,
+            unsound: 2,
+            gaps: 3,
+            is_partial: true,
+            backed_up: None,
+        };
         let came_back = CameBack { salvaged, feeds: 7, backup: day.map(|day| (day, 5)) };
         assert_eq!(
             came_back.words("why", Path::new("/there")),

@@ -65,8 +65,8 @@ impl BackedUp {
 
 /// What is kept of a record of which nothing but an earlier state was `found`, if a backup has it too; `None`: what was found.
 ///
-/// When the earlier state was written is not known. Where it says by itself that it is the later one it stays, else the backup
-/// goes before it; entries stay from either.
+/// Whether the earlier state was written before the backup or behind it is not known. Where it says by itself that it is the later
+/// one it stays, else the backup goes before it; entries stay from either.
 pub(super) fn later_record(
     tree: &[u8],
     key: &[u8],

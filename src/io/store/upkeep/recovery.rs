@@ -1,7 +1,7 @@
 //! Recovers a store whose files are damaged: everything in them that is sound is copied into a fresh store, and what is
 //! missing then comes from the newest daily backup. The damaged files are kept beside it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -26,8 +26,8 @@ const FEEDS: &[u8] = b"feeds";
 /// What is not filled from a backup: a change that was taken back meanwhile would be there again.
 const NOT_FILLED: &[u8] = b"undo";
 
-/// Trees and keys of records.
-type RecordNames = BTreeSet<RecordName>;
+/// Records of which nothing but an earlier state was found, and the place of the endless log that says it.
+type EarlierRecords = BTreeMap<RecordName, u64>;
 
 impl Store {
     /// Opens the store. If its files are damaged, what is sound in them is copied into a new one; the returned sentence
@@ -130,16 +130,14 @@ fn copy_sound(
 ) -> Result<Option<(FreshStore, CameBack)>, StoreError> {
     let mut fresh = FreshStore::begin(data)?;
     let mut came_back = CameBack::default();
-    let (mut tree, mut feeds, mut earlier) = (Vec::new(), 0_u64, RecordNames::new());
-    came_back.salvaged = salvage(&data.join("store"), &mut |name, key, value, is_earlier| {
+    let (mut tree, mut feeds, mut earlier) = (Vec::new(), 0_u64, EarlierRecords::new());
+    came_back.salvaged = salvage(&data.join("store"), &mut |name, key, value, place| {
         if tree != name {
             fresh.tree(name)?;
             tree = name.to_vec();
         }
         feeds = feeds.saturating_add(u64::from(name == FEEDS));
-        if is_earlier {
-            earlier.insert((name.to_vec(), key.to_vec()));
-        }
+        earlier.extend(place.map(|place| ((name.to_vec(), key.to_vec()), place)));
         fresh.put(key, value)
     })?;
     came_back.feeds = feeds;
@@ -149,6 +147,9 @@ fn copy_sound(
             let sound = File::open(&daily.path)
                 .is_ok_and(|file| read_backup(file, &mut |_| Ok(())).is_ok());
             if sound {
+                // What was said after the backup was made is later than what it says.
+                let made = came_back.salvaged.backed_up.filter(|(day, _)| *day == daily.day);
+                earlier.retain(|_, place| made.is_none_or(|(_, made)| *place < made));
                 fill(&mut fresh, &daily, &earlier, &mut came_back)?;
                 break;
             }
@@ -168,7 +169,7 @@ fn copy_sound(
 fn fill(
     fresh: &mut FreshStore,
     daily: &Daily,
-    earlier: &RecordNames,
+    earlier: &EarlierRecords,
     came_back: &mut CameBack,
 ) -> Result<(), StoreError> {
     let file = File::open(&daily.path).map_err(|error| StoreError::Backup(system_words(&error)))?;
@@ -205,9 +206,9 @@ fn of_earlier(
     tree: &[u8],
     key: &[u8],
     backed_up: &[u8],
-    earlier: &RecordNames,
+    earlier: &EarlierRecords,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    if !earlier.contains(&(tree.to_vec(), key.to_vec())) {
+    if !earlier.contains_key(&(tree.to_vec(), key.to_vec())) {
         return Ok(None);
     }
     let found = fresh.get(key)?;
