@@ -95,8 +95,10 @@ impl Windows {
     }
 
     pub(super) fn remember(&mut self, document: &FeedDocument, fetched_at: DateTime<Utc>) {
-        let window = window_ids(document);
+        let mut window = window_ids(document);
         if self.past.last() != Some(&window) {
+            // Of every feed some are in memory: they take no more room than they need.
+            window.shrink_to_fit();
             self.past.push(window);
             let surplus = self.past.len().saturating_sub(WINDOWS);
             self.past.drain(..surplus);

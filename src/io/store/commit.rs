@@ -146,7 +146,12 @@ impl Store {
 
     /// Returns the rows of a feed as they are after a merge.
     fn rows_after(&mut self, feed: FeedKey, merged: &Merged) -> Result<Vec<IndexRow>, StoreError> {
-        let mut rows = self.rows_of(feed)?.clone();
+        let known = self.rows_of(feed)?;
+        // They stay in memory: they take no more room than they need.
+        let last = merged.entries.keys().next_back();
+        let count = last.map_or(0, |&seq| (seq as usize).saturating_add(1));
+        let mut rows = Vec::with_capacity(count.max(known.len()));
+        rows.extend_from_slice(known);
         for (&seq, entry) in &merged.entries {
             match rows.get_mut(seq as usize) {
                 Some(row) => *row = entry.row,

@@ -29,7 +29,7 @@ use crate::engine::feeds::typed_logins::split_login;
 use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
 
 /// Size of sled's page cache, on disk; in memory its pages take twice that. The default of 1 GiB uses half a gigabyte under a large load.
-const CACHE_BYTES: u64 = 8 * 1024 * 1024;
+const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 /// Bytes that sled allocates on disk at a time.
 const SEGMENT_BYTES: u64 = 512 * 1024;
 /// The key of the salt that spreads the polls of this installation (SPEC A.7).
