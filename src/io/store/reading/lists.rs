@@ -1,5 +1,7 @@
 //! Lists of entries: their order, and the rows around a place.
 
+use std::cmp::Reverse;
+
 use chrono::{DateTime, Utc};
 
 use crate::engine::entries::rows::{
@@ -122,14 +124,12 @@ impl Store {
             return self.ordered_search(matching, query);
         }
         let since = query.since.map(|instant| instant.timestamp());
-        let gaps = query.gaps.iter();
-        let gap = |mark: &GapMark| (mark.listed.timestamp(), RowKey::Gap(mark.feed, mark.gap));
         let feeds = self.feeds_in(&query.scope, query.show, query.keep.is_empty())?;
-        let mut order: Vec<(i64, RowKey)> = gaps.map(gap).collect();
+        let mut entries: Vec<(i64, EntryKey)> = Vec::new();
         if query.show == Show::All {
             // Of the longest lists nothing is left behind by growing.
             let mut count = |feed| self.rows_of(feed).map_or(0, |rows| rows.len());
-            order.reserve_exact(feeds.iter().map(|&feed| count(feed)).sum());
+            entries.reserve_exact(feeds.iter().map(|&feed| count(feed)).sum());
         }
         for feed in feeds {
             // A feed whose index is damaged must not take the other feeds' entries out of the list.
@@ -138,17 +138,16 @@ impl Store {
                 let key = EntryKey { feed, seq };
                 let young = since.is_none_or(|since| row.listed >= since);
                 if (query.show.takes(row.flags) && young) || query.keep.contains(&key) {
-                    order.push((row.listed, RowKey::Entry(key)));
+                    entries.push((row.listed, key));
                 }
             }
         }
-        // Of one date the entry seen first stands first: feeds list their newest first.
-        order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        entries.sort_unstable_by_key(|&(listed, key)| place_of_entry(listed, key));
+        let mut order = with_gaps(&entries, &query.gaps);
         if query.order == RowOrder::OldestFirst {
             order.reverse();
         }
-        // It stays as long as the list is shown: a copy takes no more room than it needs.
-        Ok(order.iter().map(|&(_, key)| key).collect())
+        Ok(order)
     }
 
     /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
@@ -280,5 +279,76 @@ impl Store {
             sum = sum.saturating_add(u32::try_from(young.count()).unwrap_or(u32::MAX));
         }
         Ok(sum)
+    }
+}
+
+/// The place of an entry in a list, newest first. Of one date the entry seen first stands first: feeds list their newest first. One
+/// number is compared faster than three, and there may be hundreds of thousands of them.
+fn place_of_entry(listed: i64, key: EntryKey) -> u128 {
+    let age = i64::MAX.abs_diff(listed);
+    u128::from(age) << 64 | u128::from(key.feed.0) << 32 | u128::from(key.seq)
+}
+
+/// A list of sorted entries with gaps among them; of one date a gap comes after all entries.
+fn with_gaps(entries: &[(i64, EntryKey)], gaps: &[GapMark]) -> Vec<RowKey> {
+    let mut gaps: Vec<&GapMark> = gaps.iter().collect();
+    gaps.sort_unstable_by_key(|mark| (Reverse(mark.listed.timestamp()), mark.feed, mark.gap));
+    // It stays as long as the list is shown: it takes no more room than it needs.
+    let mut order = Vec::with_capacity(entries.len().saturating_add(gaps.len()));
+    let mut rest = entries;
+    for mark in gaps {
+        let listed = mark.listed.timestamp();
+        let (before, behind) = rest.split_at(rest.partition_point(|(date, _)| *date >= listed));
+        order.extend(before.iter().map(|&(_, key)| RowKey::Entry(key)));
+        order.push(RowKey::Gap(mark.feed, mark.gap));
+        rest = behind;
+    }
+    order.extend(rest.iter().map(|&(_, key)| RowKey::Entry(key)));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_listed_newest_first_and_of_one_date_in_order_before_gaps() {
+        let entry = |feed, seq| EntryKey { feed: FeedKey(feed), seq };
+        let mut entries = [
+            (5, entry(2, 0)),
+            (-7, entry(1, 0)),
+            (9, entry(1, 1)),
+            (5, entry(1, 2)),
+            (5, entry(2, 1)),
+            (i64::MIN, entry(1, 3)),
+            (i64::MAX, entry(9, 9)),
+        ];
+        entries.sort_unstable_by_key(|&(listed, key)| place_of_entry(listed, key));
+        let gap = |feed, gap, listed| {
+            let listed = DateTime::from_timestamp(listed, 999).unwrap();
+            GapMark { feed: FeedKey(feed), gap: GapKey(gap), listed }
+        };
+        let gaps = [gap(2, 1, 5), gap(1, 8, 5), gap(1, 2, -100), gap(3, 3, 7)];
+        let numbers = |key: &RowKey| match *key {
+            RowKey::Entry(key) => (key.feed.0, u64::from(key.seq)),
+            RowKey::Gap(feed, gap) => (feed.0, gap.0),
+        };
+        let order: Vec<_> = with_gaps(&entries, &gaps).iter().map(numbers).collect();
+        assert_eq!(
+            order,
+            [
+                (9, 9),
+                (1, 1),
+                (3, 3),
+                (1, 2),
+                (2, 0),
+                (2, 1),
+                (1, 8),
+                (2, 1),
+                (1, 0),
+                (1, 2),
+                (1, 3)
+            ]
+        );
     }
 }
