@@ -1,54 +1,75 @@
-//! The `backissue` binary: everything is in the library's `cli`, but for what it asks of its allocator.
+//! The `backissue` binary: everything is in the library's `cli`, but for what it asks of the system's allocator.
 
 use std::process::ExitCode;
 
-use libmimalloc_sys::{mi_option_set, mi_option_t};
-
-/// It gives back what a poll of all feeds needed for a moment; the system's keeps most of it, once for each thread.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// For how many milliseconds the allocator keeps what was freed: `mi_option_purge_delay` of its `mimalloc.h`, which the crate does not
-/// name.
-const PURGE_DELAY: mi_option_t = 15;
-
 fn main() -> ExitCode {
-    give_back_at_once();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        allocator::keep_together();
+        backissue::io::system::memory::set_give_back(allocator::give_back);
+    }
     backissue::cli::main()
 }
 
-/// Has the allocator give back at once what is freed. By itself it waits for a second, and what is freed by one thread while another
-/// one gives back is left out for good: a reader that polled all day would hold more and more.
-#[expect(unsafe_code, reason = "the crate has no other way to set an option of the allocator")]
-fn give_back_at_once() {
-    // SAFETY: it stores a number in a table of the allocator, and no other thread runs yet.
-    unsafe { mi_option_set(PURGE_DELAY, 0) }
-}
+/// The allocator of glibc. By itself it has a part for nearly every thread and keeps what is freed in each of them: a reader that polls
+/// all day holds three times what it uses.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod allocator {
+    /// Blocks of this size and above are asked of the system one by one, and go back to it when they are freed, bytes.
+    const OWN_BLOCK: libc::c_int = 64 * 1024;
 
-#[cfg(test)]
-mod tests {
-    use std::hint::black_box;
-
-    use super::give_back_at_once;
-
-    /// Memory of the process's own, bytes; only Linux says it.
-    fn held() -> Option<usize> {
-        let status = std::fs::read_to_string("/proc/self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
-        Some(line.split_whitespace().next()?.parse::<usize>().ok()? * 1024)
+    /// Has all threads share one part, and large blocks go back as soon as they are freed.
+    #[expect(unsafe_code, reason = "there is no other way to set an option of the allocator")]
+    pub(super) fn keep_together() {
+        // SAFETY: it stores numbers among the settings of the allocator, and no other thread runs yet.
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_BLOCK);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, OWN_BLOCK);
+        }
     }
 
-    #[test]
-    fn what_is_freed_is_given_back_at_once() {
-        const BLOCK: usize = 256 * 1024;
-        const BLOCKS: usize = 256;
-        give_back_at_once();
-        let Some(before) = held() else { return };
-        let blocks: Vec<Vec<u8>> = (0..BLOCKS).map(|_| black_box(vec![1; BLOCK])).collect();
-        let full = held().unwrap();
-        assert!(full > before + BLOCK * BLOCKS / 2, "{before} {full}");
-        drop(black_box(blocks));
-        let after = held().unwrap();
-        assert!(after < before + BLOCK * BLOCKS / 8, "{before} {full} {after}");
+    /// Gives the pages back in which nothing is used.
+    #[expect(unsafe_code, reason = "there is no other way to tell the allocator")]
+    pub(super) fn give_back() {
+        // SAFETY: it may be called at any time, and by any thread; it takes the allocator's own lock.
+        unsafe {
+            libc::malloc_trim(0);
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::hint::black_box;
+
+        use super::{give_back, keep_together};
+
+        /// Memory of the process's own, bytes.
+        fn held() -> usize {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+            line.split_whitespace().next().unwrap().parse::<usize>().unwrap() * 1024
+        }
+
+        #[test]
+        fn what_is_freed_is_given_back_also_from_between_what_is_used() {
+            const BLOCK: usize = 1024;
+            const ALL: usize = 64 * 1024 * 1024;
+            keep_together();
+            let before = held();
+            let mut blocks: Vec<Vec<u8>> =
+                (0..ALL / BLOCK).map(|_| black_box(vec![1; BLOCK])).collect();
+            let full = held();
+            assert!(full > before + ALL / 2, "{before} {full}");
+            let mut number = 0;
+            blocks.retain(|_| {
+                number += 1;
+                number % 64 == 0
+            });
+            give_back();
+            let after = held();
+            assert!(after < before + ALL / 4, "{before} {full} {after}");
+            assert_eq!(black_box(blocks).len(), ALL / BLOCK / 64);
+        }
     }
 }

@@ -27,6 +27,7 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
+use crate::io::system::memory::{self, MemoryReturns};
 use crate::io::system::words::system_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -46,6 +47,7 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
+    memory: MemoryReturns,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
     /// Where other hands' visits go in.
@@ -143,6 +145,7 @@ impl<P: Program> Runtime<P> {
             sender,
             inputs,
             watch: SleepWatch::start(),
+            memory: MemoryReturns::new(clock::instant()),
             external_runs: VecDeque::new(),
             visitors,
             visits,
@@ -270,6 +273,8 @@ impl<P: Program> Runtime<P> {
         let now = clock::precise_now();
         let pause = self.program.engine().next_wake(now).signed_duration_since(now);
         let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
+        let rest = self.memory.due().map(|due| due.saturating_duration_since(clock::instant()));
+        let pause = rest.map_or(pause, |rest| rest.min(pause));
         tokio::select! {
             biased;
             input = self.inputs.recv() => {
@@ -292,6 +297,12 @@ impl<P: Program> Runtime<P> {
         let mut effects = Vec::new();
         let input = input.into();
         log_input(&input);
+        if !matches!(input, ScreenInput::Engine(Input::Tick)) {
+            self.memory.note_work();
+        }
+        if self.memory.is_time(clock::instant()) {
+            memory::give_back();
+        }
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
         }
