@@ -5,6 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::schema::{
@@ -123,6 +124,7 @@ pub struct SearchIndex {
     pub(super) index: Index,
     pub(super) reader: IndexReader,
     pub(super) fields: Fields,
+    files: MmapDirectory,
     folder: PathBuf,
 }
 
@@ -184,7 +186,10 @@ impl SearchIndex {
 
     fn open_there(folder: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        let opened = super::catch_tantivy_panic(|| Ok(Index::open_in_dir(folder)?))?;
+        let (opened, files) = super::catch_tantivy_panic(|| {
+            let files = MmapDirectory::open(folder).map_err(TantivyError::from)?;
+            Ok((Index::open(files.clone())?, files))
+        })?;
         if opened.schema() != schema {
             return Err(IndexError::Unusable("it has another form".into()));
         }
@@ -192,12 +197,15 @@ impl SearchIndex {
         let reader = super::catch_tantivy_panic(|| {
             Ok(opened.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?)
         })?;
-        Ok(Self { index: opened, reader, fields, folder: folder.into() })
+        Ok(Self { index: opened, reader, fields, files, folder: folder.into() })
     }
 
     /// Makes searches see what was committed.
     pub(super) fn refresh(&self) -> Result<(), IndexError> {
-        Ok(self.reader.reload()?)
+        self.reader.reload()?;
+        // Of every file that it ever opened tantivy keeps the name, and some memory, until it is asked which are open.
+        drop(self.files.get_cache_info());
+        Ok(())
     }
 
     /// Returns the stamps of all entries, by entry number; 0: not indexed.
