@@ -14,7 +14,7 @@ pub(super) struct Placed<'a> {
     pub cell: &'a Cell,
     pub row: usize,
     pub column: usize,
-    /// Number of columns that it covers.
+    /// Number of columns that it has in its row: fewer than were asked for where a cell of a row above stands in the way.
     pub columns: usize,
 }
 
@@ -46,7 +46,9 @@ impl<'a> Grid<'a> {
                 for line in slots.iter_mut().skip(row).take(cell.rows) {
                     cover(line, column, cell.columns, placed.len());
                 }
-                placed.push(Placed { cell, row, column, columns: cell.columns });
+                let line = slots.get(row).map_or(&[][..], Vec::as_slice);
+                let own = line.iter().skip(column).take_while(|slot| **slot == Some(placed.len()));
+                placed.push(Placed { cell, row, column, columns: own.count().max(1) });
                 column += cell.columns;
             }
         }

@@ -17,10 +17,14 @@ const TEXTS: [&str; 5] = [
      <iframe src=\"https://v.example/1\"></iframe><math><mi>x</mi></math><ruby>漢<rt>kan</rt></ruby>",
 ];
 
+const WIDTHS: [u16; 8] = [1, 2, 7, 20, 39, 80, 200, 1000];
+
 fn check(bytes: &[u8], number: usize) {
+    check_at(bytes, number, WIDTHS[number % WIDTHS.len()]);
+}
+
+fn check_at(bytes: &[u8], number: usize, width: u16) {
     let html = String::from_utf8_lossy(bytes).into_owned();
-    let widths = [1, 2, 7, 20, 39, 80, 200, 1000];
-    let width = widths[number % widths.len()];
     let work = RenderWork {
         key: EntryKey { feed: FeedKey(1), seq: 0 },
         source: Default::default(),
@@ -38,6 +42,20 @@ fn check(bytes: &[u8], number: usize) {
         assert!(fits, "{} columns of {width}: {text:?}", text.width());
     }
     assert_eq!(rendered, lay_out(&work), "two answers");
+}
+
+/// Found by longer runs.
+const FOUND: [&str; 1] = [
+    "<table><caption>Sums</caption><tr><th colspan=2>a<th rowspan=3>b<tr><td>1tr><th colspan=2>>a<th rowspan=3>b<tr><td>1",
+];
+
+#[test]
+fn what_was_found_once_is_laid_out_within_every_width() {
+    for html in FOUND {
+        for width in 1..=60 {
+            check_at(html.as_bytes(), 1, width);
+        }
+    }
 }
 
 pub fn layout() -> Target {
