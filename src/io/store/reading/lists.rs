@@ -142,12 +142,7 @@ impl Store {
                 }
             }
         }
-        entries.sort_unstable_by_key(|&(listed, key)| place_of_entry(listed, key));
-        let mut order = with_gaps(&entries, &query.gaps);
-        if query.order == RowOrder::OldestFirst {
-            order.reverse();
-        }
-        Ok(order)
+        Ok(in_order(entries, query))
     }
 
     /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
@@ -280,6 +275,16 @@ impl Store {
         }
         Ok(sum)
     }
+}
+
+/// Entries, each with the date that it is listed under, in the order of a list by date, with its gaps among them.
+pub(super) fn in_order(mut entries: Vec<(i64, EntryKey)>, query: &ListQuery) -> Vec<RowKey> {
+    entries.sort_unstable_by_key(|&(listed, key)| place_of_entry(listed, key));
+    let mut order = with_gaps(&entries, &query.gaps);
+    if query.order == RowOrder::OldestFirst {
+        order.reverse();
+    }
+    order
 }
 
 /// The place of an entry in a list, newest first. Of one date the entry seen first stands first: feeds list their newest first. One

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lists::in_order;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::feed::text::{one_line, strip_markup};
@@ -111,15 +112,7 @@ impl Store {
             found.truncate(RANKED_MAX);
             return Ok(found.into_iter().map(|hit| RowKey::Entry(hit.key)).collect());
         }
-        let gaps = query.gaps.iter();
-        let gaps = gaps.map(|mark| (mark.listed.timestamp(), RowKey::Gap(mark.feed, mark.gap)));
-        let mut order: Vec<(i64, RowKey)> =
-            found.into_iter().map(|hit| (hit.listed, RowKey::Entry(hit.key))).chain(gaps).collect();
-        order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        if query.order == RowOrder::OldestFirst {
-            order.reverse();
-        }
-        Ok(order.into_iter().map(|(_, key)| key).collect())
+        Ok(in_order(found.into_iter().map(|hit| (hit.listed, hit.key)).collect(), query))
     }
 
     pub(super) fn unranked(
