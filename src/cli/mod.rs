@@ -126,9 +126,9 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Doctor(args)) => {
             let good = commands::doctor::describe_surroundings(&options);
             let done = if args.repair || args.compact {
-                let borrowed = owner::borrow_store(&options)?;
+                let mut borrowed = owner::borrow_store(&options)?;
                 let done = commands::doctor::check_store(
-                    owner::when_free(|| session::open_store(&options))?,
+                    borrowed.when_free(|| session::open_store(&options))?,
                     &args,
                 )?;
                 drop(borrowed);

@@ -308,31 +308,46 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
     }
 }
 
-/// Gets the store for this process alone, without opening it: it may be damaged. Whoever has it open lets go of it, and
-/// takes it back when what is returned is dropped.
-pub(super) fn borrow_store(options: &Options) -> Result<Option<UnixStream>, Failure> {
-    session::end_when_stopped();
-    let folder = session::data_dir(options)?;
-    loop {
-        match open_or_connect(|| Ok(find_lock(&folder)?))? {
-            Ok(()) => return Ok(None),
-            // It ends by itself.
-            Err(client) if client.owner == OwnerKind::Command => wait_for_end(client)?,
-            Err(client) => match client.take_over(Taker::Command) {
-                Ok(Some(stream)) => return Ok(Some(stream)),
-                Ok(None) => {}
-                Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
-            },
-        }
-    }
+/// What was lent to this process, which needs the store for itself, without opening it: it may be damaged. Whoever let
+/// go of the store takes it back when this is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Borrowed {
+    /// Connections to those who let go of it.
+    lenders: Vec<UnixStream>,
 }
 
-/// Does something with a store that was borrowed; if another command was quicker it is waited for.
-pub(super) fn when_free<T>(work: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
-    loop {
-        match open_or_connect(&work)? {
-            Ok(done) => return Ok(done),
-            Err(client) => wait_for_end(client)?,
+/// Gets the store for this process alone.
+pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
+    session::end_when_stopped();
+    let folder = session::data_dir(options)?;
+    let mut borrowed = Borrowed::default();
+    borrowed.when_free(|| Ok(find_lock(&folder)?))?;
+    Ok(borrowed)
+}
+
+impl Borrowed {
+    /// Does something with the store. Whoever got it meanwhile is waited for, if it ends by itself, and is asked to let
+    /// go of it otherwise: between two steps of a command the store is free, and one that was lent before is taken back
+    /// only a moment after it was given back.
+    pub(super) fn when_free<T>(
+        &mut self,
+        work: impl Fn() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        loop {
+            let client = match open_or_connect(&work)? {
+                Ok(done) => return Ok(done),
+                Err(client) => client,
+            };
+            if client.owner == OwnerKind::Command {
+                wait_for_end(client)?;
+                continue;
+            }
+            match client.take_over(Taker::Command) {
+                Ok(Some(lender)) => self.lenders.push(lender),
+                // It ended.
+                Ok(None) => {}
+                Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
+            }
         }
     }
 }
@@ -340,4 +355,53 @@ pub(super) fn when_free<T>(work: impl Fn() -> Result<T, Failure>) -> Result<T, F
 /// Waits until the process that has the store open ends or lets go of it.
 fn wait_for_end(client: Client) -> Result<(), Failure> {
     client.wait_for_end().map_or(Ok(()), |stream| session::wait_unless_stopped(stream).map(drop))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use super::*;
+    use crate::io::owner::frames::{read_frame, write_frame};
+    use crate::io::owner::messages::ClientMessage;
+
+    /// An owner of the store, as far as what it is asked goes: it lets go of the store when it is asked to.
+    fn answer(listener: &UnixListener, owner: OwnerKind) -> Option<ClientMessage> {
+        let (mut stream, _) = listener.accept().unwrap();
+        let hello: Option<ClientMessage> = read_frame(&mut stream).unwrap();
+        assert!(matches!(hello, Some(ClientMessage::Hello { .. })));
+        write_frame(&mut stream, &OwnerMessage::Welcome { owner, process: 1 }).unwrap();
+        let asked = read_frame(&mut stream).unwrap();
+        if matches!(asked, Some(ClientMessage::TakeOver(_))) {
+            write_frame(&mut stream, &OwnerMessage::Yours).unwrap();
+        }
+        asked
+    }
+
+    #[test]
+    fn whoever_gets_a_borrowed_store_meanwhile_is_asked_for_it_unless_it_ends_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("owner");
+        let listener = UnixListener::bind(&socket).unwrap();
+        // Nobody had it when it was borrowed; then a reader, a command and a service have it, one after the other.
+        let owners = [OwnerKind::Reader, OwnerKind::Command, OwnerKind::Watch];
+        let asked = thread::spawn(move || owners.map(|owner| answer(&listener, owner)));
+        let (mut borrowed, tries) = (Borrowed::default(), Cell::new(0));
+        let work = || {
+            let owner = owners.get(tries.replace(tries.get() + 1));
+            let in_use = owner.map(|_| Failure {
+                in_use: Some(socket.clone()),
+                ..Failure::new("another process has it")
+            });
+            in_use.map_or(Ok("done"), Err)
+        };
+        assert!(matches!(borrowed.when_free(work), Ok("done")));
+        assert_eq!(tries.get(), owners.len() + 1);
+        let take_over = Some(ClientMessage::TakeOver(Taker::Command));
+        let expected = [take_over.clone(), Some(ClientMessage::WaitForEnd), take_over];
+        assert_eq!(asked.join().unwrap(), expected);
+        assert_eq!(borrowed.lenders.len(), 2, "they take it back when this ends");
+    }
 }

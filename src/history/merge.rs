@@ -184,6 +184,21 @@ fn short_content_hash(entry: &Entry) -> u64 {
     u64::try_from(lower).unwrap_or_default()
 }
 
+/// The content hash of an entry's row, made anew of what is kept and of a text: equal, if it is the text of that entry.
+pub fn kept_content_hash(kept: &KeptEntry, text: EntryBody) -> u64 {
+    let kept = kept.clone();
+    short_content_hash(&Entry {
+        title: kept.title,
+        link: kept.link,
+        author: kept.author,
+        summary: text.summary,
+        content: text.content,
+        enclosures: kept.enclosures,
+        categories: kept.categories,
+        ..Entry::default()
+    })
+}
+
 impl Merged {
     fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
         let seen = merging.place.fetched_at;

@@ -62,7 +62,10 @@ pub use gap_wording::GapLines;
 pub use kept::{EntryBody, KeptEntry, listed};
 pub use keys::{EntryKey, FeedKey};
 pub use kind::{DocumentKind, Reached, document_kind};
-pub use merge::{DocumentPlace, Known, KnownEntry, Merged, MergedEntry, Merging, merge, merge_as};
+pub use merge::{
+    DocumentPlace, Known, KnownEntry, Merged, MergedEntry, Merging, kept_content_hash, merge,
+    merge_as,
+};
 pub use node::{ArchiveNode, NodeState, Nodes};
 pub use polled::Polled;
 pub use rank::Rank;

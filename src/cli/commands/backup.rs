@@ -75,9 +75,9 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     open()?;
     let data = session::data_dir(options)?;
     // Whoever has the store open lets go of it until this is done.
-    let borrowed = owner::borrow_store(options)?;
+    let mut borrowed = owner::borrow_store(options)?;
     let aside = format!("store-before-{}", clock::precise_now().format("%Y%m%d-%H%M%S%.3f"));
-    let backup = owner::when_free(|| {
+    let backup = borrowed.when_free(|| {
         Store::restore_backup(&data, open()?, &aside).map_err(|error| {
             if let StoreError::Backup(why) = error {
                 return Failure::new(format!("{} cannot be restored: {why}", path.display()));
@@ -87,7 +87,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     })?;
     // What was indexed before says nothing about these entries; the reader makes it again.
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
-    let feeds = owner::when_free(|| session::open_store(options))?.subscriptions()?.len();
+    let feeds = borrowed.when_free(|| session::open_store(options))?.subscriptions()?.len();
     drop(borrowed);
     console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
     if data.join(&aside).exists() {

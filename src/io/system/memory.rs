@@ -43,9 +43,9 @@ impl MemoryReturns {
         Self { last: now, has_worked: false }
     }
 
-    /// There is work.
-    pub const fn note_work(&mut self) {
-        self.has_worked = true;
+    /// There is work, after which memory is given back where it is known how.
+    pub fn note_work(&mut self) {
+        self.has_worked = GIVE_BACK.get().is_some();
     }
 
     /// When memory is to be given back, if nothing else happens before.
@@ -81,6 +81,7 @@ mod tests {
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut returns = MemoryReturns::new(began);
         assert!(returns.due().is_none() && !returns.is_time(at(60)), "nothing was done");
+        set_give_back(|| {});
         let mut given = Vec::new();
         for second in 61..=100 {
             if second <= 75 {

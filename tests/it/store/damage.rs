@@ -3,6 +3,7 @@
 //! Damage is planted by opening the files with sled itself: the names of the folder, the trees and the schema's
 //! key are the format on disk, which another version of the program has to read too.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use backissue::engine::entries::full_text::FullText;
@@ -244,6 +245,24 @@ fn damaged_filters_and_searches_are_put_back_as_the_newest_backup_has_them() {
         vec![Entry { title: Some("Words of some length".into()), ..entry(90, "x") }],
     );
     assert_eq!(listed(&mut store, Show::Hidden).len(), 1, "they are in force");
+}
+
+#[test]
+fn a_daily_backup_is_noted_in_the_store_where_there_is_room_for_that() {
+    let measures: [(fn(&Path) -> Option<u64>, usize); 2] = [(|_| None, 1), (|_| Some(1000), 0)];
+    for (measure, notes) in measures {
+        let folder = filled();
+        let mut store = open(&folder);
+        store.measure_room_by(measure);
+        store.back_up_daily(DAY).unwrap();
+        drop(store);
+        let found = Cell::new(0);
+        plant_where(folder.path(), "about", |key| {
+            found.set(found.get() + usize::from(key == b"backed_up"));
+            false
+        });
+        assert_eq!(found.get(), notes);
+    }
 }
 
 #[test]

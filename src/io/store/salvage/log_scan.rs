@@ -77,7 +77,7 @@ pub(super) struct Message {
 
 impl Message {
     /// The number of the file of its own in which its content stands.
-    const fn blob(&self) -> Option<u64> {
+    pub(super) const fn blob(&self) -> Option<u64> {
         match self.place {
             Place::Inline { .. } => None,
             Place::Blob(number) => Some(number),

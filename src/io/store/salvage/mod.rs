@@ -7,6 +7,7 @@ mod inspection;
 mod key_ranges;
 mod log_bytes;
 mod log_scan;
+mod lone_texts;
 mod pages;
 mod states;
 mod stray_pages;
@@ -23,6 +24,7 @@ use chrono::NaiveDate;
 pub(super) use fuzzed_files::{check_files, example_files};
 pub(super) use inspection::{Finding, inspect, prepare};
 use log_scan::LogFiles;
+use lone_texts::LoneTexts;
 use trees::Pages;
 
 use super::error::StoreError;
@@ -32,6 +34,8 @@ use crate::io::codec;
 
 /// The tree of facts.
 const ABOUT: &[u8] = b"about";
+/// The tree of texts.
+const TEXTS: &[u8] = b"bodies";
 /// sled's own tree; nothing is in it.
 const DEFAULT_TREE: &[u8] = b"__sled__default";
 
@@ -69,9 +73,12 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
     for (page, tree) in &trees {
         of_tree.entry(tree.to_vec()).or_default().push(*page);
     }
-    for (page, tree) in stray_pages::guess_trees(&pages.strays(&trees)) {
+    let strays = pages.strays(&trees);
+    for (page, tree) in stray_pages::guess_trees(&strays) {
         of_tree.entry(tree.to_vec()).or_default().push(page);
     }
+    let mut lone_texts = LoneTexts::among(&strays);
+    drop(strays);
     let mut salvaged =
         Salvaged { is_partial: scan.is_damaged || pages.is_damaged, ..Salvaged::default() };
     for (tree, own) in of_tree.iter().filter(|(tree, _)| tree.as_slice() != DEFAULT_TREE) {
@@ -83,6 +90,7 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
                 unsound = unsound.saturating_add(1);
                 return Ok(());
             }
+            lone_texts.note(tree, key, value);
             records = records.saturating_add(1);
             put(tree, key, value, earlier)
         })?;
@@ -91,6 +99,11 @@ pub(super) fn salvage(files: &Path, put: &mut PutSalvaged<'_>) -> Result<Salvage
         salvaged.unsound = salvaged.unsound.saturating_add(unsound);
         salvaged.gaps = salvaged.gaps.saturating_add(told.gaps);
         salvaged.is_partial |= told.gaps > 0 || unsound > 0;
+    }
+    for (key, value, lsn) in lone_texts.named() {
+        put(TEXTS, &key, &value, Some(lsn))?;
+        salvaged.records = salvaged.records.saturating_add(1);
+        salvaged.older = salvaged.older.saturating_add(1);
     }
     if let Some(own) = of_tree.get(ABOUT) {
         let said = pages.last_value(own, ABOUT, LAST_BACKUP);

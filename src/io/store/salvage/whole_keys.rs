@@ -3,7 +3,7 @@
 use super::stray_pages::FACTS;
 use crate::history::ArchiveNode;
 use crate::io::codec;
-use crate::io::store::chunks::are_texts;
+use crate::io::store::chunks::{ALONE_KEY, are_texts};
 
 /// Bytes of the number of a feed, with which most keys begin.
 const FEED: usize = 4;
@@ -15,7 +15,7 @@ const fn key_lengths(tree: &[u8]) -> &'static [usize] {
     match tree {
         b"feeds" | b"state" | b"times" | b"counters" | b"history" | b"rhythms" | b"places" => &[4],
         b"index" | b"meta" | b"polls" | b"rulings" | b"pages" | b"undo" => &[8],
-        b"bodies" => &[PACKED, 12],
+        b"bodies" => &[PACKED, ALONE_KEY],
         _ => &[],
     }
 }

@@ -4,13 +4,15 @@
 //! configuration that was in force, then each tree with its records, and at the end their number.
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sled::{Db, IVec};
 
+use super::disk_room::{FREE_MIN, check_free};
+use super::free_room::MeasureRoom;
 use super::fresh_store::{FreshStore, mend_swap};
 use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
@@ -53,6 +55,8 @@ pub(in crate::io::store) enum Extent {
 #[derive(Debug)]
 pub struct BackupSource {
     db: Db,
+    data: PathBuf,
+    measure_room: MeasureRoom,
 }
 
 impl BackupSource {
@@ -67,8 +71,9 @@ impl BackupSource {
         self.write(to, configuration, Extent::Whole, goes_on)
     }
 
-    /// Writes a fact about the store.
+    /// Writes a fact about the store, unless the disk is full.
     pub(super) fn set_fact(&self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        check_free((self.measure_room)(&self.data), FREE_MIN)?;
         self.db.open_tree(ABOUT)?.insert(key, value)?;
         Ok(())
     }
@@ -134,7 +139,11 @@ fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
 impl Store {
     /// Returns a view of the whole store for a backup.
     pub fn backup_source(&self) -> BackupSource {
-        BackupSource { db: self.db.clone() }
+        BackupSource {
+            db: self.db.clone(),
+            data: self.data.clone(),
+            measure_room: self.measure_room,
+        }
     }
 
     /// Writes the whole store and the configuration to a file. An error leaves no file behind that looks complete.

@@ -90,9 +90,14 @@ impl Store {
 
     /// An error if there are not so many bytes free.
     pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
-        match (self.measure_room)(&self.data) {
-            Some(free) if free < needed => Err(StoreError::Full { free, needed }),
-            Some(_) | None => Ok(()),
-        }
+        check_free((self.measure_room)(&self.data), needed)
+    }
+}
+
+/// An error if fewer bytes are free than are needed. Where that is not known, sled may try.
+pub(super) fn check_free(free: Option<u64>, needed: u64) -> Result<(), StoreError> {
+    match free {
+        Some(free) if free < needed => Err(StoreError::Full { free, needed }),
+        Some(_) | None => Ok(()),
     }
 }
