@@ -27,7 +27,7 @@ struct LoneText {
 
 /// What is known of an entry whose text has a record of its own.
 #[derive(Debug, Default)]
-struct Wanted {
+struct EntryAlone {
     content: Option<u64>,
     kept: Option<KeptEntry>,
 }
@@ -36,7 +36,7 @@ struct Wanted {
 #[derive(Debug, Default)]
 pub(super) struct LoneTexts {
     texts: Vec<LoneText>,
-    wanted: BTreeMap<EntryKey, Wanted>,
+    wanted: BTreeMap<EntryKey, EntryAlone>,
     /// The keys of texts whose records are there.
     there: BTreeSet<Vec<u8>>,
 }
@@ -67,7 +67,7 @@ impl LoneTexts {
             }
             b"bodies" => {
                 let alone = entries_alone(key, value).into_iter();
-                self.wanted.extend(alone.map(|entry| (entry, Wanted::default())));
+                self.wanted.extend(alone.map(|entry| (entry, EntryAlone::default())));
             }
             b"index" => {
                 for (entry, wanted) in &mut self.wanted {
