@@ -311,6 +311,32 @@ mod tests {
     }
 
     #[test]
+    fn the_hash_of_a_row_is_that_of_what_is_kept_with_the_text_and_of_no_other_text() {
+        let stated = |title: &str, updated: i64| Entry {
+            link: Some("https://a.example/1?utm_source=feed".into()),
+            author: Some("N. N.".into()),
+            summary: Some("short".into()),
+            categories: vec!["b".into(), "a".into()],
+            enclosures: vec![crate::feed::Enclosure {
+                url: "https://a.example/1.mp3".into(),
+                ..Default::default()
+            }],
+            ..entry("a", title, Some(updated))
+        };
+        let first =
+            merge(&document(vec![stated("A", 0)]), polled(0), &Known::new(), Counters::default());
+        let changed = document(vec![stated("B", 9)]);
+        let second = merge(&changed, polled(9), &known(&first), first.counters);
+        for MergedEntry { row, kept, body } in [&first, &second].map(|merged| &merged.entries[&0]) {
+            let body = body.clone().unwrap();
+            assert_eq!(kept_content_hash(kept, body.clone()), row.content);
+            let other = EntryBody { content: Some("<p>C</p>".into()), ..body };
+            assert_ne!(kept_content_hash(kept, other), row.content);
+        }
+        assert_ne!(first.entries[&0].row.content, second.entries[&0].row.content);
+    }
+
+    #[test]
     fn entries_never_seen_are_new_and_unread() {
         let merged = merge(
             &document(vec![entry("a", "A", None), entry("b", "B", None)]),

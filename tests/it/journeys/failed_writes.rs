@@ -5,12 +5,15 @@ use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{
     ArchiveAddress, FormerAddress, ProposedMove, Subscription,
 };
+use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
+use backissue::engine::update::update as engine_update;
 use backissue::history::{FeedKey, Flag};
 use backissue::io::store::{Stay, Store, damaged_folders};
-use backissue::schedule::{FeedStatus, Pace};
+use backissue::schedule::{FeedStatus, Pace, Wait, WaitHeader};
+use backissue::ui::effect::ScreenEffect;
 use chrono::TimeDelta;
 
 use crate::support::rss::rss;
@@ -193,6 +196,29 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
         world.tell(Request::Undo);
         assert_eq!(world.feed(1).record, before.record, "{answer:?}: nothing is to be taken back");
     }
+}
+
+#[test]
+fn a_wait_that_a_host_asked_for_meanwhile_is_kept_for_a_feed_whose_move_away_cannot_be_written() {
+    let (notes, news) = ([("a", "Wax", 1, "a")], [("b", "Bells", 2, "b")]);
+    let (notes, news) = (rss("Orchard Notes", &notes), rss("Orchard News", &news));
+    let feeds: [(&str, &str, &[&str]); 2] =
+        [(NOTES, &notes, &[]), ("https://orchard.example/news", &news, &[])];
+    let mut world = World::subscribed(120, 36, &feeds);
+    let to = "https://elsewhere.example/feed".to_owned();
+    let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
+    subscription.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+    let accepted = Input::Request(Request::Trouble(FeedKey(1), TroubleAnswer::AcceptMove));
+    let effects = engine_update(&mut world.app.engine, world.now, accepted).effects;
+    let news = world.app.engine.feeds.get_mut(&FeedKey(2)).unwrap();
+    let (received_at, stated_by) = (world.now, WaitHeader::RetryAfter);
+    news.state.facts.host_wait = Some(Wait { received_at, seconds: 7200, stated_by });
+    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.perform(effects.into_iter().map(ScreenEffect::from).collect());
+    assert_eq!(world.feed(1).record.url, NOTES);
+    let wait = |feed: &Subscription| feed.state.facts.host_wait.map(|wait| wait.seconds);
+    assert_eq!(wait(world.feed(1)), Some(7200));
+    assert_eq!(wait(&world.reload().engine.feeds[&FeedKey(1)]), Some(7200), "after a restart, too");
 }
 
 #[test]
