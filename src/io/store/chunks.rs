@@ -16,7 +16,7 @@ use crate::history::{Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry
 
 pub(super) const ROWS: u32 = 64;
 pub(super) const ENTRIES: u32 = 32;
-const BODIES: u32 = 4;
+pub(super) const BODIES: u32 = 4;
 /// A longer text has a record of its own, so that its neighbours stay quick to read.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
 
@@ -67,27 +67,7 @@ pub(super) fn are_texts(bytes: &[u8], alone: bool) -> bool {
 /// Bytes of the key of a text that has a record of its own.
 pub(super) const ALONE_KEY: usize = 12;
 
-/// The entries whose texts have records of their own, as a record of several texts says.
-pub(super) fn entries_alone(key: &[u8], record: &[u8]) -> Vec<EntryKey> {
-    let chunk: BodyChunk = codec::decode_compressed(record).unwrap_or_default();
-    let (Some(feed), Some(number)) = (feed_of(key), number_of(key)) else { return Vec::new() };
-    let numbered = (number.saturating_mul(BODIES)..).zip(&chunk);
-    let alone = numbered.filter(|(_, slot)| matches!(slot, BodySlot::Alone));
-    alone.map(|(seq, _)| EntryKey { feed, seq }).collect()
-}
-
-/// What a record of entries says of one of its slots.
-pub(super) fn kept_at(record: &[u8], seq: u32) -> Option<KeptEntry> {
-    let mut chunk: EntryChunk = codec::decode_compressed(record).ok()?;
-    chunk.get_mut(slot(seq, ENTRIES))?.take()
-}
-
-/// What a record of rows says of one of its slots.
-pub(super) fn row_at(record: &[u8], seq: u32) -> Option<IndexRow> {
-    codec::decode_rows(record).ok()?.get(slot(seq, ROWS)).copied()
-}
-
-type EntryChunk = Vec<Option<KeptEntry>>;
+pub(super) type EntryChunk = Vec<Option<KeptEntry>>;
 pub(super) type BodyChunk = Vec<BodySlot>;
 
 pub(super) fn alone_key(entry: EntryKey) -> Vec<u8> {
@@ -96,7 +76,7 @@ pub(super) fn alone_key(entry: EntryKey) -> Vec<u8> {
     key
 }
 
-const fn slot(seq: u32, size: u32) -> usize {
+pub(super) const fn slot(seq: u32, size: u32) -> usize {
     (seq % size) as usize
 }
 

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::log_scan::LEFT_BEHIND;
 use super::pages::{Content, Page};
-use crate::history::{EntryBody, EntryKey, KeptEntry, kept_content_hash};
+use crate::history::{EntryBody, EntryKey, IndexRow, KeptEntry, kept_content_hash};
 use crate::io::codec;
 use crate::io::store::chunks::{
-    ALONE_KEY, ENTRIES, ROWS, alone_key, entries_alone, kept_at, row_at,
+    ALONE_KEY, BODIES, BodyChunk, BodySlot, ENTRIES, EntryChunk, ROWS, alone_key, slot,
 };
-use crate::io::store::record_keys::numbered_key;
+use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
 
 /// A text of whose key the end is known, or all of it.
 #[derive(Debug)]
@@ -106,6 +106,26 @@ impl LoneTexts {
     }
 }
 
+/// The entries whose texts have records of their own, as a record of several texts says.
+fn entries_alone(key: &[u8], record: &[u8]) -> Vec<EntryKey> {
+    let chunk: BodyChunk = codec::decode_compressed(record).unwrap_or_default();
+    let (Some(feed), Some(number)) = (feed_of(key), number_of(key)) else { return Vec::new() };
+    let numbered = (number.saturating_mul(BODIES)..).zip(&chunk);
+    let alone = numbered.filter(|(_, slot)| matches!(slot, BodySlot::Alone));
+    alone.map(|(seq, _)| EntryKey { feed, seq }).collect()
+}
+
+/// What a record of entries says of one of its slots.
+fn kept_at(record: &[u8], seq: u32) -> Option<KeptEntry> {
+    let mut chunk: EntryChunk = codec::decode_compressed(record).ok()?;
+    chunk.get_mut(slot(seq, ENTRIES))?.take()
+}
+
+/// What a record of rows says of one of its slots.
+fn row_at(record: &[u8], seq: u32) -> Option<IndexRow> {
+    codec::decode_rows(record).ok()?.get(slot(seq, ROWS)).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
@@ -113,8 +133,7 @@ mod tests {
     use super::*;
     use crate::feed::entry::Entry;
     use crate::history::rank::Position;
-    use crate::history::{FeedKey, Flags, IndexRow, Rank};
-    use crate::io::store::chunks::{BodyChunk, BodySlot};
+    use crate::history::{FeedKey, Flags, Rank};
     use crate::io::store::salvage::log_scan::LogFiles;
     use crate::io::store::salvage::salvage;
 
