@@ -58,16 +58,18 @@ pub(super) fn find_owner(options: &Options, stay: Stay) -> Result<StoreFound, Fa
         let (store, recovered) = session::store_or_recovered(options, stay)?;
         Ok(StoreFound::Free(Box::new(store), recovered))
     };
-    match open_or_connect(open)? {
+    match open_or_connect(&Stops::of_process(), open)? {
         Ok(found) => Ok(found),
         Err(client) => Ok(StoreFound::Owned(client)),
     }
 }
 
 /// Opens something that only one process has, or connects to that process.
-fn open_or_connect<T>(open: impl Fn() -> Result<T, Failure>) -> Result<Result<T, Client>, Failure> {
-    let began = clock::instant();
-    let (mut told, stops) = (false, Stops::of_process());
+fn open_or_connect<T>(
+    stops: &Stops,
+    open: impl Fn() -> Result<T, Failure>,
+) -> Result<Result<T, Client>, Failure> {
+    let (began, mut told) = (clock::instant(), false);
     loop {
         if stops.were_told() {
             return Err(Failure::new("interrupted while another backissue has the store open"));
@@ -310,17 +312,18 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
 
 /// What was lent to this process, which needs the store for itself, without opening it: it may be damaged. Whoever let
 /// go of the store takes it back when this is dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Borrowed {
     /// Connections to those who let go of it.
     lenders: Vec<UnixStream>,
+    stops: Stops,
 }
 
 /// Gets the store for this process alone.
 pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
     session::end_when_stopped();
     let folder = session::data_dir(options)?;
-    let mut borrowed = Borrowed::default();
+    let mut borrowed = Borrowed { lenders: Vec::new(), stops: Stops::of_process() };
     borrowed.when_free(|| Ok(find_lock(&folder)?))?;
     Ok(borrowed)
 }
@@ -334,7 +337,7 @@ impl Borrowed {
         work: impl Fn() -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         loop {
-            let client = match open_or_connect(&work)? {
+            let client = match open_or_connect(&self.stops, &work)? {
                 Ok(done) => return Ok(done),
                 Err(client) => client,
             };
@@ -388,7 +391,8 @@ mod tests {
         // Nobody had it when it was borrowed; then a reader, a command and a service have it, one after the other.
         let owners = [OwnerKind::Reader, OwnerKind::Command, OwnerKind::Watch];
         let asked = thread::spawn(move || owners.map(|owner| answer(&listener, owner)));
-        let (mut borrowed, tries) = (Borrowed::default(), Cell::new(0));
+        let mut borrowed = Borrowed { lenders: Vec::new(), stops: Stops::of_nobody() };
+        let tries = Cell::new(0);
         let work = || {
             let owner = owners.get(tries.replace(tries.get() + 1));
             let in_use = owner.map(|_| Failure {

@@ -37,6 +37,12 @@ impl Stops {
         Self { heard, ..stops }
     }
 
+    /// Hears nothing, also where another test tells this process to end.
+    #[cfg(test)]
+    pub fn of_nobody() -> Self {
+        Self { told: watch::channel(0).1, heard: 0 }
+    }
+
     /// Whether this process was told to end.
     pub fn were_told(&self) -> bool {
         *self.told.borrow() > self.heard

@@ -25,6 +25,8 @@ use crate::search::WordScanner;
 /// rebuilt.
 const WORDS: &str = "words_1";
 const STAMP: &str = "stamp_1";
+/// What an index is called, beside the next one, while it is removed.
+const LEAVING: &str = "index-leaving";
 /// Memory of the writer: slightly more than the minimum of tantivy.
 const WRITER_BYTES: usize = 18_000_000;
 /// Bytes of a text that are indexed; the rest of a longer one is not.
@@ -166,6 +168,8 @@ impl SearchIndex {
     /// one; one that the system has no file or no room to open is left alone.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
+        // A removal that was interrupted goes on.
+        fs::remove_dir_all(data.join(LEAVING)).ok();
         match Self::open_there(&folder) {
             Ok(index) => Ok(index),
             Err(error @ IndexError::Passing(_)) => Err(error),
@@ -175,9 +179,14 @@ impl SearchIndex {
 
     /// Replaces the index by an empty one.
     pub fn make_anew(data: &Path) -> Result<Self, IndexError> {
-        let folder = Self::folder_in(data);
+        let (folder, leaving) = (Self::folder_in(data), data.join(LEAVING));
+        if leaving.exists() {
+            fs::remove_dir_all(&leaving)?;
+        }
         if folder.exists() {
-            fs::remove_dir_all(&folder)?;
+            // All of it goes at once: half of an index is a damaged one to whoever finds it after a kill.
+            fs::rename(&folder, &leaving)?;
+            fs::remove_dir_all(&leaving)?;
         }
         create_private_folder(&folder)?;
         Index::create_in_dir(&folder, schema().0)?;
@@ -391,5 +400,23 @@ mod tests {
                 assert!(!told.to_string().contains("os error"), "{told}");
             }
         }
+    }
+    #[test]
+    fn an_index_whose_removal_was_interrupted_is_no_damage_and_goes() {
+        let data = tempfile::tempdir().unwrap();
+        let (folder, leaving) = (SearchIndex::folder_in(data.path()), data.path().join(LEAVING));
+        for make in [SearchIndex::open, SearchIndex::make_anew] {
+            drop(SearchIndex::make_anew(data.path()).unwrap());
+            fs::rename(&folder, &leaving).unwrap();
+            fs::remove_file(leaving.join(".managed.json")).unwrap();
+            assert_eq!(SearchIndex::damage(data.path()), None);
+            drop(make(data.path()).unwrap());
+            assert!(folder.join("meta.json").exists() && !leaving.exists());
+            assert_eq!(SearchIndex::damage(data.path()), None);
+        }
+        // Half of one where it was is damage.
+        fs::remove_file(folder.join("meta.json")).unwrap();
+        fs::write(folder.join("0.term"), "half").unwrap();
+        assert!(SearchIndex::damage(data.path()).is_some());
     }
 }
