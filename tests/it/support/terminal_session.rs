@@ -11,6 +11,8 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native
 
 /// Silence after which what is waited for will not come any more.
 const SILENCE: Duration = Duration::from_secs(5);
+/// How long a program that was told to end may be silent: it writes what it knows, on a disk that others use too.
+const END_SILENCE: Duration = Duration::from_secs(20);
 /// Pieces of output looked at while something is waited for: the status line moves every second or so.
 const PIECES_MAX: u32 = 2000;
 
@@ -154,7 +156,7 @@ impl Session {
     #[track_caller]
     pub(crate) fn ended(&mut self) -> ExitStatus {
         for _ in 0..PIECES_MAX {
-            match self.output.recv_timeout(SILENCE) {
+            match self.output.recv_timeout(END_SILENCE) {
                 Ok(piece) => self.take(&piece),
                 Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
                 Err(RecvTimeoutError::Timeout) => break,
