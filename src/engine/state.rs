@@ -24,7 +24,7 @@ use super::settings::Settings;
 use super::store_work::JobId;
 use super::undo::rollback::Rollback;
 use super::undo::undo_stack::{SavedStep, UndoStack};
-use crate::history::{EntryKey, FeedKey};
+use crate::history::{Counters, EntryKey, FeedKey};
 use crate::schedule::Timetable;
 
 /// The loop comes back after this time at the latest: the wall clock may jump.
@@ -205,6 +205,14 @@ impl Engine {
     /// Starred entries over all feeds.
     pub fn starred(&self) -> u32 {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
+    }
+
+    /// What the store counts of a feed from now on; also of one that was given up meanwhile, for it may come back.
+    pub fn set_counters(&mut self, feed: FeedKey, counters: Counters) {
+        let known = self.feeds.get_mut(&feed).or_else(|| self.ended.get_mut(&feed));
+        if let Some(subscription) = known {
+            subscription.counters = counters;
+        }
     }
 
     /// The number of the next addition.

@@ -291,9 +291,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::Absorbed { into, counters } => {
             engine.unsaved = engine.unsaved.saturating_sub(1);
-            if let Some(subscription) = engine.feeds.get_mut(&into) {
-                subscription.counters = counters;
-            }
+            engine.set_counters(into, counters);
             updated(engine, into, true, false);
             Vec::new()
         }

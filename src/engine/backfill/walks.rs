@@ -324,9 +324,9 @@ pub fn kept(
     counters: Counters,
     new: u32,
 ) -> Vec<Effect> {
+    engine.set_counters(feed, counters);
     let policy = policy(engine, feed);
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    subscription.counters = counters;
     let Some(backfill) = engine.backfills.get_mut(&feed) else { return Vec::new() };
     if backfill.stage != WalkStage::Writing {
         return Vec::new();

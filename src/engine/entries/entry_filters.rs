@@ -142,9 +142,7 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
 pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) {
     let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
-        if let Some(subscription) = engine.feeds.get_mut(&feed) {
-            subscription.counters = counters;
-        }
+        engine.set_counters(feed, counters);
     }
     for &(key, flag, value) in &changes.flags {
         let keys = vec![key];

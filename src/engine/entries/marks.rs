@@ -54,9 +54,7 @@ pub fn marked(
     marked: Marked,
 ) -> bool {
     for (feed, counters) in marked.counters {
-        if let Some(subscription) = engine.feeds.get_mut(&feed) {
-            subscription.counters = counters;
-        }
+        engine.set_counters(feed, counters);
     }
     show(engine, marked.changed.clone(), flag, value, false);
     if whole_list {

@@ -33,9 +33,7 @@ pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Ve
 /// They are back.
 pub fn restored(engine: &mut Engine, marked: &Marked) {
     for (feed, counters) in &marked.counters {
-        if let Some(subscription) = engine.feeds.get_mut(feed) {
-            subscription.counters = *counters;
-        }
+        engine.set_counters(*feed, *counters);
     }
     engine.say(format!("{} brought back", counted_words(marked.changed.len(), "entry", "entries")));
 }

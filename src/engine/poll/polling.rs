@@ -222,8 +222,8 @@ pub fn committed(
     counters: Counters,
     news: News,
 ) -> Vec<Effect> {
+    engine.set_counters(feed, counters);
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    subscription.counters = counters;
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
         subscription.state = before;
         let state = subscription.state.clone();

@@ -1,8 +1,11 @@
 //! Taking changes back and doing them again, across views.
 
 use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::input::Input;
 use backissue::engine::request::Request;
+use backissue::engine::update::update as engine_update;
 use backissue::history::{EntryKey, FeedKey, Flag, Flags};
+use backissue::ui::effect::ScreenEffect;
 
 use chrono::TimeDelta;
 
@@ -238,4 +241,26 @@ fn a_change_that_could_not_be_written_is_not_taken_back_by_another_process() {
     world.reopen();
     world.press("u");
     assert_eq!(world.notice(), "nothing to undo");
+}
+
+/// What a request asks for is done only when the feed that it is about was given up meanwhile, which is then taken back.
+fn while_it_is_given_up(world: &mut World, request: Request) {
+    let asked = engine_update(&mut world.app.engine, world.now, Input::Request(request)).effects;
+    world.tell(Request::Unsubscribe(FeedKey(1)));
+    world.perform(asked.into_iter().map(ScreenEffect::from).collect());
+    world.tell(Request::Undo);
+}
+
+#[test]
+fn what_is_written_of_a_feed_while_it_is_given_up_is_counted_when_it_is_back() {
+    let mut world = world();
+    let keys: Vec<EntryKey> = (0..3).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
+    world.tell(Request::Mark { keys: keys.clone(), flag: Flag::Read, value: true });
+    assert_eq!(world.feed(1).counters.unread, 0);
+    while_it_is_given_up(&mut world, Request::Undo);
+    let stored = world.reload().engine.feeds[&FeedKey(1)].counters;
+    assert_eq!((stored.unread, world.feed(1).counters), (3, stored));
+    while_it_is_given_up(&mut world, Request::Mark { keys, flag: Flag::Starred, value: true });
+    let stored = world.reload().engine.feeds[&FeedKey(1)].counters;
+    assert_eq!((stored.starred, world.feed(1).counters), (3, stored));
 }
