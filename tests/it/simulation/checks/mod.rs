@@ -15,6 +15,7 @@ use backissue::history::FeedKey;
 use chrono::{DateTime, Utc};
 
 use super::machine::Machine;
+use moments::Moment;
 use politeness::Observer;
 use timetable::Attendance;
 
@@ -127,7 +128,8 @@ impl Checks {
         } else {
             machine.checks.counts.crashes += 1;
         }
-        machine.checks.observer.forget_unwritten();
+        let now = Moment::of(machine);
+        machine.checks.observer.forget_unwritten(now);
         if machine.disk_was_full {
             machine.checks.observer.forget_all();
         }

@@ -33,12 +33,37 @@ impl Moment {
 /// A time for which something is to be left alone, counted from an instant.
 pub type Wait = Option<(Moment, TimeDelta)>;
 
-/// Of two of which one holds that which ends first.
-pub fn lesser(one: Wait, other: Wait) -> Wait {
+/// Of two of which one holds that which ends first, by one of the clocks: one that is over by either is over.
+pub fn lesser(one: Wait, other: Wait, now: Moment) -> Wait {
     let (one, other) = (one?, other?);
-    Some(if one.0.real + one.1 < other.0.real + other.1 { one } else { other })
+    let left = |(since, time): (Moment, TimeDelta)| {
+        (since.wall + time - now.wall).min(since.real + time - now.real)
+    };
+    Some(if left(one) < left(other) { one } else { other })
 }
 
 pub fn holds(wait: Wait, now: Moment) -> bool {
     wait.is_some_and(|(since, time)| since.is_well_within(time, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_waits_the_one_counts_that_is_over_by_either_clock() {
+        let at = |wall: i64, real: i64| {
+            let time = |hours| DateTime::UNIX_EPOCH + TimeDelta::hours(hours);
+            Moment { wall: time(wall), real: time(real) }
+        };
+        // The clock was set forward by a day: two days are over by it, and a wait of an hour begins.
+        let before = Some((at(0, 0), TimeDelta::hours(48)));
+        let last = Some((at(48, 24), TimeDelta::hours(1)));
+        let now = at(48, 24);
+        assert!(holds(last, now) && !holds(before, now));
+        assert!(!holds(lesser(before, last, now), now) && !holds(lesser(last, before, now), now));
+        let later = Some((at(48, 24), TimeDelta::hours(2)));
+        assert!(!holds(lesser(later, last, now), at(49, 25)));
+        assert!(lesser(before, None, now).is_none());
+    }
 }

@@ -91,14 +91,14 @@ impl Observer {
     }
 
     /// What was not durable may be forgotten, or not.
-    pub fn forget_unwritten(&mut self) {
+    pub fn forget_unwritten(&mut self, now: Moment) {
         for (feed, known) in &mut self.durable {
             let Some(last) = self.feeds.get(feed) else { continue };
             known.etag = known.etag.take().filter(|etag| last.etag.as_ref() == Some(etag));
             known.same_tags = known.same_tags.max(last.same_tags);
             // The less strict of the two: a write that nobody was told of may be there.
-            known.lifetime = lesser(known.lifetime, last.lifetime);
-            known.wait = lesser(known.wait, last.wait);
+            known.lifetime = lesser(known.lifetime, last.lifetime, now);
+            known.wait = lesser(known.wait, last.wait, now);
             known.gone &= last.gone;
             known.only_304_since = known.only_304_since.or(last.only_304_since);
         }
