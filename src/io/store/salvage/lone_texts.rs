@@ -227,6 +227,7 @@ mod tests {
         texts.note(b"bodies", &alone_key(one.key), &one.text());
         assert_eq!(texts.named(), []);
     }
+
     #[test]
     fn a_text_comes_back_whose_file_is_sound_and_whose_name_in_the_log_is_not() {
         let folder = tempfile::tempdir().unwrap();
