@@ -22,6 +22,7 @@ use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::store::{Stay, Store};
 use crate::io::visits::Hand;
+use crate::schedule::counted_words;
 
 /// The pause between two looks at whether the store has to be put in order.
 const ORDER_PAUSE: Duration = Duration::from_hours(1);
@@ -114,8 +115,8 @@ fn poll(
             console::tell(why);
         }
         console::tell(&format!(
-            "watching {} subscriptions; interrupt to stop",
-            runtime.program.engine.feeds.len()
+            "watching {}; interrupt to stop",
+            counted_words(runtime.program.engine.feeds.len(), "subscription", "subscriptions")
         ));
         let hand = runtime.hand();
         if args.follow {

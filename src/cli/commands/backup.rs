@@ -12,6 +12,7 @@ use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
 use crate::io::system::words::system_words;
 use crate::io::{clock, console};
+use crate::schedule::counted_words;
 
 /// Bytes of a configuration that is taken along at most.
 const CONFIGURATION_MAX: usize = 1024 * 1024;
@@ -32,7 +33,9 @@ pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Fa
         Ok(())
     })?;
     desk.tell(&format!(
-        "{feeds} subscriptions ({records} records) written to {path}: {} kB",
+        "{} ({}) written to {path}: {} kB",
+        counted_words(feeds, "subscription", "subscriptions"),
+        counted_words(records, "record", "records"),
         bytes / 1000
     ));
     Ok(Done::All)
@@ -89,7 +92,8 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
     let feeds = borrowed.when_free(|| session::open_store(options))?.subscriptions()?.len();
     drop(borrowed);
-    console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
+    let feeds = counted_words(feeds, "subscription", "subscriptions");
+    console::tell(&format!("{feeds} restored to {}", data.display()));
     if data.join(&aside).exists() {
         console::tell(&format!(
             "  what was there before is kept in {}; delete it when you no longer need it",

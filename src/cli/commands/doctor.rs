@@ -12,6 +12,7 @@ use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::{Health, Store, StoreError, Texts, damaged_folders, discard_damaged};
 use crate::io::terminal::Terminal;
 use crate::io::{clock, console};
+use crate::schedule::counted_words;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
 
@@ -104,9 +105,9 @@ fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<()
 /// Tells what was found in the store; says whether nothing stays wrong.
 fn report_health(health: &Health, folder: &Path, repair: bool, put: &dyn Fn(&str)) -> bool {
     put(&format!(
-        "store: {} subscriptions, {} entries, {} kB in {}",
-        health.feeds,
-        health.entries,
+        "store: {}, {}, {} kB in {}",
+        counted_words(health.feeds, "subscription", "subscriptions"),
+        counted_words(health.entries, "entry", "entries"),
         health.disk_bytes / 1000,
         folder.display()
     ));

@@ -6,6 +6,7 @@ use crate::cli::args::ExportArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::engine::feeds::export::subscriptions_text;
+use crate::schedule::counted_words;
 
 /// Runs the command. A file is written whole or not at all.
 pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failure> {
@@ -16,7 +17,8 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failur
         Some(path) => {
             let path = path.to_string_lossy();
             desk.write_file(&path, &mut |file| file.write_all(text.as_bytes()))?;
-            desk.tell(&format!("{} subscriptions written to {path}", saved.len()));
+            let feeds = counted_words(saved.len(), "subscription", "subscriptions");
+            desk.tell(&format!("{feeds} written to {path}"));
         }
     }
     tell_lost(desk)

@@ -62,7 +62,7 @@ fn list_in_json(
         list.push(&json::feed(engine, feed, &log, now));
     }
     list.end();
-    Ok(desk.tell_left_out(damaged, "line of the poll logs", "lines of the poll logs"))
+    Ok(desk.tell_left_out(damaged, "record of the poll logs", "records of the poll logs"))
 }
 
 /// Lists the feeds that were unsubscribed from within a week, the last one first.

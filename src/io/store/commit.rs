@@ -8,10 +8,10 @@ use super::super::codec;
 use super::applied_filters::NewHits;
 use super::error::StoreError;
 use super::handle::Store;
-use super::record_keys::{feed_bytes, numbered_key};
+use super::record_keys::feed_bytes;
 use super::writing::transaction::apply_together;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
-use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
+use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::store_work::Marked;
 use crate::feed::FeedDocument;
 use crate::history::merge::identities;
@@ -226,9 +226,8 @@ impl Store {
             batches.extend(self.state_batches(feed, written)?);
         }
         if let Some((count, line)) = &beside.log {
-            let mut polls = Batch::default();
-            polls.insert(&poll_key(feed, *count), codec::encode(line)?);
-            batches.push((self.polls.clone(), polls));
+            let batch = self.poll_log_batch(feed, *count, line.clone())?;
+            batches.push((self.polls.clone(), batch));
         }
         if beside.history.is_some() || !beside.nodes.is_empty() {
             let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
@@ -340,34 +339,4 @@ impl Store {
         sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
         apply_together(&[(&self.index, &index), (&self.counters, &sums)])
     }
-
-    /// Returns the poll log of a feed, newest first.
-    pub fn poll_log(&self, feed: FeedKey) -> Result<Vec<PollLogEntry>, StoreError> {
-        let lines = self.polls.scan_prefix(feed_bytes(feed)).values();
-        let mut log: Vec<PollLogEntry> =
-            lines.map(|bytes| Ok(codec::decode(&bytes?)?)).collect::<Result<_, StoreError>>()?;
-        log.sort_by_key(|line| std::cmp::Reverse(line.at));
-        Ok(log)
-    }
-
-    /// Returns the lines of a poll log that can be read, newest first, and how many cannot be.
-    pub fn readable_poll_log(
-        &self,
-        feed: FeedKey,
-    ) -> Result<(Vec<PollLogEntry>, usize), StoreError> {
-        let (mut log, mut damaged) = (Vec::new(), 0_usize);
-        for bytes in self.polls.scan_prefix(feed_bytes(feed)).values() {
-            match codec::decode::<PollLogEntry>(&bytes?) {
-                Ok(line) => log.push(line),
-                Err(_) => damaged = damaged.saturating_add(1),
-            }
-        }
-        log.sort_by_key(|line| std::cmp::Reverse(line.at));
-        Ok((log, damaged))
-    }
-}
-
-/// Returns the key of the `count`-th poll of a feed in the ring of the poll log.
-const fn poll_key(feed: FeedKey, count: u32) -> [u8; 8] {
-    numbered_key(feed, count % POLL_LOG_LINES)
 }

@@ -20,6 +20,7 @@ mod handle;
 mod history;
 mod open;
 mod perform;
+mod poll_logs;
 pub mod reading;
 mod record_keys;
 mod salvage;

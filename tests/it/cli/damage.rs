@@ -80,7 +80,7 @@ fn damaged_poll_logs_leave_the_list_of_feeds_whole_and_are_told() {
     plant_where(&program.data(), "polls", |_| true);
     let listed = program.run(&["feeds", "--json"]).with(1);
     assert_eq!(listed.json()[0]["total"], 12);
-    assert!(listed.err.contains("without 1 line of the poll logs"), "{listed:?}");
+    assert!(listed.err.contains("without 1 record of the poll logs"), "{listed:?}");
     program.run(&["doctor"]).with(1);
 }
 

@@ -52,7 +52,7 @@ impl Watch {
 }
 
 const LET_GO: &str = "took the store over";
-const GOES_ON: &str = "watching 1 subscriptions";
+const GOES_ON: &str = "watching 1 subscription;";
 
 /// A program with one feed, and nothing polled by itself.
 fn with_a_feed() -> Program {

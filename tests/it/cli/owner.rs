@@ -39,7 +39,7 @@ fn a_second_process_has_its_command_done_by_the_one_that_has_the_store() {
         program.run(&["entries"]).with(0);
         program.run(&["show", "1.0"]).refused(2);
         assert!(program.run(&["export"]).with(0).out.contains("127.0.0.1:1"));
-        assert!(program.run(&["doctor"]).with(0).out.contains("store: 1 subscriptions"));
+        assert!(program.run(&["doctor"]).with(0).out.contains("store: 1 subscription,"));
     });
     assert_eq!(program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().len(), 1);
 }

@@ -6,18 +6,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use backissue::engine::feeds::subscription::Commit;
-use backissue::engine::poll::poll_log::{POLL_LOG_LINES, PollCause, PollLogEntry};
 use backissue::io::clock;
-use backissue::io::store::Store;
-use backissue::schedule::SettledBy;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -36,8 +31,6 @@ const MANY: usize = 1000;
 const ENTRY_EVERY: i64 = 600;
 const ENTRIES: i64 = 10;
 const ENTRIES_BEFORE: i64 = 60;
-/// Bytes of the answers of which the poll log of a long run tells that is there before it begins.
-const WIRE_BYTES: u64 = 10_000;
 /// A long run is not measured for that long: what is needed for the first time is no growth.
 const BEGINNING: Duration = Duration::from_mins(5);
 /// One of so many answers is a fault.
@@ -138,43 +131,6 @@ fn start_server(threads: &Runtime, entries: &Arc<AtomicI64>) -> (String, Receive
         }
     });
     (format!("http://{address}"), arrivals)
-}
-
-/// Gives each feed as many lines of the poll log as are kept, as after some days of use: until they are there, every poll
-/// adds a line to what the store has in memory.
-fn fill_poll_logs(data: &Path) {
-    let mut store = Store::open(data).unwrap();
-    for saved in store.subscriptions().unwrap() {
-        let mut state = saved.state.clone();
-        for minutes in (1..=i64::from(POLL_LOG_LINES)).rev() {
-            state.polls += 1;
-            let at = clock::precise_now() - TimeDelta::minutes(minutes);
-            let line = PollLogEntry {
-                at,
-                status: Some(200),
-                wire_bytes: WIRE_BYTES,
-                new: 0,
-                edited: 0,
-                cause: PollCause::Due,
-                settled_by: Some(SettledBy::Default),
-                queued_seconds: 0,
-                trouble: None,
-            };
-            let commit = Commit {
-                feed: saved.key,
-                state: state.clone(),
-                record: None,
-                document: None,
-                fetched_at: at,
-                history: None,
-                renamed: BTreeMap::default(),
-                complete: false,
-                log: Some(line),
-            };
-            store.commit(&commit).unwrap();
-        }
-    }
-    store.sync().unwrap();
 }
 
 /// What the program holds. Only Linux says it.
@@ -312,7 +268,6 @@ fn the_reader_works_for_long_and_holds_no_more_than_before() {
         entries.store(ENTRIES_BEFORE, Ordering::Relaxed);
         program.run(&["poll", "--all"]).with(0);
         entries.store(ENTRIES, Ordering::Relaxed);
-        fill_poll_logs(&program.data());
     }
     let mut session = program.start_reader();
     if minutes.is_none() {

@@ -357,7 +357,7 @@ fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
         ("index", "a record of marks of feed 1", 10),
         ("meta", "a record of entries of feed 1", 0),
         ("bodies", "a record of texts of feed 1", 10),
-        ("polls", "a line of the poll log of feed 1", 10),
+        ("polls", "a record of the poll log of feed 1", 10),
         ("times", "the record of the last polls of feed 1", 10),
         ("rhythms", "a record of publication times of feed 1", 10),
         ("history", "the history of feed 1", 10),

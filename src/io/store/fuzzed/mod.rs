@@ -21,12 +21,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::chunks::BodyChunk;
+use super::poll_logs::LogRecord;
 use super::salvage::check_files;
 use super::upkeep::backup::{BackupPart, read_backup};
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
-use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::poll::poll_times::PollTimes;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::undo::undo_stack::SavedStep;
@@ -74,7 +74,7 @@ fn check_records(sealed: &[u8]) {
     plain::<FeedState>(sealed);
     plain::<PollTimes>(sealed);
     plain::<Counters>(sealed);
-    plain::<PollLogEntry>(sealed);
+    written_again(LogRecord::read(sealed), codec::encode, LogRecord::read);
     plain::<Publications>(sealed);
     plain::<LearnedRecord>(sealed);
     plain::<HistoryRecord>(sealed);

@@ -33,7 +33,7 @@ fn there_is_an_example_of_every_kind_of_record() {
         ("a subscription", read_as(&reads::<SubscriptionRecord>)),
         ("a state", read_as(&reads::<FeedState>)),
         ("times", read_as(&reads::<PollTimes>)),
-        ("a line of the poll log", read_as(&reads::<PollLogEntry>)),
+        ("a record of the poll log", read_as(&reads::<LogRecord>)),
         ("publications", read_as(&reads::<Publications>)),
         ("a history", read_as(&reads::<HistoryRecord>)),
         ("an archive", read_as(&reads::<ArchiveNode>)),

@@ -9,12 +9,12 @@ use super::pages::{Content, Page};
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
-use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::poll::poll_times::PollTimes;
 use crate::engine::undo::undo_stack::SavedStep;
 use crate::history::{Counters, HistoryRecord, KeptEntry};
 use crate::io::codec;
 use crate::io::store::chunks::are_texts;
+use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::upkeep::daily_backup::LAST_BACKUP;
 use crate::schedule::learning::Publications;
 
@@ -118,7 +118,7 @@ fn guess_tree(
             Some(b"rulings")
         }
         8 if codec::decode_compressed::<SavedStep>(value).is_ok() => Some(b"undo"),
-        8 if codec::decode::<PollLogEntry>(value).is_ok() => Some(b"polls"),
+        8 if LogRecord::read(value).is_ok() => Some(b"polls"),
         8 | 12 if are_texts(value, key.len() > 8) => Some(b"bodies"),
         8 if holds::<KeptEntry>(value) => Some(b"meta"),
         8 if packed_fields(value).is_some_and(|found| found == fields_of(&FullText::default())) => {

@@ -12,7 +12,6 @@ use super::check::StoreProblem;
 use super::daily_backup;
 use super::newest_backup::BackedUp;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
-use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::poll::poll_times::PollTimes;
 use crate::feed::identity::identity_hash;
 use crate::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
@@ -20,6 +19,7 @@ use crate::io::codec::{self, CodecError};
 use crate::io::store::chunks::{ROWS, are_texts};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
 use crate::schedule::counted_words;
 
@@ -48,7 +48,7 @@ struct Unreadable<'t> {
 
 const POLLED: &str = "the feed is polled again";
 const TIMES: &str = "the times before them count again";
-const LOG: &str = "the other lines stay";
+const LOG: &str = "its other lines stay";
 const RHYTHM: &str = "its rhythm is learned anew";
 const HISTORY: &str = "the feed is polled again, its archives stay";
 const MARKS: &str = "it is made anew of the entries";
@@ -67,7 +67,7 @@ impl Store {
                 POLLED,
             ),
             (&self.bodies, "a record of texts", read_texts, false, POLLED),
-            (&self.polls, "a line of the poll log", read::<PollLogEntry>, false, LOG),
+            (&self.polls, "a record of the poll log", read_log, false, LOG),
             (&self.rhythms, "a record of publication times", read_any, true, RHYTHM),
             (&self.history, "the history", read::<HistoryRecord>, true, HISTORY),
             (&self.nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
@@ -294,6 +294,10 @@ fn read_packed<T: DeserializeOwned>(_: &[u8], bytes: &[u8]) -> Result<(), CodecE
 
 fn read_texts(key: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
     are_texts(bytes, key.len() > 8).then_some(()).ok_or(CodecError::Checksum)
+}
+
+fn read_log(_: &[u8], bytes: &[u8]) -> Result<(), CodecError> {
+    LogRecord::read(bytes).map(drop)
 }
 
 fn read_rows(_: &[u8], bytes: &[u8]) -> Result<(), CodecError> {

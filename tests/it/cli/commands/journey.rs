@@ -174,7 +174,7 @@ fn doctor_finds_nothing_wrong_with_what_was_read() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let told = program.run(&["doctor"]).with(0);
-    assert!(told.out.contains("1 subscriptions, 12 entries"), "{told:#?}");
+    assert!(told.out.contains("1 subscription, 12 entries"), "{told:#?}");
     program.run(&["doctor", "--repair"]).with(0);
 }
 

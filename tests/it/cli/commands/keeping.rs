@@ -28,11 +28,11 @@ fn a_backup_is_restored_elsewhere_with_its_entries_and_searches() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("all.backup");
     let told = program.run(&["backup", file.to_str().unwrap()]).with(0).err;
-    assert!(told.starts_with("1 subscriptions"), "{told}");
+    assert!(told.starts_with("1 subscription ("), "{told}");
     let other = new_program();
     other.run(&["feeds"]).with(0);
     let told = other.run(&["restore", file.to_str().unwrap()]).with(0).err;
-    assert!(told.starts_with("1 subscriptions restored"), "{told}");
+    assert!(told.starts_with("1 subscription restored"), "{told}");
     assert!(told.contains("is kept in"), "{told}");
     assert_eq!(seen(&other), seen(&program));
     assert!(other.run(&["search", "white"]).with(0).out.contains("Frost"));

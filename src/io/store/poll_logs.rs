@@ -1,0 +1,269 @@
+//! The poll log of each feed: a ring of records of several lines. A record of its own for each line would take three times the
+//! room in memory.
+
+use serde::{Deserialize, Serialize};
+use sled::Batch;
+
+use super::super::codec::{self, CodecError};
+use super::error::StoreError;
+use super::handle::Store;
+use super::record_keys::{feed_bytes, numbered_key};
+use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
+use crate::history::FeedKey;
+
+/// Lines of a record at most.
+const LINES: u32 = 7;
+/// Records of a feed at most.
+const RECORDS: u32 = 8;
+// Also right after the oldest record was overwritten, as many lines are there as are kept.
+const _: () = assert!((RECORDS - 1) * LINES + 1 >= POLL_LOG_LINES);
+
+/// Lines of consecutive polls, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LogRecord {
+    /// Which of the feed's records it is, counted from its first poll; the ring has it at this number modulo [`RECORDS`]. `None`:
+    /// its lines are of before the first poll that is counted, or an older version wrote it, which had a record for each line.
+    #[serde(rename = "r")]
+    number: Option<u32>,
+    #[serde(rename = "l")]
+    lines: Vec<PollLogEntry>,
+}
+
+impl LogRecord {
+    /// Reads a record, also that of one line as older versions wrote it.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, CodecError> {
+        match codec::decode::<Self>(bytes) {
+            Err(CodecError::Content) => {
+                codec::decode(bytes).map(|line| Self { number: None, lines: vec![line] })
+            }
+            // None is written without a line: these bytes are something else.
+            Ok(record) if record.lines.is_empty() => Err(CodecError::Content),
+            read => read,
+        }
+    }
+
+    /// Adds a line; of more than fit into a record the first ones go.
+    fn push(&mut self, line: PollLogEntry) {
+        self.lines.push(line);
+        let surplus = self.lines.len().saturating_sub(LINES as usize);
+        self.lines.drain(..surplus);
+    }
+}
+
+impl Store {
+    /// Returns what writes the line of a feed's `count`-th poll. What the feed wrote before must be in the store.
+    pub(super) fn poll_log_batch(
+        &self,
+        feed: FeedKey,
+        count: u32,
+        line: PollLogEntry,
+    ) -> Result<Batch, StoreError> {
+        let number = count / LINES;
+        let mut batch = Batch::default();
+        let place = numbered_key(feed, number % RECORDS);
+        // A damaged one is begun anew: what was in it cannot be had back.
+        let there = self.polls.get(place)?.and_then(|bytes| LogRecord::read(&bytes).ok());
+        let lines = match there {
+            Some(record) if record.number == Some(number) => record.lines,
+            _ => self.pack_lines_before(feed, count, &mut batch)?,
+        };
+        let mut record = LogRecord { number: Some(number), lines };
+        record.push(line);
+        batch.insert(&place, codec::encode(&record)?);
+        Ok(batch)
+    }
+
+    /// Packs the lines of a feed anew, before its `count`-th poll, where they are not so: an older version wrote them one by one,
+    /// and where the state of a feed was lost its polls are counted from the beginning again. Returns those that the record of
+    /// this poll begins with.
+    fn pack_lines_before(
+        &self,
+        feed: FeedKey,
+        count: u32,
+        batch: &mut Batch,
+    ) -> Result<Vec<PollLogEntry>, StoreError> {
+        let number = count / LINES;
+        let (mut lines, mut keys, mut are_in_order) = (Vec::new(), Vec::new(), true);
+        for pair in self.polls.scan_prefix(feed_bytes(feed)) {
+            let (key, bytes) = pair?;
+            let Ok(record) = LogRecord::read(&bytes) else { continue };
+            are_in_order &= record.number.is_some_and(|known| known < number);
+            lines.extend(record.lines);
+            keys.push(key);
+        }
+        if are_in_order {
+            return Ok(Vec::new());
+        }
+        for key in keys {
+            batch.remove(key);
+        }
+        lines.sort_by_key(|line| line.at);
+        let first = lines.len().saturating_sub((count % LINES) as usize);
+        let begun = lines.split_off(first);
+        for (before, lines) in (1..RECORDS).zip(lines.rchunks(LINES as usize)) {
+            let place = (number % RECORDS + RECORDS - before) % RECORDS;
+            let record = LogRecord { number: number.checked_sub(before), lines: lines.to_vec() };
+            batch.insert(&numbered_key(feed, place), codec::encode(&record)?);
+        }
+        Ok(begun)
+    }
+
+    /// Returns the last lines of the poll log of a feed, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record of it cannot be read.
+    pub fn poll_log(&self, feed: FeedKey) -> Result<Vec<PollLogEntry>, StoreError> {
+        let records = self.polls.scan_prefix(feed_bytes(feed)).values();
+        let records = records.map(|bytes| Ok(LogRecord::read(&bytes?)?));
+        Ok(newest_lines(records.collect::<Result<_, StoreError>>()?))
+    }
+
+    /// Returns the last lines of a poll log that can be read, newest first, and how many records of it cannot be.
+    pub fn readable_poll_log(
+        &self,
+        feed: FeedKey,
+    ) -> Result<(Vec<PollLogEntry>, usize), StoreError> {
+        let (mut records, mut damaged) = (Vec::new(), 0_usize);
+        for bytes in self.polls.scan_prefix(feed_bytes(feed)).values() {
+            match LogRecord::read(&bytes?) {
+                Ok(record) => records.push(record),
+                Err(_) => damaged = damaged.saturating_add(1),
+            }
+        }
+        Ok((newest_lines(records), damaged))
+    }
+}
+
+/// The last lines of a feed's records, newest first.
+fn newest_lines(mut records: Vec<LogRecord>) -> Vec<PollLogEntry> {
+    // Which records are the last ones is not said by their times: the clock may have been set back.
+    records.sort_by_key(|record| {
+        std::cmp::Reverse((record.number, record.lines.last().map(|line| line.at)))
+    });
+    let lines = records.into_iter().flat_map(|record| record.lines.into_iter().rev());
+    let mut log: Vec<PollLogEntry> = lines.take(POLL_LOG_LINES as usize).collect();
+    log.sort_by_key(|line| std::cmp::Reverse(line.at));
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, Utc};
+
+    use super::*;
+    use crate::engine::poll::poll_log::PollCause;
+    use crate::io::store::record_keys::number_of;
+
+    const FEED: FeedKey = FeedKey(7);
+
+    fn line(second: u32) -> PollLogEntry {
+        PollLogEntry {
+            at: DateTime::<Utc>::UNIX_EPOCH + chrono::TimeDelta::seconds(second.into()),
+            status: Some(200),
+            wire_bytes: 0,
+            new: 0,
+            edited: 0,
+            cause: PollCause::Due,
+            settled_by: None,
+            queued_seconds: 0,
+            trouble: None,
+        }
+    }
+
+    fn write(store: &Store, count: u32, second: u32) {
+        let batch = store.poll_log_batch(FEED, count, line(second)).unwrap();
+        store.polls.apply_batch(batch).unwrap();
+    }
+
+    /// A line as an older version wrote it.
+    fn write_alone(store: &Store, count: u32) {
+        let key = numbered_key(FEED, count % POLL_LOG_LINES);
+        store.polls.insert(key, codec::encode(&line(count)).unwrap()).unwrap();
+    }
+
+    fn seconds(store: &Store) -> Vec<i64> {
+        store.poll_log(FEED).unwrap().iter().map(|line| line.at.timestamp()).collect()
+    }
+
+    fn newest_first(from: i64, to: i64) -> Vec<i64> {
+        (from..=to).rev().collect()
+    }
+
+    #[test]
+    fn fifty_lines_are_kept_in_eight_records_wherever_the_ring_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for count in 1..200 {
+            write(&store, count, count);
+            let last = i64::from(count);
+            assert_eq!(seconds(&store), newest_first((last - 49).max(1), last));
+            assert!(store.polls.len() <= RECORDS as usize);
+        }
+    }
+
+    #[test]
+    fn the_last_polls_are_kept_also_where_the_clock_was_set_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for count in 1..56 {
+            write(&store, count, if count < 50 { 1000 + count } else { count });
+        }
+        let shown = seconds(&store);
+        assert_eq!(shown.len(), 50);
+        assert_eq!(shown[44..], newest_first(50, 55), "the last six polls");
+    }
+
+    #[test]
+    fn lines_of_an_older_version_are_read_and_packed_when_the_next_record_begins() {
+        for last in [3, 9, 50, 51, 77, 120] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            (1..=last).for_each(|count| write_alone(&store, count));
+            let first = |newest: i64| (newest - 49).max(1);
+            let newest = i64::from(last);
+            assert_eq!(seconds(&store), newest_first(first(newest), newest));
+            for count in last + 1..last + 9 {
+                write(&store, count, count);
+                let newest = i64::from(count);
+                assert_eq!(seconds(&store), newest_first(first(newest), newest), "{last} {count}");
+            }
+            let keys = store.polls.iter().keys().map(Result::unwrap);
+            let numbers: Vec<u32> = keys.filter_map(|key| number_of(&key)).collect();
+            assert!(numbers.iter().all(|number| *number < RECORDS), "{last}: {numbers:?}");
+        }
+    }
+
+    #[test]
+    fn polls_that_are_counted_anew_stand_before_those_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        (1..=80).for_each(|count| write(&store, count, count));
+        for count in 1..=30 {
+            write(&store, count, 80 + count);
+            let newest = 80 + i64::from(count);
+            assert_eq!(seconds(&store), newest_first(newest - 49, newest), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_told_and_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        (1..=10).for_each(|count| write(&store, count, count));
+        store.polls.insert(numbered_key(FEED, 1), b"?").unwrap();
+        assert!(store.poll_log(FEED).is_err());
+        let (lines, damaged) = store.readable_poll_log(FEED).unwrap();
+        assert_eq!((lines.len(), damaged), (6, 1));
+        write(&store, 11, 11);
+        assert_eq!(seconds(&store), [11, 6, 5, 4, 3, 2, 1]);
+    }
+
+    #[test]
+    fn a_record_holds_no_more_lines_when_a_poll_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        (1..=30).for_each(|second| write(&store, 3, second));
+        assert_eq!(seconds(&store), newest_first(24, 30));
+    }
+}
