@@ -188,10 +188,10 @@ async fn put_in_order_in_time(hand: Hand) {
 fn tell_round(run: &PollRun) {
     if run.done() > 0 {
         console::tell(&format!(
-            "{} polled, {} failed, {} new entries",
+            "{} polled, {} failed, {}",
             run.done(),
             run.failed,
-            run.new
+            counted_words(run.new, "new entry", "new entries")
         ));
     }
 }

@@ -19,6 +19,7 @@ use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::visits::Waited;
 use crate::schedule;
+use crate::schedule::counted_words;
 use crate::view;
 
 /// Runs the command.
@@ -241,7 +242,8 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     }
     lines.push(format!("subscribed: {} '{title}' {}", feed.key, feed.record.url));
     if !addition.wanted.unasked {
-        lines.push(format!("  {} entries", feed.counters.total));
+        let entries = counted_words(feed.counters.total, "entry", "entries");
+        lines.push(format!("  {entries}"));
     }
     if addition.wanted.unasked {
         lines.extend(next_words(feed).map(|next| format!("  {next}")));

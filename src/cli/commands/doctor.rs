@@ -191,11 +191,14 @@ fn index_found(
     let state = catch_up.state();
     let lag = match state.missing {
         0 => "in line with the store".to_owned(),
-        missing => format!("{missing} entries behind, taken in when the reader runs"),
+        missing => format!(
+            "{} behind, taken in when the reader runs",
+            counted_words(missing, "entry", "entries")
+        ),
     };
     put(&format!(
-        "search: {} entries indexed, {} kB, {lag}",
-        state.indexed,
+        "search: {} indexed, {} kB, {lag}",
+        counted_words(state.indexed, "entry", "entries"),
         state.disk_bytes / 1000
     ));
     Ok(false)

@@ -17,6 +17,7 @@ use crate::engine::settings::FailingFeeds;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::visits::Waited;
+use crate::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure> {
@@ -221,8 +222,9 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
         ));
         if polled.archives > 0 {
             desk.put(&format!(
-                "{} archives fetched, {} older entries",
-                polled.archives, polled.recovered
+                "{} fetched, {}",
+                counted_words(polled.archives, "archive", "archives"),
+                counted_words(polled.recovered, "older entry", "older entries")
             ));
         }
     }

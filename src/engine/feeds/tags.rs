@@ -9,6 +9,7 @@ use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::feed::opml::subscription_list::normal_tags;
 use crate::filters::{EntryFilter, FilterScope};
 use crate::history::FeedKey;
+use crate::schedule::counted_words;
 
 /// A tag as it is called when another one has a new name; `None`: it is neither that tag nor below it.
 pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
@@ -36,7 +37,7 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
             *reached = renamed;
         }
     }
-    let text = format!("'{from}' is now '{to}' for {} feeds", tags.len());
+    let text = format!("'{from}' is now '{to}' for {}", counted_words(tags.len(), "feed", "feeds"));
     let (effects, step) = put(engine, tags, filters);
     engine.undo.push(step);
     engine.say_undoable(text);

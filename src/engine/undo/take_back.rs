@@ -94,7 +94,8 @@ fn take_back(
             (save_searches::put(engine, before, None), Some(inverse))
         }
         Step::Retagged { tags, filters } => {
-            let text = format!("{done}: the tags of {} feeds", tags.len());
+            let feeds = counted_words(tags.len(), "feed", "feeds");
+            let text = format!("{done}: the tags of {feeds}");
             let (effects, inverse) = tags::put(engine, tags, filters);
             engine.say(text);
             (effects, Some(inverse))

@@ -1,13 +1,16 @@
 //! The poll log of each feed: a ring of records of several lines. A record of its own for each line would take three times the
 //! room in memory.
 
+use std::cmp::Reverse;
+
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sled::Batch;
 
 use super::super::codec::{self, CodecError};
 use super::error::StoreError;
 use super::handle::Store;
-use super::record_keys::{feed_bytes, numbered_key};
+use super::record_keys::{feed_bytes, number_of, numbered_key};
 use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
 use crate::history::FeedKey;
 
@@ -42,11 +45,9 @@ impl LogRecord {
         }
     }
 
-    /// Adds a line; of more than fit into a record the first ones go.
-    fn push(&mut self, line: PollLogEntry) {
-        self.lines.push(line);
-        let surplus = self.lines.len().saturating_sub(LINES as usize);
-        self.lines.drain(..surplus);
+    /// What says which of two records of a feed is the later one. The times alone do not: the clock may have been set back.
+    pub(super) fn order(&self) -> (Option<u32>, Option<DateTime<Utc>>) {
+        (self.number, self.lines.last().map(|line| line.at))
     }
 }
 
@@ -63,12 +64,15 @@ impl Store {
         let place = numbered_key(feed, number % RECORDS);
         // A damaged one is begun anew: what was in it cannot be had back.
         let there = self.polls.get(place)?.and_then(|bytes| LogRecord::read(&bytes).ok());
-        let lines = match there {
-            Some(record) if record.number == Some(number) => record.lines,
+        let is_begun = |record: &LogRecord| {
+            record.number == Some(number) && record.lines.len() <= (count % LINES) as usize
+        };
+        let mut lines = match there {
+            Some(record) if is_begun(&record) => record.lines,
             _ => self.pack_lines_before(feed, count, &mut batch)?,
         };
-        let mut record = LogRecord { number: Some(number), lines };
-        record.push(line);
+        lines.push(line);
+        let record = LogRecord { number: Some(number), lines };
         batch.insert(&place, codec::encode(&record)?);
         Ok(batch)
     }
@@ -86,10 +90,11 @@ impl Store {
         let (mut lines, mut keys, mut are_in_order) = (Vec::new(), Vec::new(), true);
         for pair in self.polls.scan_prefix(feed_bytes(feed)) {
             let (key, bytes) = pair?;
+            are_in_order &= number_of(&key).is_some_and(|place| place < RECORDS);
+            keys.push(key);
             let Ok(record) = LogRecord::read(&bytes) else { continue };
             are_in_order &= record.number.is_some_and(|known| known < number);
             lines.extend(record.lines);
-            keys.push(key);
         }
         if are_in_order {
             return Ok(Vec::new());
@@ -98,6 +103,8 @@ impl Store {
             batch.remove(key);
         }
         lines.sort_by_key(|line| line.at);
+        // What a backup brought back may be there twice.
+        lines.dedup();
         let first = lines.len().saturating_sub((count % LINES) as usize);
         let begun = lines.split_off(first);
         for (before, lines) in (1..RECORDS).zip(lines.rchunks(LINES as usize)) {
@@ -137,23 +144,17 @@ impl Store {
 
 /// The last lines of a feed's records, newest first.
 fn newest_lines(mut records: Vec<LogRecord>) -> Vec<PollLogEntry> {
-    // Which records are the last ones is not said by their times: the clock may have been set back.
-    records.sort_by_key(|record| {
-        std::cmp::Reverse((record.number, record.lines.last().map(|line| line.at)))
-    });
+    records.sort_by_key(|record| Reverse(record.order()));
     let lines = records.into_iter().flat_map(|record| record.lines.into_iter().rev());
     let mut log: Vec<PollLogEntry> = lines.take(POLL_LOG_LINES as usize).collect();
-    log.sort_by_key(|line| std::cmp::Reverse(line.at));
+    log.sort_by_key(|line| Reverse(line.at));
     log
 }
 
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, Utc};
-
     use super::*;
     use crate::engine::poll::poll_log::PollCause;
-    use crate::io::store::record_keys::number_of;
 
     const FEED: FeedKey = FeedKey(7);
 
@@ -235,14 +236,31 @@ mod tests {
     }
 
     #[test]
-    fn polls_that_are_counted_anew_stand_before_those_of_before() {
+    fn lines_that_an_older_backup_brought_back_beside_the_ring_are_there_once() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        (1..=80).for_each(|count| write(&store, count, count));
-        for count in 1..=30 {
-            write(&store, count, 80 + count);
-            let newest = 80 + i64::from(count);
-            assert_eq!(seconds(&store), newest_first(newest - 49, newest), "{count}");
+        (1..=60).for_each(|count| write(&store, count, count));
+        (11..=57).for_each(|count| {
+            if count % POLL_LOG_LINES >= RECORDS {
+                write_alone(&store, count);
+            }
+        });
+        (61..=70).for_each(|count| write(&store, count, count));
+        assert_eq!(seconds(&store), newest_first(21, 70));
+    }
+
+    #[test]
+    fn polls_that_are_counted_anew_stand_before_those_of_before() {
+        for before in [2, 5, 12, 50, 52, 55, 80] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            (1..=before).for_each(|count| write(&store, count, count));
+            for count in 1..=30 {
+                write(&store, count, before + count);
+                let newest = i64::from(before + count);
+                let expected = newest_first((newest - 49).max(1), newest);
+                assert_eq!(seconds(&store), expected, "{before} {count}");
+            }
         }
     }
 
@@ -260,10 +278,25 @@ mod tests {
     }
 
     #[test]
-    fn a_record_holds_no_more_lines_when_a_poll_is_written_again() {
+    fn a_damaged_line_of_an_older_version_goes_when_the_others_are_packed() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        (1..=30).for_each(|second| write(&store, 3, second));
-        assert_eq!(seconds(&store), newest_first(24, 30));
+        (1..=20).for_each(|count| write_alone(&store, count));
+        store.polls.insert(numbered_key(FEED, 15), b"?").unwrap();
+        assert_eq!(store.readable_poll_log(FEED).unwrap().1, 1);
+        write(&store, 21, 21);
+        assert_eq!(seconds(&store), [newest_first(16, 21), newest_first(1, 14)].concat());
+    }
+
+    #[test]
+    fn a_poll_that_is_written_again_drives_no_other_line_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for second in 1..=90 {
+            write(&store, 3, second);
+            let newest = i64::from(second);
+            assert_eq!(seconds(&store), newest_first((newest - 49).max(1), newest));
+            assert!(store.polls.len() <= RECORDS as usize);
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::engine::calendar::day_of;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::history::{FeedKey, GapKey, GapLines};
+use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::panes::{browsing, list_query};
 use crate::ui::settings::EntryColumn;
@@ -234,7 +235,7 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
 fn search_title(app: &App, search: &Search) -> String {
     let behind = match app.ui.unindexed {
         0 => String::new(),
-        missing => format!(" ─ {missing} entries not indexed yet"),
+        missing => format!(" ─ {} not indexed yet", counted_words(missing, "entry", "entries")),
     };
     match &search.flaw {
         _ if search.matching.is_none() => "Search all entries".to_owned(),
@@ -250,6 +251,7 @@ fn nothing_found(app: &App, search: &Search) -> String {
         (None, 0) => "Nothing found. All words must occur; a word may go on with *, and -word, \
             \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
             .to_owned(),
+        (None, 1) => "Nothing found yet: 1 entry is still to be indexed.".to_owned(),
         (None, missing) => format!("Nothing found yet: {missing} entries are still to be indexed."),
     }
 }

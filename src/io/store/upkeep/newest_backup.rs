@@ -13,6 +13,7 @@ use crate::history::KeptEntry;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::poll_logs::LogRecord;
 
 /// The facts that the reader made, which have a checksum of their own: filters, saved searches, folded tags.
 pub(in crate::io::store) const READERS_FACTS: [&[u8]; 3] = [b"rules", b"searches", b"folded"];
@@ -84,6 +85,10 @@ pub(super) fn later_record(
         b"state" => {
             let polls = |bytes| codec::decode::<FeedState>(bytes).map_or(0, |state| state.polls);
             polls(backed_up) >= polls(found)
+        }
+        b"polls" => {
+            let order = |bytes| LogRecord::read(bytes).ok().map(|record| record.order());
+            order(backed_up) >= order(found)
         }
         // Of the facts some are about the files, and the largest number that a subscription had never becomes smaller.
         ABOUT => READERS_FACTS.contains(&key),

@@ -48,7 +48,7 @@ struct Unreadable<'t> {
 
 const POLLED: &str = "the feed is polled again";
 const TIMES: &str = "the times before them count again";
-const LOG: &str = "its other lines stay";
+const LOG: &str = "the other records stay";
 const RHYTHM: &str = "its rhythm is learned anew";
 const HISTORY: &str = "the feed is polled again, its archives stay";
 const MARKS: &str = "it is made anew of the entries";
