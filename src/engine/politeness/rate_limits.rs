@@ -87,17 +87,22 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
     told.chain(engine.host_queue.held_until(now, &host)).max()
 }
 
+/// Until when a feed knows that its host wants to be left alone.
+fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let facts = &feed.state.facts;
+    let is_of_host = facts.failure == Some(PollFailure::Status(429));
+    let asked = facts.retry_after.or_else(|| facts.last_try.map(Wait::assumed));
+    let waits = [facts.host_wait, asked.filter(|_| is_of_host)];
+    waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)
+}
+
 /// What a feed that comes to a host has to wait for: a 429 to another feed there (SPEC B.4 rule 3). The feeds know it from before
 /// the program was started, those that were given up, too.
 fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
     let host = host_of(url)?;
     let feeds = engine.feeds.values().chain(engine.ended.values());
     let told = feeds.filter_map(|feed| {
-        let facts = &feed.state.facts;
-        let is_of_host = facts.failure == Some(PollFailure::Status(429));
-        let asked = facts.retry_after.or_else(|| facts.last_try.map(Wait::assumed));
-        let waits = [facts.host_wait, asked.filter(|_| is_of_host)];
-        let until = waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)?;
+        let until = known_wait(feed, now)?;
         // Few wait, and to find the host of an address takes a while: an import asks this for each of its feeds.
         (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
     });
@@ -113,6 +118,37 @@ pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     if let (Some(wait), Some(facts)) = (wait, facts) {
         facts.host_wait = Some(wait.or_longer(facts.host_wait));
     }
+}
+
+/// Takes those feeds out of the due ones that were never asked and whose hosts want to be left alone. What a feed waits for that comes
+/// to a host is written after its record: if the program was killed in between, it is not known any more.
+pub fn keep_unasked_away(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    due: &mut Vec<FeedKey>,
+) -> Vec<Effect> {
+    let unasked = |engine: &Engine, feed: &FeedKey| {
+        let feed = engine.feeds.get(feed)?;
+        let facts = &feed.state.facts;
+        let was_asked = facts.last_try.or(facts.last_ok).is_some();
+        (!was_asked).then(|| feed.record.url.clone())
+    };
+    let some_unasked = due.iter().any(|feed| unasked(engine, feed).is_some());
+    if !some_unasked || engine.feeds.values().all(|feed| known_wait(feed, now).is_none()) {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    due.retain(|&feed| {
+        let url = unasked(engine, &feed);
+        if url.and_then(|url| wait_of_host(engine, now, &url)).is_none() {
+            return true;
+        }
+        heed_host(engine, now, feed);
+        plans::replan(engine, feed, now);
+        effects.extend(save_wait(engine, feed));
+        false
+    });
+    effects
 }
 
 /// Writes what a feed waits for that has come to a host, after its record: a restart does not forget it (SPEC G.20).
@@ -329,6 +365,36 @@ mod tests {
         assert_eq!(note.effects.len(), 1);
         assert!(engine.feeds[&FeedKey(1)].state.facts.host_wait.is_none());
         assert!(engine.feeds[&FeedKey(2)].state.facts.host_wait.is_some());
+    }
+
+    #[test]
+    fn a_feed_that_was_never_asked_waits_for_its_host_although_that_was_not_written() {
+        let mut engine = engine(&[
+            "https://a.example/1",
+            "https://a.example/2",
+            "https://b.example/3",
+            "https://a.example/4",
+        ]);
+        let hour_ago = now() - TimeDelta::hours(1);
+        let refused = &mut engine.feeds.get_mut(&FeedKey(1)).unwrap().state.facts;
+        refused.last_try = Some(hour_ago);
+        refused.failure = Some(PollFailure::Status(429));
+        refused.retry_after = Some(Wait {
+            received_at: hour_ago,
+            seconds: 24 * 3600,
+            stated_by: WaitHeader::RetryAfter,
+        });
+        // It was answered well since then: its host serves it.
+        engine.feeds.get_mut(&FeedKey(4)).unwrap().state.facts.last_ok = Some(hour_ago);
+        let mut due = (2..=4).map(FeedKey).collect();
+        let effects = keep_unasked_away(&mut engine, now(), &mut due);
+        assert_eq!((due, effects.len()), (vec![FeedKey(3), FeedKey(4)], 1));
+        let later = now() + TimeDelta::hours(23);
+        assert!(engine.feeds[&FeedKey(2)].plan.next_poll.is_some_and(|next| next >= later));
+        // The wait is over: it is held back no longer.
+        let mut due = vec![FeedKey(2)];
+        assert_eq!(keep_unasked_away(&mut engine, later, &mut due).len(), 0);
+        assert_eq!(due, [FeedKey(2)]);
     }
 
     #[test]

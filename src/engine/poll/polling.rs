@@ -19,7 +19,7 @@ use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::feed_moves;
 use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
+use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{Counters, FeedKey};
@@ -28,11 +28,13 @@ use crate::schedule::{self, FeedStatus, PollFailure};
 /// Time passed: what is due joins its queue, what may start starts.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let awaits_room = engine.room_awaited.is_some_and(|until| now < until);
+    let mut effects = Vec::new();
     if engine.is_polling_by_itself() && !awaits_room {
         let mut due = Vec::new();
         while let Some(feed) = engine.timetable.take_due(now) {
             due.push(feed);
         }
+        effects.extend(keep_unasked_away(engine, now, &mut due));
         // The longest overdue by its own measure first (SPEC A.9).
         let urgency =
             |feed: &FeedKey| engine.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
@@ -41,7 +43,8 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             enqueue(engine, now, feed, PollCause::Due);
         }
     }
-    start(engine, now)
+    effects.extend(start(engine, now));
+    effects
 }
 
 /// A poll's fetch ended.

@@ -48,6 +48,10 @@ impl Archives {
             let (run, epoch) = (feed.history.run.rereading, feed.history.epoch);
             let last = self.rereading.get(&feed.key).copied();
             if !run {
+                // A crash may go back to before it began: the next one has the same epoch.
+                if last.is_some_and(|(last, _)| last > epoch) {
+                    self.rereading.remove(&feed.key);
+                }
                 self.rereading.entry(feed.key).and_modify(|(_, goes_on)| *goes_on = false);
                 continue;
             }
