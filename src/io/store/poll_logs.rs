@@ -1,4 +1,4 @@
-//! The poll log of each feed: a ring of records of several lines. A record of its own for each line would take three times the
+//! The poll log of each feed: a ring of records of several lines. A record of its own for each line would take much more
 //! room in memory.
 
 use std::cmp::Reverse;
