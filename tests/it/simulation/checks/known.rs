@@ -55,6 +55,15 @@ impl Known {
         ))
     }
 
+    /// Whether an answer says that its feed is served.
+    pub fn is_good(fetched: &Fetched, answer: &Answer) -> bool {
+        match answer.status {
+            200 | 226 => answer.body.feed().is_some(),
+            304 => fetched.conditional,
+            _ => false,
+        }
+    }
+
     /// What an answer says of its feed.
     pub fn learn(
         &mut self,

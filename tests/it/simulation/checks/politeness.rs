@@ -363,8 +363,8 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     }
     let is_again = observer.polls.get(&feed).is_some_and(|requests| *requests > 1);
     if full {
-        // What cannot be kept has to be asked for again; but whoever wants to be left alone is.
-        known.wait = waits.or(known.wait);
+        // What cannot be kept has to be asked for again; but whoever wants to be left alone is, until there is a good answer.
+        known.wait = if Known::is_good(fetched, answer) { None } else { waits.or(known.wait) };
         return;
     }
     known.learn(request, (fetched, answer), (waits, is_again), now);
