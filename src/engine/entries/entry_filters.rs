@@ -63,7 +63,10 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         if list.len() >= FILTERS_MAX {
             return Err(format!("{FILTERS_MAX} filters are saved: remove one first"));
         }
-        filter.id = list.iter().map(|filter| filter.id).max().unwrap_or(0).saturating_add(1);
+        // One that is being given up may have to be put back: its number is not free yet.
+        let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
+        let taken = list.iter().map(|filter| filter.id).chain(leaving).max();
+        filter.id = taken.unwrap_or(0).saturating_add(1);
         list.push(filter.clone());
     }
     let before = std::mem::replace(&mut engine.filters.list, list.clone());
@@ -93,6 +96,7 @@ fn write_ahead(list: Vec<EntryFilter>, id: u32, before: Option<Box<EntryFilter>>
 
 /// The filters are durable: the store is looked through for what new ones hit.
 pub fn saved(engine: &mut Engine) -> Vec<Effect> {
+    engine.filters.is_written_again = false;
     let looked_for =
         engine.filters.pending.iter_mut().filter_map(|pending| pending.look_for.take());
     looked_for.map(|filter| Effect::FindFilterHits(Box::new(filter))).collect()
@@ -131,10 +135,11 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
         (_, None) => list.retain(|filter| filter.id != id),
     }
     engine.tell(Event::FiltersChanged);
-    if engine.filters.pending.is_empty() {
+    // What was written for those that wait holds the filter that failed; so does what was written again when another one failed.
+    if engine.filters.pending.is_empty() && !engine.filters.is_written_again {
         return Vec::new();
     }
-    // What was written for them holds the filter that failed.
+    engine.filters.is_written_again = true;
     vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
 }
 

@@ -20,6 +20,8 @@ pub struct Filters {
     pub counts: BTreeMap<u32, FilterCount>,
     /// Changes under way, oldest first.
     pub(super) pending: Vec<Pending>,
+    /// The list was handed to the store again because a change of it failed, and is not known to be durable.
+    pub(super) is_written_again: bool,
 }
 
 impl Filters {

@@ -10,6 +10,7 @@ use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::engine::update::update as engine_update;
+use backissue::filters::EntryFilter;
 use backissue::history::{FeedKey, Flag};
 use backissue::io::store::{Stay, Store, damaged_folders};
 use backissue::schedule::{FeedStatus, Pace, Wait, WaitHeader};
@@ -277,6 +278,24 @@ fn a_filter_that_cannot_be_kept_is_none_and_the_next_one_is() {
     world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
     world.press("FD");
     assert_eq!(world.app.engine.filters.list.len(), 1, "giving up is taken back too");
+}
+
+#[test]
+fn of_two_filters_that_cannot_be_kept_together_none_is_left_in_the_store() {
+    let mut world = world();
+    world.press("jm<enter>");
+    let kept = world.app.engine.filters.list.clone();
+    assert_eq!(kept.len(), 1);
+    for _ in 0..2 {
+        world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
+    }
+    let new = EntryFilter { title: "plum".into(), ..EntryFilter::default() };
+    world.tell(Request::Together(vec![
+        Request::RemoveFilter(kept[0].id),
+        Request::SaveFilter(Box::new(new)),
+    ]));
+    assert_eq!(world.app.engine.filters.list, kept);
+    assert_eq!(world.reload().engine.filters.list, kept);
 }
 
 #[test]
