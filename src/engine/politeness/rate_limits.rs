@@ -111,13 +111,13 @@ fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> 
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
-/// A feed that comes to a host, or comes back to it, waits as those do that are there.
-pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+/// A feed that comes to a host, or comes back to it, waits as those do that are there. Says whether it has to.
+pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
     let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
-    if let (Some(wait), Some(facts)) = (wait, facts) {
-        facts.host_wait = Some(wait.or_longer(facts.host_wait));
-    }
+    let (Some(wait), Some(facts)) = (wait, facts) else { return false };
+    facts.host_wait = Some(wait.or_longer(facts.host_wait));
+    true
 }
 
 /// Takes those feeds out of the due ones that were never asked and whose hosts want to be left alone. What a feed waits for that comes
@@ -127,23 +127,19 @@ pub fn keep_unasked_away(
     now: DateTime<Utc>,
     due: &mut Vec<FeedKey>,
 ) -> Vec<Effect> {
-    let unasked = |engine: &Engine, feed: &FeedKey| {
-        let feed = engine.feeds.get(feed)?;
-        let facts = &feed.state.facts;
-        let was_asked = facts.last_try.or(facts.last_ok).is_some();
-        (!was_asked).then(|| feed.record.url.clone())
+    let is_unasked = |engine: &Engine, feed: &FeedKey| {
+        let facts = engine.feeds.get(feed).map(|feed| &feed.state.facts);
+        facts.is_some_and(|facts| facts.last_try.or(facts.last_ok).is_none())
     };
-    let some_unasked = due.iter().any(|feed| unasked(engine, feed).is_some());
+    let some_unasked = due.iter().any(|feed| is_unasked(engine, feed));
     if !some_unasked || engine.feeds.values().all(|feed| known_wait(feed, now).is_none()) {
         return Vec::new();
     }
     let mut effects = Vec::new();
     due.retain(|&feed| {
-        let url = unasked(engine, &feed);
-        if url.and_then(|url| wait_of_host(engine, now, &url)).is_none() {
+        if !is_unasked(engine, &feed) || !heed_host(engine, now, feed) {
             return true;
         }
-        heed_host(engine, now, feed);
         plans::replan(engine, feed, now);
         effects.extend(save_wait(engine, feed));
         false
