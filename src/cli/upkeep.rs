@@ -8,6 +8,7 @@ use crate::engine::calendar::day_of;
 use crate::engine::settings::Settings;
 use crate::io::store::{Store, backup_is_due};
 use crate::io::{clock, console};
+use crate::schedule::counted_words;
 
 /// Compacts the store and says what it gained.
 pub(super) fn compact_store(store: Store) -> Result<(), Failure> {
@@ -73,8 +74,8 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
         match store.shed_texts(texts_max) {
             Err(error) => console::tell(&format!("no texts were dropped: {error}")),
             Ok(shed) if shed.entries > 0 => console::tell(&format!(
-                "texts of {} entries, the oldest read ones without a star, were dropped: there were {} MB, and [history] texts_mb is {}",
-                shed.entries,
+                "the texts of {} without a star, the oldest read ones, were dropped: there were {} MB, and [history] texts_mb is {}",
+                counted_words(shed.entries, "entry", "entries"),
                 shed.before / (1024 * 1024),
                 texts_max / (1024 * 1024)
             )),

@@ -2,7 +2,6 @@
 //!
 //! Nothing is decided here. An effect is performed, and its result is sent as a message.
 
-mod bounded_backend;
 pub mod clock;
 mod codec;
 pub mod config;

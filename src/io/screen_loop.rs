@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rustix::io::Errno;
+
 use super::clock;
 use super::performing::Ending;
 use super::processes::run_command;
@@ -32,6 +34,12 @@ const fn is_by_reader(input: &ScreenInput) -> bool {
             | ScreenInput::Focused(_)
             | ScreenInput::NoShell
     )
+}
+
+/// Whether a terminal cannot be drawn on because it was closed.
+fn is_closed(error: &std::io::Error) -> bool {
+    let known = Errno::from_io_error(error);
+    known.is_some_and(|error| [Errno::IO, Errno::NXIO, Errno::PIPE, Errno::BADF].contains(&error))
 }
 
 impl Runtime<App> {
@@ -82,7 +90,11 @@ impl Runtime<App> {
                 continue;
             }
             self.follow_graphics(&mut graphics);
-            self.draw(terminal).map_err(broken)?;
+            if let Err(error) = self.draw(terminal) {
+                self.keep_place();
+                // Who closes a terminal leaves, before or after the signal that says so is heard.
+                return if is_closed(&error) { Ok(Ending::Stop) } else { Err(broken(error)) };
+            }
             drawn = clock::instant();
             if !suspended {
                 frames.note(began.elapsed());

@@ -3,6 +3,7 @@
 use super::screen::Ui;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
+use crate::schedule::counted_words;
 
 /// The engine and the state of the screen.
 #[derive(Debug, Clone)]
@@ -18,10 +19,8 @@ impl App {
     pub fn awaited_at_end(&self) -> Option<String> {
         let engine = &self.engine;
         let asked = engine.polls.values().filter(|poll| poll.stage != PollStage::Waiting).count();
-        let counted = |count: usize, one: &str, more: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            more_than_one => Some(format!("{more_than_one} {more}")),
+        let counted = |count: usize, one: &str, more: &str| {
+            (count > 0).then(|| counted_words(count, one, more))
         };
         let answers = counted(asked, "answer that is on its way", "answers that are on their way");
         let unsaved = usize::try_from(engine.unsaved).unwrap_or(usize::MAX);

@@ -172,18 +172,23 @@ fn links_and_plain_words_are_written_as_configured() {
     assert!(session.ended().success());
 }
 
-#[test]
-fn a_signal_to_end_loses_nothing_that_was_done() {
-    let home = tempfile::tempdir().unwrap();
-    let data = home.path().join("data");
-    let data = data.to_str().unwrap();
+/// A data folder with one subscription, and the arguments of a reader of it.
+fn orchard(home: &tempfile::TempDir) -> [String; 3] {
+    let data = home.path().join("data").to_str().unwrap().to_owned();
     let added = Command::new(env!("CARGO_BIN_EXE_backissue"))
         .env_clear()
         .env("HOME", home.path())
-        .args(["--data-dir", data, "add", "--no-poll", "http://127.0.0.1:1/orchard.xml"])
+        .args(["--data-dir", &data, "add", "--no-poll", "http://127.0.0.1:1/orchard.xml"])
         .output();
     assert!(added.unwrap().status.success());
-    let arguments = ["--data-dir", data, "--offline"];
+    ["--data-dir".to_owned(), data, "--offline".to_owned()]
+}
+
+#[test]
+fn a_signal_to_end_loses_nothing_that_was_done() {
+    let home = tempfile::tempdir().unwrap();
+    let arguments = orchard(&home);
+    let arguments = arguments.each_ref().map(String::as_str);
     let mut session = Session::start(&arguments, 120, 36);
     session.until_it_says("orchard.xml");
     session.press("jjjjj+");
@@ -195,4 +200,25 @@ fn a_signal_to_end_loses_nothing_that_was_done() {
     session.until_it_says("▲");
     session.press("q");
     assert!(session.ended().success());
+}
+
+#[test]
+fn a_terminal_that_is_closed_is_an_end_like_any_other() {
+    let home = tempfile::tempdir().unwrap();
+    let arguments = orchard(&home);
+    let arguments = arguments.each_ref().map(String::as_str);
+    let mut session = Session::start(&arguments, 120, 36);
+    session.until_it_says("orchard.xml");
+    session.press("jjjjj");
+    let ended = session.close_after("+");
+    assert!(ended.success(), "{ended:?}");
+    let mut session = Session::start(&arguments, 120, 36);
+    session.until_it_says("▲");
+    assert!(!session.text().contains("fault"), "{}", session.text());
+    session.press("q");
+    assert!(session.ended().success());
+    // There is none if nothing was written to it.
+    let log = std::fs::read_dir(home.path().join("data/log")).into_iter().flatten();
+    let files: Vec<_> = log.map(|file| file.unwrap().file_name()).collect();
+    assert!(!files.iter().any(|file| file.to_string_lossy().starts_with("panic")), "{files:?}");
 }

@@ -35,9 +35,11 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 
 /// Checks the store that this process or another has open: status 1 if something is wrong.
 pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failure> {
-    let (health, folder, texts) =
-        desk.look(|store| Ok((store.check(false), store.folder().to_owned(), store.texts())))?;
-    report_damaged(&folder, args.discard_damaged, &|line| desk.put(line))?;
+    let (health, folder, home, texts) = desk.look(|store| {
+        let folders = (store.folder().to_owned(), store.home_folder().to_owned());
+        Ok((store.check(false), folders.0, folders.1, store.texts()))
+    })?;
+    report_damaged(&home, args.discard_damaged, &|line| desk.put(line))?;
     let health = match health {
         Err(StoreError::Corrupted(why)) => {
             tell_damage(&why, &|line| desk.put(line));
@@ -45,17 +47,19 @@ pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failur
         }
         health => health?,
     };
-    let good = report_health(&health, &folder, false, &|line| desk.put(line));
+    let good = report_health(&health, &home, false, &|line| desk.put(line));
     let found = index_found(&folder, texts, false, &|line| desk.put(line))?;
     Ok(if good && !found { Done::All } else { Done::WithFailures })
 }
 
 /// Checks the store, which is this process's alone, puts right what can be put right, and makes its files as small as
-/// what lives in them, as the arguments say.
+/// what lives in them, as the arguments say. Of a store that cannot be written a copy is looked at, which goes with the
+/// command: there nothing is put right.
 pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
-    let folder = store.folder().to_owned();
-    let health = match store.check(args.repair) {
-        Err(StoreError::Corrupted(why)) if args.repair => {
+    let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
+    let repair = args.repair && !store.only_reads();
+    let health = match store.check(repair) {
+        Err(StoreError::Corrupted(why)) if repair => {
             drop(store);
             if let Some(told) = Store::mend(&folder, clock::precise_now(), &why)? {
                 console::tell(&told);
@@ -69,9 +73,12 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
         }
         health => health?,
     };
-    report_damaged(&folder, args.discard_damaged, &console::put)?;
-    let good = report_health(&health, &folder, args.repair, &console::put);
-    let found = index_found(&folder, store.texts(), args.repair, &console::put)?;
+    report_damaged(&home, args.discard_damaged, &console::put)?;
+    let good = report_health(&health, &home, args.repair, &console::put);
+    let found = index_found(&folder, store.texts(), repair, &console::put)?;
+    if args.repair && store.only_reads() {
+        return Err(Failure::new("nothing can be written, so nothing was put right"));
+    }
     if args.compact {
         upkeep::compact_store(store)?;
     }

@@ -19,6 +19,7 @@ use crate::engine::state::Engine;
 use crate::history::{ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes};
 use crate::io::clock;
 use crate::io::visits::Waited;
+use crate::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failure> {
@@ -100,7 +101,8 @@ fn print_history(
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
         });
-        desk.put(&format!("  {:>5} entries{span}  {}", node.entries, node.url));
+        let entries = counted_words(node.entries, "entry  ", "entries");
+        desk.put(&format!("  {entries:>13}{span}  {}", node.url));
     }
     for gap in gaps {
         let said = crate::history::GapLines::new(gap, now, engine.zone);

@@ -10,6 +10,7 @@ use crate::feed::report::report;
 use crate::feed::{self, FeedDocument, Origin};
 use crate::io::console;
 use crate::io::system::words::system_words;
+use crate::schedule::counted_words;
 
 /// Bytes of a document at most (SPEC 0, `BODY_MAX`).
 const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -58,10 +59,10 @@ pub(in crate::cli) fn read_file(file: &str) -> Result<Vec<u8>, Failure> {
 fn print_document(document: &FeedDocument) {
     let title = document.head.title.as_deref().unwrap_or("(no title)");
     console::put(&format!(
-        "{} ({}), {} entries: {title}",
+        "{} ({}), {}: {title}",
         document.kind.word(),
         document.role.word(),
-        document.entries.len()
+        counted_words(document.entries.len(), "entry", "entries")
     ));
     for entry in &document.entries {
         let date =

@@ -6,6 +6,7 @@ use super::marking;
 use crate::engine::request::Request;
 use crate::feed::text::one_line;
 use crate::history::{Counters, FeedKey};
+use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
@@ -63,7 +64,7 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     let (total, unread, starred) =
         (sum(|all| all.total), sum(|all| all.unread), sum(|all| all.starred));
     let counts = [
-        Some(counted(total, "entry", "entries")),
+        Some(counted_words(total, "entry", "entries")),
         (unread > 0).then(|| format!("{unread} unread")),
         (starred > 0).then(|| format!("{starred} starred")),
     ];
@@ -91,10 +92,6 @@ fn name_several(titles: &[&str]) -> String {
     let others = titles.len().saturating_sub(named);
     let last = if others > 0 { Some(format!("{others} more")) } else { parts.pop() };
     format!("{} and {}", parts.join(", "), last.unwrap_or_default())
-}
-
-fn counted(count: u32, one: &str, more: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
 /// A key while the question is asked: y does it, n and Esc do not, any other key does nothing.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::layout::Pane;
 use crate::history::{EntryKey, FeedKey};
+use crate::schedule::counted_words;
 
 /// Feeds and entries that are marked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,10 +44,8 @@ impl Marked {
 
     /// What is marked, in words.
     pub fn words(&self) -> String {
-        let counted = |count: usize, one: &str, more: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{count} {more}")),
+        let counted = |count: usize, one: &str, more: &str| {
+            (count > 0).then(|| counted_words(count, one, more))
         };
         let feeds = counted(self.feeds.len(), "feed", "feeds");
         let entries = counted(self.entries.len(), "entry", "entries");

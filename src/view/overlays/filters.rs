@@ -10,6 +10,7 @@ use super::form::{self, FormLook};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
 use crate::filters::{EntryFilter, until_text};
+use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::filter_list::FILTER_LINES;
@@ -63,9 +64,10 @@ fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'
         0 => String::new(),
         unread => format!(", {unread} unread"),
     };
+    let of = counted_words(preview.of, "entry", "entries");
     let head = match preview.hits {
-        0 => format!(" hits none of {} entries", preview.of),
-        hits => format!(" hits {hits} of {} entries{unread}", preview.of),
+        0 => format!(" hits none of {of}"),
+        hits => format!(" hits {hits} of {of}{unread}"),
     };
     let mut lines = vec![Line::styled(cells::cut(&head, width), theme::HEADING)];
     lines.extend(preview.newest.iter().map(|hit| {

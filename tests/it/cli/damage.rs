@@ -1,6 +1,7 @@
 //! Damaged files of the store and of the index. They are damaged while nobody has the store open.
 
 use crate::store::damage::plant_where;
+use crate::store::small_disk::SmallDisk;
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
@@ -62,6 +63,29 @@ fn a_damaged_index_is_told_and_repaired() {
     assert!(repaired.out.contains("search: 12 entries indexed"), "{repaired:#?}");
     let found = program.run(&["search", "text", "--json"]).with(0).json();
     assert_eq!(found.as_array().unwrap().len(), 12);
+}
+
+#[test]
+fn where_nothing_can_be_written_doctor_looks_and_claims_no_repair() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let (site, program, data) = (site(), Program::new(), disk.data());
+    let data = data.to_str().unwrap();
+    let run = |words: &[&str]| program.run(&[words, &["--data-dir", data]].concat());
+    run(&["add", &site.at("/feed.xml")]).with(0);
+    let kept = disk.data().join("store-damaged-20260101-000000.000");
+    std::fs::create_dir(&kept).unwrap();
+    let (kept, here) = (format!("kept in {}\n", kept.display()), format!(" kB in {data}\n"));
+    disk.allow_writes(false);
+    let looked = run(&["doctor"]);
+    disk.allow_writes(true);
+    assert!(looked.out.contains(&kept) && looked.out.contains(&here), "{looked:#?}");
+    looked.with(0);
+    disk.fill(0);
+    let repaired = run(&["doctor", "--repair"]);
+    disk.empty();
+    assert!(repaired.out.contains(&kept) && repaired.out.contains(&here), "{repaired:#?}");
+    let told = repaired.with(2).err;
+    assert!(told.ends_with("nothing can be written, so nothing was put right\n"), "{told}");
 }
 
 /// Changes a file of the store in its middle.

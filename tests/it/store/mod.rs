@@ -12,7 +12,7 @@ mod recovering;
 mod rhythms;
 mod searching;
 mod shedding;
-mod small_disk;
+pub(crate) mod small_disk;
 mod sums;
 mod unchanged;
 

@@ -26,11 +26,11 @@ const ENTRIES: u32 = 3;
 static IS_BLIND: AtomicBool = AtomicBool::new(false);
 
 /// A disk of 64 MB.
-pub(super) struct SmallDisk(PathBuf, tempfile::TempDir);
+pub(crate) struct SmallDisk(PathBuf, tempfile::TempDir);
 
 impl SmallDisk {
     /// `None`: this system does not let us, which is said.
-    pub(super) fn mount() -> Option<Self> {
+    pub(crate) fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
         let mounted = Command::new("mount")
@@ -46,12 +46,12 @@ impl SmallDisk {
     }
 
     /// A folder on it.
-    pub(super) fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.0.join("data")
     }
 
     /// Lets nothing be written to it, or lets it be written again.
-    pub(super) fn allow_writes(&self, allows: bool) {
+    pub(crate) fn allow_writes(&self, allows: bool) {
         let options = if allows { "remount,rw" } else { "remount,ro" };
         let done = Command::new("mount").args(["-o", options]).arg(&self.0).status();
         assert!(done.unwrap().success());
@@ -63,13 +63,13 @@ impl SmallDisk {
     }
 
     /// Leaves so many bytes free.
-    pub(super) fn fill(&self, left: u64) {
+    pub(crate) fn fill(&self, left: u64) {
         let taken = usize::try_from(self.free().saturating_sub(left)).unwrap();
         // What sled writes meanwhile is as good.
         fs::write(self.0.join("filler"), vec![1; taken]).ok();
     }
 
-    pub(super) fn empty(&self) {
+    pub(crate) fn empty(&self) {
         fs::remove_file(self.0.join("filler")).ok();
     }
 }

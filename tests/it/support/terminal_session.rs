@@ -165,6 +165,17 @@ impl Session {
         panic!("it does not end:\n{}", self.text());
     }
 
+    /// Presses a last key and closes the terminal as soon as something is drawn for it; waits for the end of the program.
+    pub(crate) fn close_after(&mut self, keys: &str) -> ExitStatus {
+        self.until_quiet();
+        // The thread that reads lets go of the terminal with the next piece, which nobody takes.
+        self.output = channel().1;
+        self.press(keys);
+        self.keys = Box::new(std::io::sink());
+        self.master = native_pty_system().openpty(size(80, 24)).unwrap().master;
+        self.child.wait().unwrap()
+    }
+
     /// The terminal is as it was before.
     #[track_caller]
     pub(crate) fn given_back(&self) {

@@ -84,6 +84,11 @@ impl Store {
     pub const fn only_reads(&self) -> bool {
         self.copy.is_some()
     }
+
+    /// The data folder whose store this is, also where a copy of it is read.
+    pub fn home_folder(&self) -> &Path {
+        self.copy.as_ref().map_or(self.folder(), |copy| &copy.from)
+    }
 }
 
 /// Says that nothing is kept, and what of the files could not be read.
@@ -117,6 +122,7 @@ mod tests {
         let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), rollback: None };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("for reading"), "{why:?}");
+        assert_eq!(store.home_folder(), data.path());
         let copy = store.folder().to_owned();
         drop(store);
         assert_eq!((log(), copy.exists()), (before, false));

@@ -45,7 +45,10 @@ impl Backend for BoundedBackend {
     }
 
     fn show_cursor(&mut self) -> io::Result<()> {
-        self.0.show_cursor()
+        // ratatui shows the cursor when it goes, and writes to stderr if that fails: where the terminal was closed that
+        // would panic, and what is still to be saved would be lost.
+        self.0.show_cursor().ok();
+        Ok(())
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {

@@ -1,5 +1,8 @@
 //! The terminal: taken, drawn on, and restored whatever happens.
 
+mod bounded_backend;
+mod events;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,15 +11,14 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
-    Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
-    MouseEventKind,
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType, SetTitle};
 use crossterm::{Command, execute};
-use futures_util::StreamExt;
 
-use super::bounded_backend::{BoundedBackend, bounded};
+use self::bounded_backend::{BoundedBackend, bounded};
+use self::events::TerminalEvents;
 use super::log::report_panic;
 use super::panics::{Caught, how_caught};
 use super::processes::job_control::{self, JobSignal, Jobs};
@@ -57,8 +59,7 @@ const FRAMES_MAX: usize = 100_000;
 #[derive(Debug)]
 pub struct Terminal {
     inner: ratatui::Terminal<BoundedBackend>,
-    /// `None` while the terminal is lent.
-    events: Option<EventStream>,
+    events: TerminalEvents,
     jobs: Jobs,
     verbose: bool,
     mouse: bool,
@@ -88,12 +89,13 @@ impl Terminal {
     pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
         let backend = BoundedBackend::new();
-        let inner =
-            taken.and_then(|()| ratatui::Terminal::new(backend)).inspect_err(|_| give_back())?;
+        let both =
+            taken.and_then(|()| Ok((ratatui::Terminal::new(backend)?, TerminalEvents::start()?)));
+        let (inner, events) = both.inspect_err(|_| give_back())?;
         let title = ui.title.then(String::new);
         Ok(Self {
             inner,
-            events: Some(EventStream::new()),
+            events,
             jobs: Jobs::watch(),
             verbose,
             mouse: ui.mouse,
@@ -216,13 +218,12 @@ impl Terminal {
 
     /// Waits for the next input; `None`: it has no meaning for us.
     pub async fn next(&mut self) -> Option<ScreenInput> {
-        let Some(events) = &mut self.events else { return std::future::pending().await };
         tokio::select! {
             biased;
-            event = events.next() => match event {
-                Some(Ok(event)) => message(event),
+            event = self.events.next() => match event {
+                Ok(event) => message(event),
                 // The terminal is gone: end cleanly.
-                Some(Err(_)) | None => Some(Input::Request(Request::Stop).into()),
+                Err(_) => Some(Input::Request(Request::Stop).into()),
             },
             job = self.jobs.next() => match job {
                 JobSignal::Stop => Some(ScreenInput::Suspend),
@@ -234,7 +235,7 @@ impl Terminal {
     /// Lends the terminal to a command; see [`is_lent`].
     pub fn lend(&mut self) {
         // Who reads keys in the background would take them from the other.
-        self.events = None;
+        self.events.pause();
         self.take_back_pictures();
         LENT.store(true, Ordering::Relaxed);
         give_back();
@@ -252,7 +253,7 @@ impl Terminal {
     pub fn take_back(&mut self) -> io::Result<ScreenInput> {
         LENT.store(false, Ordering::Relaxed);
         let msg = self.take_again()?;
-        self.events = Some(EventStream::new());
+        self.events.resume()?;
         Ok(msg)
     }
 
