@@ -36,6 +36,8 @@ pub struct Observer {
     /// Hosts that want to be left alone; what of it is durable.
     hosts: BTreeMap<String, Wait>,
     durable_hosts: BTreeMap<String, Wait>,
+    /// Addresses that gave a document before they were subscribed to: a wait of their hosts from before is over for them.
+    previewed: BTreeMap<String, Moment>,
     tries: BTreeMap<FeedKey, Moment>,
     /// Feeds whose request was decided on before a sleep and went out after it.
     delayed: BTreeSet<FeedKey>,
@@ -99,6 +101,8 @@ impl Observer {
             // The less strict of the two: a write that nobody was told of may be there.
             known.lifetime = lesser(known.lifetime, last.lifetime, now);
             known.wait = lesser(known.wait, last.wait, now);
+            // A good answer ends what its host had asked for.
+            known.answered = last.answered.or(known.answered);
             known.gone &= last.gone;
             known.only_304_since = known.only_304_since.or(last.only_304_since);
         }
@@ -293,9 +297,12 @@ fn judge_poll(
         if !wanted && holds(known.wait, now) {
             return Err(format!("feed {feed} is asked before its Retry-After is over"));
         }
-        // A feed that its host has answered well since then, because the reader asked twice, is served again.
+        // A feed that its host has answered well since then, because the reader asked twice or subscribed to it, is served
+        // again.
         let host = observer.hosts.get(&host_of(&request.url)).copied().flatten();
-        let host = host.filter(|(since, _)| known.answered.is_none_or(|at| at.real < since.real));
+        let previewed = observer.previewed.get(&request.url).copied();
+        let served = known.answered.into_iter().chain(previewed).map(|at| at.real).max();
+        let host = host.filter(|(since, _)| served.is_none_or(|at| at < since.real));
         if !wanted && holds(host, now) {
             return Err(format!("feed {feed} is asked although its host wants to be left alone"));
         }
@@ -347,7 +354,12 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
             }
             return;
         }
-        Purpose::Other => return,
+        Purpose::Other => {
+            if answer.status == 200 && answer.body.feed().is_some() {
+                observer.previewed.insert(answer.url.clone(), now);
+            }
+            return;
+        }
     };
     let is_page = matches!(answer.body, AnswerBody::Page { .. });
     if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
