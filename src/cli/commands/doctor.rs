@@ -36,8 +36,8 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 /// Checks the store that this process or another has open: status 1 if something is wrong.
 pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, folder, home, texts) = desk.look(|store| {
-        let folders = (store.folder().to_owned(), store.home_folder().to_owned());
-        Ok((store.check(false), folders.0, folders.1, store.texts()))
+        let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
+        Ok((store.check(false), folder, home, store.texts()))
     })?;
     report_damaged(&home, args.discard_damaged, &|line| desk.put(line))?;
     let health = match health {

@@ -101,6 +101,7 @@ fn print_history(
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
         });
+        // As wide in the singular: the addresses stand in one column.
         let entries = counted_words(node.entries, "entry  ", "entries");
         desk.put(&format!("  {entries:>13}{span}  {}", node.url));
     }

@@ -48,11 +48,13 @@ impl TerminalEvents {
     pub(super) async fn next(&mut self) -> io::Result<Event> {
         let Some(reading) = &self.reading else { return std::future::pending().await };
         if self.events.is_empty() && !self.is_asked {
-            self.is_asked = reading.ask.send(()).is_ok();
+            // The thread ended: it has told why before.
+            reading.ask.send(()).map_err(|_| gone())?;
+            self.is_asked = true;
         }
         let event = self.events.recv().await;
         self.is_asked = false;
-        event.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))
+        event.unwrap_or_else(|| Err(gone()))
     }
 
     /// Leaves the terminal to somebody else.
@@ -84,6 +86,11 @@ impl Drop for TerminalEvents {
     }
 }
 
+/// There is no terminal any more.
+fn gone() -> io::Error {
+    io::ErrorKind::UnexpectedEof.into()
+}
+
 /// Answers each question with an event until nobody can ask any more, or the terminal is gone.
 async fn read_events(
     mut asked: UnboundedReceiver<()>,
@@ -105,7 +112,7 @@ async fn read_events(
         };
         wanted = wanted.saturating_sub(1);
         let is_gone = !matches!(event, Some(Ok(_)));
-        let event = event.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
+        let event = event.unwrap_or_else(|| Err(gone()));
         if answer.send(event).is_err() || is_gone {
             return;
         }
