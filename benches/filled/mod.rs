@@ -32,7 +32,6 @@ pub(crate) fn fill(store: &mut Store, entries: u32) {
             })),
             fetched_at: now(),
             history: None,
-            renamed: Default::default(),
             complete: false,
             log: None,
         };

@@ -3,7 +3,7 @@
 //! The order of C.5 is total, so merging is commutative, associative and idempotent: documents may come in
 //! any order, in parts, and again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
@@ -12,6 +12,7 @@ use super::kept::{EntryBody, KeptEntry, listed};
 use super::rank::{Position, Rank};
 use super::row::{Flags, IndexRow, TEXT_LOST};
 use super::tombstones::Tombstones;
+use super::windows::same_publication::{Former, Signs, find_same};
 use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
@@ -25,7 +26,7 @@ pub struct DocumentPlace {
     pub fetched_at: DateTime<Utc>,
 }
 
-/// An entry that may be the same as one of the document's: its identity hash is equal.
+/// An entry that may be the same as one of the document's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEntry {
     /// Sequence number.
@@ -35,7 +36,8 @@ pub struct KnownEntry {
     pub kept: KeptEntry,
 }
 
-/// The known entries whose identity hashes occur in the document, by that hash.
+/// The known entries by their identity hashes: those whose hash occurs in the document, and if the document has others
+/// too, those that they may be under another id.
 pub type Known = BTreeMap<u64, Vec<KnownEntry>>;
 
 /// What a merge asks to be written, and what it found.
@@ -72,19 +74,18 @@ pub struct Merging {
     pub place: DocumentPlace,
     /// Where its entries stand that state no date; `None`: at first sight.
     pub placed: Option<DateTime<Utc>>,
-    /// Entries the publisher gave new ids (SPEC C.8.1 rule 5): the new id, and the identity hash of the old one.
-    pub renamed: BTreeMap<String, u64>,
+    /// Identity hashes of the entries of the last documents.
+    pub recent: BTreeSet<u64>,
 }
 
 impl Merging {
     /// A document that stands at `place` in its feed.
     pub const fn at(place: DocumentPlace) -> Self {
-        Self { place, placed: None, renamed: BTreeMap::new() }
+        Self { place, placed: None, recent: BTreeSet::new() }
     }
 }
 
 /// The identity hashes to look up before [`merge`] is called: of the entries, and of those it calls deleted.
-/// Those in [`Merging::renamed`] come on top.
 pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
     let entries = document.entries.iter().map(|entry| identity_hash(&entry.id));
     entries.chain(document.tombstones.iter().map(|tombstone| identity_hash(&tombstone.id)))
@@ -121,17 +122,21 @@ pub fn merge_as(
     let place = merging.place;
     let mut merged = Merged { counters, ..Merged::default() };
     let document_time = document.head.updated.or(document.head.published);
-    for entry in one_copy_each(&document.entries) {
+    let entries = one_copy_each(&document.entries);
+    let mut same = find_known(&entries, merging, known);
+    for (at, entry) in entries.into_iter().enumerate() {
         let rank = Rank::new(entry.updated, document_time, place.position, place.fetched_at);
         let content = short_content_hash(entry);
-        match known_as(entry, merging, known) {
+        match same.remove(&at) {
             None => merged.add(entry, rank, content, merging),
             Some(known) => {
                 merged.known = merged.known.saturating_add(1);
                 if rank > known.kept.rank {
                     merged.replace(entry, rank, content, known);
+                } else if place.position == Position::Subscription && known.kept.id != entry.id {
+                    merged.keep(known, &entry.id);
                 } else if known.row.flags.is_withdrawn() {
-                    merged.keep(known);
+                    merged.keep(known, &known.kept.id);
                 }
             }
         }
@@ -140,16 +145,39 @@ pub fn merge_as(
     merged
 }
 
-/// The known entry that an entry is a copy of.
-fn known_as<'k>(entry: &Entry, merging: &Merging, known: &'k Known) -> Option<&'k KnownEntry> {
-    let with = |identity: u64| known.get(&identity).map_or(&[][..], Vec::as_slice).iter();
-    with(identity_hash(&entry.id)).find(|candidate| candidate.kept.id == entry.id).or_else(|| {
-        let old = merging.renamed.get(&entry.id)?;
-        with(*old).find(|candidate| {
-            let kept = &candidate.kept;
-            (kept.link.is_some() && kept.link == entry.link) || kept.title == entry.title
-        })
-    })
+/// Finds the known entries that the entries of a document are copies of, by place in the document: those with the same
+/// id, and of the others those that are the same publication under another id (SPEC C.5).
+fn find_known<'k>(
+    entries: &[&Entry],
+    merging: &Merging,
+    known: &'k Known,
+) -> BTreeMap<usize, &'k KnownEntry> {
+    let with_id = |entry: &Entry| {
+        let with = known.get(&identity_hash(&entry.id)).map_or(&[][..], Vec::as_slice);
+        with.iter().find(|candidate| candidate.kept.id == entry.id)
+    };
+    let mut found: BTreeMap<usize, &KnownEntry> =
+        entries.iter().enumerate().filter_map(|(at, entry)| Some((at, with_id(entry)?))).collect();
+    let unknown: BTreeSet<usize> =
+        (0..entries.len()).filter(|at| !found.contains_key(at)).collect();
+    if unknown.is_empty() {
+        return found;
+    }
+    let here: BTreeSet<u32> = found.values().map(|known| known.seq).collect();
+    let mut former: Vec<&KnownEntry> =
+        known.values().flatten().filter(|known| !here.contains(&known.seq)).collect();
+    former.sort_unstable_by_key(|known| known.seq);
+    let signs: Vec<Signs> = entries.iter().map(|entry| Signs::of(entry)).collect();
+    let former_signs: Vec<Former> = former
+        .iter()
+        .map(|known| Former::of_kept(&known.kept, merging.recent.contains(&known.row.identity)))
+        .collect();
+    for (at, place) in find_same(&signs, &unknown, &former_signs) {
+        if let Some(known) = former.get(place) {
+            found.insert(at, known);
+        }
+    }
+    found
 }
 
 /// Newest and oldest date of a document's own copies, as they would be listed.
@@ -237,12 +265,13 @@ impl Merged {
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }
 
-    /// Writes a known entry whose copy did not win: it is part of the feed again.
-    fn keep(&mut self, known: &KnownEntry) {
+    /// Writes a known entry whose copy did not win: it is part of the feed again, and goes by this id.
+    fn keep(&mut self, known: &KnownEntry, id: &str) {
         let flags = known.row.flags.withdrawn(false);
         self.counters.shift(Some(known.row.flags), Some(flags));
-        let row = IndexRow { flags, ..known.row };
-        self.entries.insert(known.seq, MergedEntry { row, kept: known.kept.clone(), body: None });
+        let row = IndexRow { flags, identity: identity_hash(id), ..known.row };
+        let kept = KeptEntry { id: id.to_owned(), ..known.kept.clone() };
+        self.entries.insert(known.seq, MergedEntry { row, kept, body: None });
     }
 
     /// Deletes and revives entries: those written, and the known ones that the document calls deleted.
@@ -275,162 +304,5 @@ impl Merged {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(seconds: i64) -> DateTime<Utc> {
-        DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
-    }
-
-    fn entry(id: &str, title: &str, updated: Option<i64>) -> Entry {
-        Entry {
-            id: id.into(),
-            title: Some(title.into()),
-            updated: updated.map(at),
-            content: Some(format!("<p>{title}</p>")),
-            ..Entry::default()
-        }
-    }
-
-    fn document(entries: Vec<Entry>) -> FeedDocument {
-        FeedDocument { entries, ..FeedDocument::default() }
-    }
-
-    fn polled(seconds: i64) -> DocumentPlace {
-        DocumentPlace { position: Position::Subscription, fetched_at: at(seconds) }
-    }
-
-    /// What the store would hand over after `merged` was written.
-    fn known(merged: &Merged) -> Known {
-        let mut known = Known::new();
-        for (&seq, entry) in &merged.entries {
-            let found = KnownEntry { seq, row: entry.row, kept: entry.kept.clone() };
-            known.entry(entry.row.identity).or_default().push(found);
-        }
-        known
-    }
-
-    #[test]
-    fn the_hash_of_a_row_is_that_of_what_is_kept_with_the_text_and_of_no_other_text() {
-        let stated = |title: &str, updated: i64| Entry {
-            link: Some("https://a.example/1?utm_source=feed".into()),
-            author: Some("N. N.".into()),
-            summary: Some("short".into()),
-            categories: vec!["b".into(), "a".into()],
-            enclosures: vec![crate::feed::Enclosure {
-                url: "https://a.example/1.mp3".into(),
-                ..Default::default()
-            }],
-            ..entry("a", title, Some(updated))
-        };
-        let first =
-            merge(&document(vec![stated("A", 0)]), polled(0), &Known::new(), Counters::default());
-        let changed = document(vec![stated("B", 9)]);
-        let second = merge(&changed, polled(9), &known(&first), first.counters);
-        for MergedEntry { row, kept, body } in [&first, &second].map(|merged| &merged.entries[&0]) {
-            let body = body.clone().unwrap();
-            assert_eq!(kept_content_hash(kept, body.clone()), row.content);
-            let other = EntryBody { content: Some("<p>C</p>".into()), ..body };
-            assert_ne!(kept_content_hash(kept, other), row.content);
-        }
-        assert_ne!(first.entries[&0].row.content, second.entries[&0].row.content);
-    }
-
-    #[test]
-    fn entries_never_seen_are_new_and_unread() {
-        let merged = merge(
-            &document(vec![entry("a", "A", None), entry("b", "B", None)]),
-            polled(0),
-            &Known::new(),
-            Counters::default(),
-        );
-        assert_eq!((merged.new, merged.edited), (2, 0));
-        assert_eq!(merged.counters, Counters { unread: 2, total: 2, starred: 0, next_seq: 2 });
-    }
-
-    #[test]
-    fn the_same_document_again_adds_and_edits_nothing() {
-        let first = merge(
-            &document(vec![entry("a", "A", None)]),
-            polled(0),
-            &Known::new(),
-            Counters::default(),
-        );
-        let again = merge(
-            &document(vec![entry("a", "A", None)]),
-            polled(60),
-            &known(&first),
-            first.counters,
-        );
-        assert_eq!((again.new, again.edited), (0, 0));
-        assert_eq!(again.counters, first.counters);
-        assert!(again.entries.values().all(|entry| entry.body.is_none()));
-    }
-
-    #[test]
-    fn a_changed_title_edits_the_entry_and_keeps_first_sight_and_marks() {
-        let mut first = merge(
-            &document(vec![entry("a", "A", None)]),
-            polled(0),
-            &Known::new(),
-            Counters::default(),
-        );
-        first.entries.get_mut(&0).unwrap().row.flags = Flags(3);
-        let again = merge(
-            &document(vec![entry("a", "B", None)]),
-            polled(60),
-            &known(&first),
-            first.counters,
-        );
-        assert_eq!((again.new, again.edited), (0, 1));
-        let edited = &again.entries[&0];
-        assert_eq!((edited.kept.title.as_deref(), edited.kept.first_seen), (Some("B"), at(0)));
-        assert_eq!(edited.row.flags, Flags(3));
-    }
-
-    #[test]
-    fn an_older_copy_never_replaces_a_newer_one() {
-        let first = merge(
-            &document(vec![entry("a", "new", Some(50))]),
-            polled(60),
-            &Known::new(),
-            Counters::default(),
-        );
-        let again = merge(
-            &document(vec![entry("a", "old", Some(10))]),
-            polled(120),
-            &known(&first),
-            first.counters,
-        );
-        assert!(again.entries.is_empty());
-    }
-
-    #[test]
-    fn equal_hashes_of_different_ids_do_not_merge_entries() {
-        let first = merge(
-            &document(vec![entry("a", "A", None)]),
-            polled(0),
-            &Known::new(),
-            Counters::default(),
-        );
-        let mut colliding = known(&first).into_values().next().unwrap();
-        colliding[0].kept.id = "other".into();
-        let known = Known::from([(identity_hash("a"), colliding)]);
-        let again =
-            merge(&document(vec![entry("a", "A", None)]), polled(60), &known, first.counters);
-        assert_eq!(again.new, 1);
-        assert!(again.entries.contains_key(&1));
-    }
-
-    #[test]
-    fn of_two_copies_in_one_document_the_later_updated_wins_else_the_first() {
-        let twice = document(vec![
-            entry("a", "one", Some(1)),
-            entry("a", "two", Some(2)),
-            entry("a", "three", Some(2)),
-        ]);
-        let merged = merge(&twice, polled(10), &Known::new(), Counters::default());
-        assert_eq!(merged.entries[&0].kept.title.as_deref(), Some("two"));
-        assert_eq!(merged.new, 1);
-    }
-}
+#[path = "merge_tests.rs"]
+mod tests;

@@ -13,7 +13,7 @@
 //!
 //! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::apply_poll`], then
 //! [`HistoryRecord::compare_windows`], and the record goes into the commit; its verdict may ask for one more request without
-//! validators, or for [`Merging::renamed`]. The commit merges with [`merge_as`], and for a complete feed calls
+//! validators. The commit merges with [`merge_as`], and for a complete feed calls
 //! [`complete::withdraw`] on the feed's rows. When the commit of a 200, 226 or 304 is durable:
 //! [`HistoryRecord::apply_check`], and if [`HistoryRecord::has_work`], a walk.
 //!

@@ -1,7 +1,5 @@
 //! Whether entries were missed between two polls because the window moved on (SPEC C.8.1).
 
-use std::collections::BTreeMap;
-
 use super::gap::{Edge, Gap, GapKey, Newer, Reason};
 use super::kind::{DocumentKind, Reached, older_link};
 use super::merge::span;
@@ -20,8 +18,6 @@ pub enum OverrunVerdict {
     Verify,
     /// Entries may have been missed; a gap was opened.
     Missed(GapKey),
-    /// The publisher gave its entries new ids: for [`super::Merging::renamed`].
-    Renamed(BTreeMap<String, u64>),
 }
 
 impl HistoryRecord {
@@ -37,11 +33,6 @@ impl HistoryRecord {
             self.windows.remember(document, polled.fetched_at);
             return OverrunVerdict::Fine;
         }
-        let renamed = self.windows.renamed(document);
-        if !document.entries.is_empty() && renamed.len() >= document.entries.len().div_ceil(2) {
-            self.windows.remember(document, polled.fetched_at);
-            return OverrunVerdict::Renamed(renamed);
-        }
         if conditional {
             return OverrunVerdict::Verify;
         }
@@ -55,7 +46,7 @@ impl HistoryRecord {
         self.windows = Windows::default();
     }
 
-    /// Conditions 1 to 4; the fifth is [`Windows::renamed`].
+    /// The conditions of SPEC C.8.1.
     fn is_overrun(&self, document: &FeedDocument) -> bool {
         let windows = &self.windows;
         let now = window_ids(document);
@@ -70,7 +61,8 @@ impl HistoryRecord {
         let apart = now.iter().all(|id| sticky.contains(id) || !before.contains(id));
         // 4 - a full window: one that shrank was cut by age, or for us
         let full = document.entries.len() >= windows.usual();
-        comparable && !walked && apart && full
+        // 5 - also under other ids nothing stands in both
+        comparable && !walked && apart && full && !windows.has_renamed(document, &sticky)
     }
 
     fn open_overrun(&mut self, polled: &Polled<'_>) -> GapKey {

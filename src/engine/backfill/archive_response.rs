@@ -1,7 +1,5 @@
 //! What answers mean for the history of a feed: of the subscription document, and of an archive (SPEC C, D.2).
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
@@ -43,30 +41,13 @@ impl<'a> ReceivedDocument<'a> {
     }
 }
 
-/// What the commit of a subscription document is told beside its entries.
-#[derive(Debug, Default)]
-pub struct HistoryOutcome {
-    /// Entries that have new ids, by the new id.
-    pub renamed: BTreeMap<String, u64>,
-    /// It is the whole feed (SPEC C.6).
-    pub complete: bool,
-}
-
-/// Lets the history of a feed take note of a subscription document.
-pub fn note_document(
-    subscription: &mut Subscription,
-    came: ReceivedDocument<'_>,
-) -> HistoryOutcome {
+/// Lets the history of a feed take note of a subscription document. Returns whether it is the whole feed (SPEC C.6).
+pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>) -> bool {
     let history = &mut subscription.history;
     let polled = came.polled();
     history.apply_poll(&polled);
     // A second request was made already, if one was called for: what this answer shows is final.
-    let renamed = match history.compare_windows(&polled, false) {
-        OverrunVerdict::Renamed(renamed) => renamed,
-        OverrunVerdict::Fine | OverrunVerdict::Verify | OverrunVerdict::Missed(_) => {
-            BTreeMap::new()
-        }
-    };
+    history.compare_windows(&polled, false);
     // An archive does not change: it is hardly ever asked for.
     let state = &mut subscription.state;
     let is_archive = history.kind == DocumentKind::Archive;
@@ -83,8 +64,7 @@ pub fn note_document(
     } else if !is_archive && facts.standing == FeedStatus::Archive {
         facts.standing = FeedStatus::Active;
     }
-    let complete = came.whole && history.kind == DocumentKind::Complete;
-    HistoryOutcome { renamed, complete }
+    came.whole && history.kind == DocumentKind::Complete
 }
 
 /// Whether entries seem to be missing only because the answer was made for our validators: then it is asked for

@@ -272,8 +272,6 @@ pub struct Commit {
     pub fetched_at: DateTime<Utc>,
     /// What is known of its history, if the document was looked at for that.
     pub history: Option<Box<HistoryRecord>>,
-    /// Entries that the publisher gave new ids (SPEC C.8.1 rule 5): the new id, and the identity hash of the old one.
-    pub renamed: BTreeMap<String, u64>,
     /// The document is the whole feed: what it does not hold is withdrawn (SPEC C.6).
     pub complete: bool,
     /// The line for the poll log; `new` and `edited` are filled in by the merge.

@@ -7,7 +7,7 @@ use super::fetch::{Answer, Fetched, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
 use super::redirects::{self, Moving, PendingMove};
-use crate::engine::backfill::archive_response::{self, HistoryOutcome, ReceivedDocument};
+use crate::engine::backfill::archive_response::{self, ReceivedDocument};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
@@ -60,8 +60,7 @@ pub fn apply_response(
     let outcome = ResponseEffects::of(subscription, verdict, &about);
     let state = &mut subscription.state;
     state.trouble.clone_from(&outcome.trouble);
-    let looked_at = outcome.said.is_some();
-    let HistoryOutcome { renamed, complete } = outcome.said.unwrap_or_default();
+    let looked_at = outcome.is_complete.is_some();
     AppliedResponse {
         commit: Commit {
             feed: subscription.key,
@@ -70,8 +69,7 @@ pub fn apply_response(
             document: outcome.document,
             fetched_at: started,
             history: looked_at.then(|| subscription.history.clone()),
-            renamed,
-            complete,
+            complete: outcome.is_complete.unwrap_or_default(),
             log: Some(PollLogEntry {
                 at: started,
                 status,
@@ -97,8 +95,8 @@ struct ResponseEffects {
     record_changed: bool,
     if_shared: Option<PendingMove>,
     moved: bool,
-    /// What the document says of the feed's history.
-    said: Option<HistoryOutcome>,
+    /// Whether the document is the whole feed, if its history was looked at.
+    is_complete: Option<bool>,
 }
 
 /// What an answer is judged by, beside its verdict.
@@ -125,7 +123,7 @@ impl ResponseContext<'_> {
         head: &Answer,
         whole: bool,
         document: &FeedDocument,
-    ) -> HistoryOutcome {
+    ) -> bool {
         let started = subscription.state.facts.last_try.unwrap_or_default();
         let (asked, conditional) = (self.asked, self.conditional);
         let came = ReceivedDocument { asked, head, started, conditional, whole, document };
@@ -146,14 +144,14 @@ impl ResponseEffects {
                 state.habits.read(started, same_tag);
                 succeeded(state, started, head, true);
                 state.facts.hints = read.hints.clone();
-                outcome.said = Some(about.says(subscription, head, true, &read));
+                outcome.is_complete = Some(about.says(subscription, head, true, &read));
                 outcome.read(subscription, head, target, read, taken);
             }
             (Verdict::Delta(read), Some(head)) => {
                 state.habits.read(started, false);
                 succeeded(state, started, head, true);
                 state.facts.hints.overlay(read.hints.clone());
-                outcome.said = Some(about.says(subscription, head, false, &read));
+                outcome.is_complete = Some(about.says(subscription, head, false, &read));
                 outcome.document = Some(read);
             }
             (Verdict::NotModified, Some(head)) => {

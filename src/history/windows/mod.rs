@@ -1,17 +1,19 @@
 //! The last documents of a feed as far as they are remembered, to notice what two of them have in common.
 
+pub mod same_publication;
 mod signs;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use signs::{Sign, Signs, shortened, signs_of};
+use signs::WindowSigns;
 
 use super::kept::listed;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
+use same_publication::{Former, Signs, find_same};
 
 /// Entries of a window that are remembered (SPEC C.1).
 const WINDOW_MAX: usize = 200;
@@ -27,11 +29,8 @@ pub struct Windows {
     /// Identity hashes of the last different windows, in document order, the latest last.
     pub past: Vec<Vec<u64>>,
     /// What the entries of the latest can be known by beside their ids.
-    #[serde(rename = "marks")]
-    pub signs: Signs,
-    /// The same as it was kept before: hashes, each with the identity hash of its entry.
-    #[serde(rename = "signs", skip_serializing_if = "Vec::is_empty")]
-    pub former_signs: Vec<(u64, u64)>,
+    #[serde(rename = "known_by")]
+    pub signs: WindowSigns,
     /// Entries of the last documents, the latest last.
     pub sizes: Vec<u32>,
     /// The newest entry known: its date and identity hash.
@@ -39,10 +38,11 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Whether a document has an entry in common with the last one, or there is no last one.
+    /// Whether a document has an entry in common with the last one, perhaps under another id, or there is no last one.
     pub fn overlap(&self, document: &FeedDocument) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
         window_ids(document).iter().any(|id| before.contains(id))
+            || self.has_renamed(document, &BTreeSet::new())
     }
 
     /// Whether everything in a document was in the last one.
@@ -77,21 +77,23 @@ impl Windows {
         if moved { everywhere } else { BTreeSet::new() }
     }
 
-    /// Entries whose id is new but whose link, or title and date, stood in the last window (condition 5): the new
-    /// id, and the identity hash of the old one.
-    pub fn renamed(&self, document: &FeedDocument) -> BTreeMap<String, u64> {
-        let ids = self.past.last().into_iter().flatten();
-        let signed = self.signs.entries().zip(ids);
-        let signed = signed.flat_map(|(signs, &id)| signs.map(|sign| (sign, id)));
-        let former = self.former_signs.iter().map(|&(sign, id)| (shortened(sign), id));
-        let known: BTreeMap<Sign, u64> =
-            signed.chain(former).filter(|(sign, _)| *sign != 0).collect();
-        let old = |entry: &Entry| signs_of(entry).into_iter().find_map(|sign| known.get(&sign));
-        let entries = document.entries.iter();
-        entries
-            .filter_map(|entry| Some((entry.id.clone(), *old(entry)?)))
-            .filter(|(id, old)| identity_hash(id) != *old)
-            .collect()
+    /// Whether an entry of a document is one of the last document under another id. Those that always stand there do
+    /// not count.
+    pub fn has_renamed(&self, document: &FeedDocument, sticky: &BTreeSet<u64>) -> bool {
+        let Some(before) = self.past.last() else { return false };
+        let entries = window_entries(document);
+        let ids: BTreeSet<u64> = entries.iter().map(|(id, _)| *id).collect();
+        let signs: Vec<Signs> = entries.iter().map(|(_, entry)| Signs::of(entry)).collect();
+        let unknown: BTreeSet<usize> = (0..entries.len())
+            .filter(|at| entries.get(*at).is_some_and(|(id, _)| !before.contains(id)))
+            .collect();
+        let former: Vec<Former> = before
+            .iter()
+            .zip(self.signs.entries())
+            .filter(|(id, _)| !ids.contains(id) && !sticky.contains(id))
+            .map(|(_, signs)| Former { signs, is_recent: true })
+            .collect();
+        !find_same(&signs, &unknown, &former).is_empty()
     }
 
     pub(super) fn remember(&mut self, document: &FeedDocument, fetched_at: DateTime<Utc>) {
@@ -106,9 +108,8 @@ impl Windows {
         self.sizes.push(u32::try_from(document.entries.len()).unwrap_or(u32::MAX));
         let surplus = self.sizes.len().saturating_sub(SIZES);
         self.sizes.drain(..surplus);
-        self.signs =
-            Signs::of(window_entries(document).into_iter().map(|(_, entry)| signs_of(entry)));
-        self.former_signs = Vec::new();
+        let entries = window_entries(document).into_iter();
+        self.signs = WindowSigns::of(entries.map(|(_, entry)| Signs::of(entry)));
         for entry in &document.entries {
             let date = listed(entry.published.or(entry.updated), None, fetched_at);
             if self.newest.is_none_or(|(newest, _)| newest < date) {
@@ -121,15 +122,15 @@ impl Windows {
     pub(super) fn add_delta(&mut self, document: &FeedDocument) {
         let Some(last) = self.past.last_mut() else { return };
         let entries = window_entries(document);
-        let mut window: Vec<(u64, [Sign; 2])> =
-            entries.iter().map(|&(id, entry)| (id, signs_of(entry))).collect();
+        let mut window: Vec<(u64, Signs)> =
+            entries.iter().map(|&(id, entry)| (id, Signs::of(entry))).collect();
         let seen: BTreeSet<u64> = window.iter().map(|(id, _)| *id).collect();
-        let signs = self.signs.entries().chain(std::iter::repeat([0; 2]));
+        let signs = self.signs.entries().chain(std::iter::repeat(Signs::default()));
         let rest = last.iter().copied().zip(signs);
         window.extend(rest.filter(|(id, _)| !seen.contains(id)));
         window.truncate(last.len().max(1));
         *last = window.iter().map(|(id, _)| *id).collect();
-        self.signs = Signs::of(window.iter().map(|(_, signs)| *signs));
+        self.signs = WindowSigns::of(window.iter().map(|(_, signs)| *signs));
     }
 }
 
@@ -159,31 +160,17 @@ mod tests {
         FeedDocument { entries, ..FeedDocument::default() }
     }
 
-    fn is_renamed(windows: &Windows) -> bool {
-        let renamed = windows.renamed(&document(&["new 1", "new 2"]));
-        let expected = [("new 1", "old 1"), ("new 2", "old 2")]
-            .map(|(new, old)| (new.into(), identity_hash(old)));
-        renamed == BTreeMap::from(expected)
-    }
-
     #[test]
-    fn entries_with_new_ids_are_known_by_their_links_also_from_what_earlier_versions_kept() {
-        let old = document(&["old 1", "old 2"]);
+    fn entries_with_new_ids_are_known_by_their_links_also_after_a_restart() {
         let mut windows = Windows::default();
-        windows.remember(&old, DateTime::UNIX_EPOCH);
-        assert!(is_renamed(&windows));
+        windows.remember(&document(&["old 1", "old 2"]), DateTime::UNIX_EPOCH);
         let kept = rmp_serde::to_vec_named(&windows).unwrap();
-        assert!(is_renamed(&rmp_serde::from_slice(&kept).unwrap()));
-        // Earlier versions kept whole hashes, each with the id of its entry.
-        let signs = old.entries.iter().flat_map(|entry| {
-            let hashes = signs_of(entry).map(|sign| u64::from(sign) | 7 << 40);
-            hashes.map(|hash| (hash, identity_hash(&entry.id)))
-        });
-        let former = Windows { former_signs: signs.collect(), ..Windows::default() };
-        assert!(is_renamed(&former));
-        let kept = rmp_serde::to_vec_named(&former).unwrap();
-        assert!(String::from_utf8_lossy(&kept).contains("signs"));
-        assert!(is_renamed(&rmp_serde::from_slice(&kept).unwrap()));
+        for windows in [windows, rmp_serde::from_slice(&kept).unwrap()] {
+            assert!(windows.has_renamed(&document(&["new 1", "new 2"]), &BTreeSet::new()));
+            assert!(windows.overlap(&document(&["new 1", "new 2"])));
+            let sticky = ["old 1", "old 2"].map(identity_hash).into();
+            assert!(!windows.has_renamed(&document(&["new 1", "new 2"]), &sticky));
+        }
     }
 
     #[test]
@@ -195,12 +182,13 @@ mod tests {
             entry.link = Some("https://a.example/3".into());
         }
         windows.add_delta(&delta);
-        let mut next = document(&["new"]);
-        for (link, old) in [("https://a.example/3", "old 3"), ("https://a.example/0", "old 1")] {
-            for entry in &mut next.entries {
-                entry.link = Some(link.into());
-            }
-            assert_eq!(windows.renamed(&next).get("new"), Some(&identity_hash(old)), "{link}");
+        let mut next = document(&["new", "other"]);
+        for link in ["https://a.example/3", "https://a.example/0"] {
+            next.entries[0].link = Some(link.into());
+            next.entries[1].link = Some("https://a.example/9".into());
+            assert!(windows.has_renamed(&next, &BTreeSet::new()), "{link}");
         }
+        next.entries[0].link = Some("https://a.example/8".into());
+        assert!(!windows.has_renamed(&next, &BTreeSet::new()));
     }
 }

@@ -1,6 +1,6 @@
 //! Writes changes: one transaction for each document, each set of marks, each subscription.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sled::{Batch, Tree};
 
@@ -20,6 +20,9 @@ use crate::history::{
     ArchiveNode, Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, HistoryRecord, IndexRow,
     Known, KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
 };
+
+/// So many of the newest entries of a feed are looked at for one that has another id now.
+const FORMER_MAX: usize = 2_000;
 
 /// What is written in the same transaction as the entries.
 #[derive(Default)]
@@ -51,7 +54,9 @@ impl Store {
                     position: Position::Subscription,
                     fetched_at: commit.fetched_at,
                 };
-                let merging = Merging { renamed: commit.renamed.clone(), ..Merging::at(place) };
+                let windows = commit.history.as_ref().map(|record| record.windows.past.as_slice());
+                let recent = windows.unwrap_or_default().iter().flatten().copied().collect();
+                let merging = Merging { recent, ..Merging::at(place) };
                 self.merge(feed, document, &merging, &tombstones.unwrap_or_default())?
             }
         };
@@ -113,8 +118,7 @@ impl Store {
         merging: &Merging,
         tombstones: &Tombstones,
     ) -> Result<(Merged, NewHits), StoreError> {
-        let wanted = identities(document).chain(merging.renamed.values().copied());
-        let known = self.find_known(feed, wanted.collect())?;
+        let known = self.find_known(feed, identities(document).collect(), FORMER_MAX)?;
         let counters = self.counters_of(feed)?;
         let mut merged = merge_as(document, merging, tombstones, &known, counters);
         let now = merging.place.fetched_at;
@@ -122,17 +126,25 @@ impl Store {
         Ok((merged, hits))
     }
 
-    /// Returns the entries of a feed that have one of these identity hashes.
+    /// Returns the entries of a feed that have one of these identity hashes. If there are hashes that none has, the
+    /// newest others come too, `former_max` at most: an entry may be known under another id (SPEC C.5).
     pub(super) fn find_known(
         &mut self,
         feed: FeedKey,
         mut wanted: Vec<u64>,
+        former_max: usize,
     ) -> Result<Known, StoreError> {
         wanted.sort_unstable();
+        wanted.dedup();
         let rows = self.rows_of(feed)?;
-        let numbered = (0_u32..).zip(rows.iter().copied());
-        let hits: Vec<_> =
-            numbered.filter(|(_, row)| wanted.binary_search(&row.identity).is_ok()).collect();
+        let numbered = || (0_u32..).zip(rows.iter().copied());
+        let is_wanted = |row: &IndexRow| wanted.binary_search(&row.identity).is_ok();
+        let mut hits: Vec<_> = numbered().filter(|(_, row)| is_wanted(row)).collect();
+        let found: BTreeSet<u64> = hits.iter().map(|(_, row)| row.identity).collect();
+        if found.len() < wanted.len() {
+            let first = rows.len().saturating_sub(former_max);
+            hits.extend(numbered().skip(first).filter(|(_, row)| !is_wanted(row)));
+        }
         let keys: Vec<EntryKey> = hits.iter().map(|&(seq, _)| EntryKey { feed, seq }).collect();
         let mut kept = self.read_entries(&keys)?;
         let mut known = Known::new();

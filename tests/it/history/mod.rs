@@ -24,7 +24,6 @@ use std::collections::BTreeMap;
 use backissue::feed::identity::identity_hash;
 use backissue::feed::{FeedDocument, Origin, parse};
 use backissue::history::complete::{restore, withdraw};
-use backissue::history::merge::identities;
 use backissue::history::overrun::OverrunVerdict;
 use backissue::history::rank::Position;
 use backissue::history::{
@@ -123,9 +122,7 @@ impl Reader {
         let verdict = self.record.compare_windows(&polled, false);
         let place = DocumentPlace { position: Position::Subscription, fetched_at: self.now };
         let mut merging = Merging::at(place);
-        if let OverrunVerdict::Renamed(renamed) = &verdict {
-            merging.renamed.clone_from(renamed);
-        }
+        merging.recent = self.record.windows.past.iter().flatten().copied().collect();
         self.merge(document, &merging);
         if whole && self.record.kind == DocumentKind::Complete {
             let change = withdraw(document, &self.rows, self.counters);
@@ -234,13 +231,9 @@ impl Reader {
 
     pub fn merge(&mut self, document: &FeedDocument, merging: &Merging) -> Merged {
         let mut known = Known::new();
-        let wanted: std::collections::BTreeSet<u64> =
-            identities(document).chain(merging.renamed.values().copied()).collect();
         for (seq, (row, kept)) in (0_u32..).zip(self.rows.iter().zip(&self.kept)) {
-            if wanted.contains(&row.identity) {
-                let found = KnownEntry { seq, row: *row, kept: kept.clone() };
-                known.entry(row.identity).or_default().push(found);
-            }
+            let found = KnownEntry { seq, row: *row, kept: kept.clone() };
+            known.entry(row.identity).or_default().push(found);
         }
         let merged = merge_as(document, merging, &self.record.tombstones, &known, self.counters);
         for (&seq, entry) in &merged.entries {

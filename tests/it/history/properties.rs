@@ -68,6 +68,30 @@ fn list_l(documents: &[(FeedDocument, DocumentPlace)]) -> BTreeMap<String, Strin
     kept
 }
 
+/// Documents of a publisher who gives its entries new ids, dates and texts at will, but not new links and titles: each
+/// document is a list of publications with the version of their id.
+fn documents_with_changing_ids() -> impl Strategy<Value = Vec<FeedDocument>> {
+    let copy = (0..9_u8, 0..4_u8, proptest::option::of(0..9_i64));
+    let one = proptest::collection::vec(copy, 1..9);
+    proptest::collection::vec(one, 1..8).prop_map(|documents| {
+        let document = |mut copies: Vec<(u8, u8, Option<i64>)>| {
+            copies.sort_unstable();
+            copies.dedup_by_key(|(publication, ..)| *publication);
+            let entry = |(publication, version, date): (u8, u8, Option<i64>)| Entry {
+                id: format!("{publication}-{version}"),
+                title: Some(format!("Publication {publication}")),
+                link: Some(format!("https://a.example/{publication}")),
+                published: date.map(at),
+                content: Some(format!("{version}")),
+                ..Entry::default()
+            };
+            let entries = copies.into_iter().map(entry).collect();
+            FeedDocument { entries, ..FeedDocument::default() }
+        };
+        documents.into_iter().map(document).collect()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -82,6 +106,24 @@ proptest! {
             order.iter().filter_map(|place| documents.get(*place)).collect();
         shuffled.extend(documents.iter().rev());
         prop_assert_eq!(kept(&shuffled), expected);
+    }
+
+    #[test]
+    fn no_sequence_of_documents_makes_one_publication_two_entries(
+        documents in documents_with_changing_ids(),
+        archives in proptest::collection::vec(any::<bool>(), 8),
+    ) {
+        let mut reader = Reader::of("https://a.example/");
+        for (hours, (document, is_archive)) in (0..).zip(documents.iter().zip(archives)) {
+            let position = match is_archive {
+                true => Position::Archive { epoch: 1, depth: 0 },
+                false => Position::Subscription,
+            };
+            reader.merge(document, &Merging::at(DocumentPlace { position, fetched_at: at(hours) }));
+        }
+        let titles: Vec<_> = reader.kept.iter().map(|kept| kept.title.clone()).collect();
+        let publications: std::collections::BTreeSet<_> = titles.iter().collect();
+        prop_assert_eq!(publications.len(), titles.len(), "{:?}", titles);
     }
 
     #[test]

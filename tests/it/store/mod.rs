@@ -87,7 +87,6 @@ fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
         document: Some(Box::new(document(entries))),
         fetched_at: at(second),
         history: None,
-        renamed: Default::default(),
         complete: false,
         log: Some(PollLogEntry {
             settled_by: None,

@@ -1,6 +1,6 @@
 //! Real ones: what a small store writes, record by record, its backup, and its files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
 use chrono::{DateTime, Duration, Utc};
@@ -66,7 +66,6 @@ fn poll(number: i64) -> Commit {
         document: Some(Box::new(FeedDocument { entries, ..FeedDocument::default() })),
         fetched_at: at(number * 7),
         history: None,
-        renamed: BTreeMap::new(),
         complete: false,
         log: Some(PollLogEntry {
             settled_by: None,

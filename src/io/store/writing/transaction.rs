@@ -114,7 +114,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     use chrono::{DateTime, Utc};
 
@@ -146,7 +146,6 @@ mod tests {
             document: Some(Box::new(document)),
             fetched_at: NOW,
             history: None,
-            renamed: BTreeMap::new(),
             complete: false,
             log: None,
         };
