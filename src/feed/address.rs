@@ -4,26 +4,42 @@ use std::borrow::Cow;
 
 use url::Url;
 
+use super::characters::{is_bidi_control, is_invisible};
+
 /// Longest address kept, in bytes.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
-/// Resolves an address without the white space around it. An absolute one stays as it was written, an
-/// empty one is `None`.
+/// Resolves an address without what only surrounds or interrupts it: white space and quotes around it, line breaks with
+/// their indentation, control characters and invisible marks inside. An absolute one stays as it was written, an empty
+/// one is `None`.
 pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
-    let written = written.trim();
-    if written.is_empty() || written.len() > ADDRESS_BYTES_MAX {
+    if written.len() > ADDRESS_BYTES_MAX {
         return None;
     }
-    let clean: String = if written.contains(|c: char| c.is_control()) {
-        written.chars().filter(|c| !c.is_control()).collect()
-    } else {
-        written.to_owned()
-    };
+    let clean = clean_address(written);
+    if clean.is_empty() {
+        return None;
+    }
     if has_scheme(&clean) {
-        return Some(clean);
+        return Some(clean.into_owned());
     }
     let joined = base.and_then(|base| base.join(&clean).ok());
-    Some(joined.map_or(clean, String::from))
+    Some(joined.map_or_else(|| clean.into_owned(), String::from))
+}
+
+fn clean_address(written: &str) -> Cow<'_, str> {
+    let is_mark = |c: char| {
+        c.is_control()
+            || is_invisible(c)
+            || is_bidi_control(c)
+            || matches!(c, '\u{200e}' | '\u{200f}')
+    };
+    let trimmed = written.trim_matches(|c: char| c.is_whitespace() || c == '"' || is_mark(c));
+    if !trimmed.contains(is_mark) {
+        return Cow::Borrowed(trimmed);
+    }
+    let lines = trimmed.lines().map(str::trim);
+    Cow::Owned(lines.collect::<String>().chars().filter(|c| !is_mark(*c)).collect())
 }
 
 /// Whether an address begins with a scheme.
@@ -95,6 +111,12 @@ mod tests {
         check("//b.example", Some("https://b.example/"));
         check("HTTP://B.example", Some("HTTP://B.example"));
         check("http://b.exa\n\tmple/", Some("http://b.example/"));
+        check(
+            "\n  http://b.example/long/\r\n  path?x=1 2\n",
+            Some("http://b.example/long/path?x=1 2"),
+        );
+        check("\u{200b}\u{feff}http://b.example/\u{2060}x\u{200e}", Some("http://b.example/x"));
+        check("\"http://b.example/q\"", Some("http://b.example/q"));
         check("tag:b.example,2026:1", Some("tag:b.example,2026:1"));
         check("  ", None);
         assert_eq!(resolve_address("x", None).as_deref(), Some("x"));

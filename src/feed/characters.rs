@@ -57,3 +57,44 @@ pub(super) const fn is_mark(c: char) -> bool {
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
+
+/// Which way an element moves its text off the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// `sup`.
+    Up,
+    /// `sub`.
+    Down,
+}
+
+impl Shift {
+    /// The shift of an element.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if is("sup") { Some(Self::Up) } else { is("sub").then_some(Self::Down) }
+    }
+
+    /// Writes `text` with the raised or lowered characters of Unicode. Words stay as they are (`4th`, `CO max`); what
+    /// cannot be shifted but follows a letter or digit gets a sign before it (`x^a/b`).
+    pub fn apply(self, text: &str, before: Option<char>) -> String {
+        const PLAIN: &str = "0123456789+-−=()ni";
+        const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ";
+        const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₙᵢ";
+        let (shifted, sign) = match self {
+            Self::Up => (RAISED, '^'),
+            Self::Down => (LOWERED, '_'),
+        };
+        let shift =
+            |c: char| PLAIN.chars().zip(shifted.chars()).find(|(p, _)| *p == c).map(|(_, s)| s);
+        let is_joined = before.is_some_and(char::is_alphanumeric);
+        if text.chars().all(|c| c.is_ascii_digit())
+            || (is_joined && text.chars().all(|c| shift(c).is_some()))
+        {
+            return text.chars().filter_map(shift).collect();
+        }
+        let is_word = text
+            .chars()
+            .all(|c| c.is_alphabetic() || c.is_whitespace() || "[](),*†‡®™".contains(c));
+        if is_word || !is_joined { text.to_owned() } else { format!("{sign}{text}") }
+    }
+}

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::entry::Entry;
-use super::flaws::{Flaw, TOO_MANY_ENTRIES, TRUNCATED};
+use super::flaws::{Flaw, LACKS_END, TOO_MANY_ENTRIES, TRUNCATED};
 use super::hints::Hints;
 
 /// Everything that was read in one document.
@@ -21,7 +21,7 @@ pub struct FeedDocument {
     pub history: HistoryLinks,
     /// All links of the head section, resolved, in document order.
     pub links: Vec<Link>,
-    /// For a redirect document (SPEC S1.12, S1.14).
+    /// For a redirect document (SPEC S1.12, S1.14), and where a podcast says that it moved (`itunes:new-feed-url`).
     pub new_location: Option<NewLocation>,
     /// Entries the publisher has deleted (RFC 6721).
     pub tombstones: Vec<Tombstone>,
@@ -33,14 +33,25 @@ pub struct FeedDocument {
 
 impl FeedDocument {
     /// Whether the document breaks off. What could be read of it is here, but it must not be taken for
-    /// the whole (SPEC G.30).
+    /// the whole (SPEC G.30). Where entries that are missing would be withdrawn or never asked for again, a missing
+    /// last end tag is enough.
     pub fn is_truncated(&self) -> bool {
-        self.flaws.iter().any(|flaw| flaw.reason == TRUNCATED)
+        let must_be_whole = self.history.complete || self.history.archive;
+        self.has_flaw(TRUNCATED) || (must_be_whole && self.lacks_end())
+    }
+
+    /// Whether all entries are closed and only the last end tags are missing.
+    pub fn lacks_end(&self) -> bool {
+        self.has_flaw(LACKS_END)
+    }
+
+    fn has_flaw(&self, reason: &str) -> bool {
+        self.flaws.iter().any(|flaw| flaw.reason == reason)
     }
 
     /// Whether the document holds more entries than the limit (SPEC 0). The rest was left out.
     pub fn is_cut_short(&self) -> bool {
-        self.flaws.iter().any(|flaw| flaw.reason == TOO_MANY_ENTRIES)
+        self.has_flaw(TOO_MANY_ENTRIES)
     }
 
     /// Returns the dates of the entries, oldest first. Entries without one are left out.

@@ -15,6 +15,9 @@ const FLAW_TEXT_MAX: usize = 120;
 /// The reason of the flaw of a document that breaks off.
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
 
+/// The reason of the flaw of a document of which only the last end tags are missing.
+pub(super) const LACKS_END: &str = "the end tag of this element, the last one, is missing";
+
 /// The reason of the flaw of a document with more entries than the limit.
 pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
 /// Elements were left out, for a document has a limit of nesting.
@@ -62,6 +65,14 @@ impl Flaws {
             text: text::one_line(element, FLAW_TEXT_MAX),
             reason: TRUNCATED.to_owned(),
         });
+    }
+
+    /// Notes that the last end tags are missing. This is kept beyond the limit.
+    pub(super) fn lacks_end(&mut self, element: &str) {
+        self.truncated(element);
+        if let Some(flaw) = &mut self.truncated {
+            LACKS_END.clone_into(&mut flaw.reason);
+        }
     }
 
     /// Returns the list, with one line for what did not fit.

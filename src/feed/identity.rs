@@ -1,7 +1,7 @@
 //! The identity of an entry (SPEC C.5). It is never random, and depends on the order of entries only where nothing
 //! else tells them apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
 
 use siphasher::sip::SipHasher13;
@@ -17,6 +17,9 @@ const TEXT_KEYS: (u64, u64) = (0x656e_7472_7920_7769, 0x7468_6f75_7420_6964);
 const ID_BYTES_MAX: usize = 4_096;
 /// The start of identities that are hashes.
 const HASH_PREFIX: &str = "urn:backissue:entry:";
+
+/// The reason of the flaw of an id that does not count.
+pub(super) const SHARED_ID: &str = "different entries state this same id: it was left out";
 
 /// The parts of an entry from which its identity is made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,11 +43,54 @@ pub fn entry_id(stated: &StatedIdentity<'_>) -> String {
     named(stated.id).or_else(|| named(stated.link)).map_or_else(|| text_hash(stated, &[]), bounded)
 }
 
-/// Returns the identities of the entries of one document, in its order.
+/// The identities of the entries of one document.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EntryIds {
+    /// In the order of the document.
+    pub ids: Vec<String>,
+    /// Stated ids that do not count, because different entries state the same one.
+    pub shared: Vec<String>,
+}
+
+/// Returns the identities of the entries of one document.
 ///
-/// Each is that of [`entry_id`]. Only entries without an id that would be one by this are told apart: those with one
-/// link by title, else text, and author; those without a link by author, and then by their place.
-pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> Vec<String> {
+/// Each is that of [`entry_id`]. An id that different entries share does not count. Entries without an id that would be
+/// one by this are told apart: those with one link by title, else text, and author; those without a link by author, and
+/// then by their place.
+pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
+    let shared = shared_ids(stated);
+    let stated: Vec<StatedIdentity<'_>> = stated
+        .iter()
+        .map(|entry| match named(entry.id) {
+            Some(id) if shared.contains(id) => StatedIdentity { id: None, ..*entry },
+            Some(_) | None => *entry,
+        })
+        .collect();
+    let shared = shared.into_iter().map(str::to_owned).collect();
+    EntryIds { ids: told_apart(&stated), shared }
+}
+
+/// Finds ids that cannot be ids: all entries of a document state the same one, or at least three of them, and they
+/// have different links, or different titles where they have no link.
+fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
+    let mut by_id: BTreeMap<&str, Vec<&StatedIdentity<'_>>> = BTreeMap::new();
+    for entry in stated {
+        if let Some(id) = named(entry.id) {
+            by_id.entry(id).or_default().push(entry);
+        }
+    }
+    by_id.retain(|_, entries| {
+        let differ = |part: for<'e> fn(&'e StatedIdentity<'_>) -> Option<&'e str>| {
+            let parts: BTreeSet<_> = entries.iter().map(|entry| named(part(entry))).collect();
+            parts.len() == entries.len()
+        };
+        let is_many = entries.len() > 2 || (entries.len() == 2 && stated.len() == 2);
+        is_many && differ(|entry| entry.title) && differ(|entry| entry.link.or(entry.title))
+    });
+    by_id.into_keys().collect()
+}
+
+fn told_apart(stated: &[StatedIdentity<'_>]) -> Vec<String> {
     let mut ids: Vec<String> = stated.iter().map(entry_id).collect();
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, (id, entry)) in ids.iter().zip(stated).enumerate() {
@@ -201,7 +247,7 @@ mod tests {
 
     /// How many of the identities differ.
     fn count(ids: &[String]) -> usize {
-        ids.iter().collect::<std::collections::BTreeSet<_>>().len()
+        ids.iter().collect::<BTreeSet<_>>().len()
     }
 
     #[test]
@@ -218,7 +264,7 @@ mod tests {
             StatedIdentity { text: Some("<p>t</p>"), ..titled("a", "") },
         ];
         let alone: Vec<String> = stated.iter().map(entry_id).collect();
-        assert_eq!(entry_ids(&stated), alone);
+        assert_eq!(entry_ids(&stated).ids, alone);
         assert_eq!(count(&alone), stated.len() - 1, "one id for two entries makes them one");
     }
 
@@ -230,44 +276,80 @@ mod tests {
 
     #[test]
     fn entries_alike_in_title_and_text_are_told_apart_by_their_authors() {
-        let ids = entry_ids(&[titled("a", "x"), titled("a", "y"), titled("b", "x")]);
+        let ids = entry_ids(&[titled("a", "x"), titled("a", "y"), titled("b", "x")]).ids;
         assert_eq!(count(&ids), 3);
-        let mut turned = entry_ids(&[titled("a", "y"), titled("b", "x"), titled("a", "x")]);
+        let mut turned = entry_ids(&[titled("a", "y"), titled("b", "x"), titled("a", "x")]).ids;
         turned.rotate_right(1);
         assert_eq!(turned, [ids[0].clone(), ids[1].clone(), ids[2].clone()], "in any order");
     }
 
     #[test]
     fn entries_alike_in_everything_are_told_apart_by_their_place_from_the_end() {
-        let two = entry_ids(&[titled("a", "x"), titled("a", "x")]);
+        let two = entry_ids(&[titled("a", "x"), titled("a", "x")]).ids;
         assert_eq!(count(&two), 2);
         assert_eq!(two[1], entry_id(&titled("a", "x")), "the last one has the usual identity");
-        let three = entry_ids(&[titled("a", "x"), titled("a", "x"), titled("a", "x")]);
+        let three = entry_ids(&[titled("a", "x"), titled("a", "x"), titled("a", "x")]).ids;
         assert_eq!(three[1..], two, "a new one at the top changes no other");
     }
 
     #[test]
     fn entries_that_say_nothing_are_one() {
         let blank = StatedIdentity::default();
-        assert_eq!(count(&entry_ids(&[blank, blank, blank])), 1);
+        assert_eq!(count(&entry_ids(&[blank, blank, blank]).ids), 1);
         let dated = StatedIdentity { has_more: true, ..blank };
-        assert_eq!(count(&entry_ids(&[dated, dated])), 2);
+        assert_eq!(count(&entry_ids(&[dated, dated]).ids), 2);
     }
 
     #[test]
     fn entries_that_share_a_link_are_told_apart_by_title_and_author() {
         let ids =
-            entry_ids(&[linked("a", "x"), linked("b", "x"), linked("b", "y"), linked("b", "x")]);
+            entry_ids(&[linked("a", "x"), linked("b", "x"), linked("b", "y"), linked("b", "x")])
+                .ids;
         assert_eq!(count(&ids), 3);
         assert_eq!(ids[1], ids[3], "one entry that stands there twice");
         let text = |text| StatedIdentity { text: Some(text), title: None, ..linked("", "") };
-        assert_eq!(count(&entry_ids(&[text("s"), text("t")])), 2);
+        assert_eq!(count(&entry_ids(&[text("s"), text("t")]).ids), 2);
     }
 
     #[test]
     fn an_entry_that_stands_there_twice_with_its_link_keeps_it_as_its_identity() {
         let edited = StatedIdentity { text: Some("t"), ..linked("a", "x") };
-        assert_eq!(entry_ids(&[linked("a", "x"), edited]), ["http://a.example/"; 2]);
+        assert_eq!(entry_ids(&[linked("a", "x"), edited]).ids, ["http://a.example/"; 2]);
+    }
+
+    #[test]
+    fn an_id_that_different_entries_share_does_not_count() {
+        let entry = |id, link, title| StatedIdentity {
+            id: Some(id),
+            link: Some(link),
+            title: Some(title),
+            ..StatedIdentity::default()
+        };
+        let (one, two) =
+            (entry("N/A", "http://a.example/1", "a"), entry("N/A", "http://a.example/2", "b"));
+        let all = entry_ids(&[one, two]);
+        assert_eq!(
+            (all.ids, all.shared),
+            (
+                vec!["http://a.example/1".to_owned(), "http://a.example/2".to_owned()],
+                vec!["N/A".to_owned()],
+            )
+        );
+        let three = [
+            one,
+            two,
+            entry("N/A", "http://a.example/3", "c"),
+            entry("g", "http://a.example/4", "d"),
+        ];
+        assert_eq!(entry_ids(&three).ids[3], "g");
+        assert_eq!(count(&entry_ids(&three).ids), 4);
+        for copies in [
+            vec![one, one, one],
+            vec![one, entry("N/A", "http://a.example/1", "a, corrected"), one],
+            vec![one, two, entry("g", "http://a.example/4", "d")],
+        ] {
+            assert_eq!(entry_ids(&copies).ids[0], "N/A", "{copies:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
 use super::flaws::{Flaws, HintFlaws};
 use super::hints::{Hints, IntervalRule};
-use super::identity::{self, StatedIdentity};
+use super::identity::{self, EntryIds, StatedIdentity};
 use super::text::{self, NAME_MAX, TITLE_MAX};
 use super::xml::links;
 use super::xml::schedule_hints::{self, StatedRule};
@@ -60,7 +60,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
 }
 
 /// Reads the first JSON value of a text and ignores what follows it. Line ends inside texts, which JSON
-/// forbids, count as spaces.
+/// forbids, count as spaces; half a surrogate pair, which other programs write, becomes U+FFFD.
 pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Error> {
     let first = |text: &str| {
         serde_json::Deserializer::from_str(text)
@@ -69,12 +69,41 @@ pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Erro
             .unwrap_or(Ok(Value::Null))
     };
     first(document).or_else(|error| {
-        if document.contains(['\n', '\r', '\t']) {
-            first(&document.replace(['\n', '\r', '\t'], " ")).map_err(|_| error)
-        } else {
-            Err(error)
-        }
+        let repaired = without_lone_surrogates(&document.replace(['\n', '\r', '\t'], " "));
+        if repaired == document { Err(error) } else { first(&repaired).map_err(|_| error) }
     })
+}
+
+/// Replaces each escape that is half a surrogate pair.
+fn without_lone_surrogates(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let pair = |text: &str| Some((surrogate_escape(text)?, surrogate_escape(text.get(6..)?)?));
+        let taken = match (surrogate_escape(tail), pair(tail)) {
+            (Some(_), Some((high, low))) if high < 0xdc00 && low >= 0xdc00 => 12,
+            (Some(_), _) => {
+                out.push_str("\\ufffd");
+                rest = tail.get(6..).unwrap_or_default();
+                continue;
+            }
+            // With the escaped character, which may be a backslash.
+            (None, _) => tail.char_indices().nth(2).map_or(tail.len(), |(end, _)| end),
+        };
+        let (escape, after) = tail.split_at(taken);
+        out.push_str(escape);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The surrogate of an escape such as `\ud83d` at the start of a text.
+fn surrogate_escape(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(digits, 16).ok().filter(|code| (0xd800..0xe000).contains(code))
 }
 
 /// Returns a text or a number as text, unless it is blank.
@@ -186,13 +215,17 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
         Some(Value::Array(_)) => {}
         Some(_) => flaws.add("items", "", "no entries: this is no list"),
     }
-    for item in list_values(value, "items") {
-        if entries.len() >= ENTRIES_MAX {
-            flaws.add("items", "", super::flaws::TOO_MANY_ENTRIES);
-            break;
-        }
+    let items: Vec<&Value> = list_values(value, "items").collect();
+    let surplus = items.len().saturating_sub(ENTRIES_MAX);
+    if surplus > 0 {
+        flaws.add("items", "", super::flaws::TOO_MANY_ENTRIES);
+    }
+    let date = |item: Option<&&Value>| parse_date(&read_line(item?, "date_published")?);
+    let dates = date(items.first()).zip(date(items.last()));
+    let left_out = if dates.is_some_and(|(first, last)| first < last) { surplus } else { 0 };
+    for item in items.into_iter().skip(left_out).take(ENTRIES_MAX) {
         match read_line(item, "id") {
-            Some(id) => entries.push(read_entry(item, &id, base, flaws)),
+            Some(id) => entries.push(Entry { id, ..read_entry(item, base, flaws) }),
             None => flaws.add(
                 "item",
                 &read_shown_line(item, "title", NAME_MAX).unwrap_or_default(),
@@ -200,10 +233,26 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
             ),
         }
     }
-    entries
+    let stated: Vec<StatedIdentity<'_>> = entries
+        .iter()
+        .map(|entry| StatedIdentity {
+            id: Some(&entry.id),
+            link: entry.link.as_deref(),
+            title: entry.title.as_deref(),
+            text: entry.content.as_deref(),
+            author: entry.author.as_deref(),
+            has_more: entry.published.is_some(),
+        })
+        .collect();
+    let EntryIds { ids, shared } = identity::entry_ids(&stated);
+    for id in shared {
+        flaws.add("item", &id, identity::SHARED_ID);
+    }
+    entries.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry }).collect()
 }
 
-fn read_entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
+/// Reads an item, all but its id.
+fn read_entry(item: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
     let markup = |key: &str| {
         item.get(key).and_then(scalar_text).map(|markup| text::safe_text(&markup).into_owned())
     };
@@ -214,17 +263,18 @@ fn read_entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> 
             escaped
         })
     };
-    let stated = StatedIdentity { id: Some(id), ..StatedIdentity::default() };
+    let link = read_link(item, "url", base).or_else(|| read_link(item, "external_url", base));
+    let page = read_link(item, "url", base).and_then(|page| address::web_url(&page));
+    let text_base = page.as_ref().or(base);
     Entry {
-        id: identity::entry_id(&stated),
         title: read_shown_line(item, "title", TITLE_MAX),
-        link: read_link(item, "url", base).or_else(|| read_link(item, "external_url", base)),
+        link,
         author: read_author(item),
         published: read_date(item, "date_published", flaws),
         updated: read_date(item, "date_modified", flaws),
         summary: markup("summary"),
         content: markup("content_html")
-            .map(|html| make_addresses_absolute(html.into(), base).into_owned())
+            .map(|html| make_addresses_absolute(html.into(), text_base).into_owned())
             .or_else(plain),
         enclosures: list_values(item, "attachments")
             .take(LIST_MAX)
@@ -235,6 +285,7 @@ fn read_entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> 
             .filter_map(scalar_text)
             .map(|tag| text::one_line(&tag, NAME_MAX))
             .collect(),
+        ..Entry::default()
     }
 }
 
@@ -297,6 +348,19 @@ mod tests {
             (Some("Ada"), Some("http://b.example"))
         );
         assert_eq!(read.flaws.len(), 3);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_costs_one_character() {
+        let read = items(
+            r#"{"id":"1","title":"cut \ud83d off"},{"id":"2","title":"\ude00 \\ud83d \ud83d\ude00"},{"id":"3","title":"\ud83d\ud83d\ude00\ud8"}"#,
+        );
+        assert_eq!(read.kind, Kind::None, "an escape that is cut short is no JSON");
+        let read = items(
+            r#"{"id":"1","title":"cut \ud83d off"},{"id":"2","title":"\ude00 \\ud83d \ud83d\ude00"},{"id":"3","title":"\uD83D\uD83D\uDE00"}"#,
+        );
+        let titles: Vec<_> = read.entries.iter().filter_map(|e| e.title.as_deref()).collect();
+        assert_eq!(titles, ["cut \u{fffd} off", "\u{fffd} \\ud83d 😀", "\u{fffd}😀"]);
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn the_specimens_are_read_in_full() {
     assert_eq!(rss.entries[0].author.as_deref(), Some("Ada “L.”"));
     assert_eq!(
         rss.entries[0].content.as_deref(),
-        Some("<p>Text <a href=\"https://a.example/dir/x\">x</a></p>")
+        Some("<p>Text <a href=\"https://a.example/x\">x</a></p>")
     );
     assert_eq!(rss.entries[0].enclosures[0].url, "https://a.example/dir/a.mp3");
     assert_eq!(rss.entries[0].enclosures[0].duration_seconds, Some(3_723));

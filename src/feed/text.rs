@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::characters::{is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark};
+use super::characters::{Shift, is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark};
+use super::content::markup_starts::{MarkupStarts, Place};
 use super::xml::references::{push_resolved, windows_1252};
 
 /// Longest title kept, in characters.
@@ -56,10 +57,11 @@ fn push_ellipsis(out: &mut String, full: bool) {
     out.push('…');
 }
 
-/// Makes one line of plain text from markup: without tags, with character references resolved once.
+/// Makes one line of plain text from the markup of a title or a name: without tags, with character references
+/// resolved once.
 pub fn plain_line(markup: &str, max: usize) -> String {
     if markup.contains(['<', '&']) {
-        one_line(&strip_markup(markup), max)
+        one_line(&without_markup(markup, Place::Line), max)
     } else {
         one_line(markup, max)
     }
@@ -107,56 +109,74 @@ impl Filter {
     }
 }
 
-/// Returns the text of markup, without tags, comments and the insides of `script` and `style`, with
+/// Returns the text of the markup of an entry, without tags, comments and the insides of `script` and `style`, with
 /// character references resolved once. The time is linear in the input.
 pub fn strip_markup(markup: &str) -> String {
+    without_markup(markup, Place::Body)
+}
+
+fn without_markup(markup: &str, place: Place) -> String {
+    let mut starts = MarkupStarts::new(markup, place);
     let mut out = String::with_capacity(markup.len());
-    let mut rest = markup;
-    while let Some((text, tail)) = split_at_tag(rest) {
-        push_resolved(&mut out, text);
-        let Some(end) = tag_end(tail) else {
-            if !tail.starts_with("<!--") {
-                push_resolved(&mut out, tail);
-            }
-            return out;
-        };
+    let mut from = 0;
+    let mut raised = None;
+    while let Some(at) = starts.next(from) {
+        push_resolved(&mut out, markup.get(from..at).unwrap_or_default());
+        let tail = markup.get(at..).unwrap_or_default();
+        let Some(end) = markup_length(tail) else { return out };
         let (tag, after) = tail.split_at(end);
-        rest = after;
+        from = at + end;
+        if let Some(inside) = cdata(tag) {
+            out.push_str(inside);
+            continue;
+        }
         let name = tag_name(tag);
         if is_block(name) {
             out.push(' ');
         }
-        if !tag.starts_with("</")
-            && let Some(hidden) = HIDDEN.iter().find(|known| name.eq_ignore_ascii_case(known))
-        {
-            rest = skip_hidden(rest, hidden);
+        let is_end = tag.starts_with("</");
+        if let Some(shift) = Shift::of(name) {
+            raised = if is_end {
+                raised.take().and_then(|from| shift_end(&mut out, from, shift))
+            } else {
+                Some(out.len())
+            };
+        } else if !is_end && HIDDEN.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            from += hidden_length(after, name);
         }
     }
-    push_resolved(&mut out, rest);
+    push_resolved(&mut out, markup.get(from..).unwrap_or_default());
     out
+}
+
+/// Puts the end of `out` from `from` on above or below the line.
+fn shift_end(out: &mut String, from: usize, shift: Shift) -> Option<usize> {
+    let inside = out.split_off(from.min(out.len()));
+    let shifted = shift.apply(&inside, out.chars().next_back());
+    out.push_str(&shifted);
+    None
 }
 
 /// Elements whose content is not text.
 const HIDDEN: [&str; 2] = ["script", "style"];
 
-/// Returns the text before the next tag, and the rest that starts with it.
-fn split_at_tag(text: &str) -> Option<(&str, &str)> {
-    let bytes = text.as_bytes();
-    memchr::memchr_iter(b'<', bytes)
-        .find(|&at| {
-            bytes
-                .get(at + 1)
-                .is_some_and(|&b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?'))
-        })
-        .and_then(|at| text.split_at_checked(at))
+/// The text of a CDATA section, which publishers write where HTML has none.
+fn cdata(tag: &str) -> Option<&str> {
+    let (start, inside) = tag.split_at_checked("<![CDATA[".len())?;
+    let is_cdata = start.eq_ignore_ascii_case("<![CDATA[");
+    is_cdata.then(|| inside.strip_suffix("]]>").unwrap_or(inside))
 }
 
-/// Length of the tag or comment at the start of `text`, which starts with `<`.
-fn tag_end(text: &str) -> Option<usize> {
-    if text.starts_with("<!--")
-        && let Some(end) = memchr::memmem::find(text.as_bytes(), b"-->")
-    {
-        return Some(end + 3);
+/// Length of the tag, comment or CDATA section at the start of `text`; `None` where it takes the rest.
+fn markup_length(text: &str) -> Option<usize> {
+    let up_to = |mark: &str| {
+        memchr::memmem::find(text.as_bytes(), mark.as_bytes()).map(|end| end + mark.len())
+    };
+    if text.starts_with("<!--") {
+        return up_to("-->");
+    }
+    if cdata(text).is_some() {
+        return Some(up_to("]]>").unwrap_or(text.len()));
     }
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -210,15 +230,15 @@ fn is_block(name: &str) -> bool {
     BLOCK.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Returns what follows the end tag of a hidden element, nothing where there is none.
-fn skip_hidden<'a>(text: &'a str, name: &str) -> &'a str {
+/// How far the end tag of a hidden element reaches; everything where there is none.
+fn hidden_length(text: &str, name: &str) -> usize {
     for at in memchr::memmem::find_iter(text.as_bytes(), b"</") {
         let tail = text.get(at + 2..).unwrap_or("");
         if tail.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
-            return tail.find('>').and_then(|end| tail.get(end + 1..)).unwrap_or("");
+            return tail.find('>').map_or(text.len(), |end| at + 2 + end + 1);
         }
     }
-    ""
+    text.len()
 }
 
 /// Appends text escaped for markup.
@@ -267,6 +287,21 @@ mod tests {
         check("<!-- hidden > -->shown", "shown");
         check("<a title=\"a > b\">x</a>", "x");
         check("open <a href='x", "open <a href='x");
+        check(
+            "10<sup>6</sup> of C<sub>2</sub>H<sub>6</sub>, the 4<sup>th</sup>",
+            "10⁶ of C₂H₆, the 4th",
+        );
+        check("x<sup>a/b</sup> <sup>6", "x^a/b <sup>6");
+        check("<![CDATA[a & <T>]]> b", "a & <T> b");
+    }
+
+    #[test]
+    fn angle_brackets_that_are_no_markup_are_kept() {
+        check("Vec&lt;T> beats List<T>", "Vec<T> beats List<T>");
+        check("The <b> tag &amp; <blink>", "The <b> tag & <blink>");
+        let text = "for all $k<n$ it holds,<br>for $m>n$ not: <ada@a.example>";
+        assert_eq!(strip_markup(text), "for all $k<n$ it holds, for $m>n$ not: <ada@a.example>");
+        assert_eq!(strip_markup("a <!-- cut"), "a ");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::rank::{Position, Rank};
 use super::walk::adaptor::Adaptor;
-use crate::feed::text::plain_line;
+use crate::feed::content::data_values::without_data_values;
+use crate::feed::text::{one_line, strip_markup};
 use crate::feed::{Enclosure, Entry};
 
 /// Characters of an excerpt: as many as the widest list shows.
@@ -98,9 +99,9 @@ pub fn listed(
 /// How the text of an entry without a title begins.
 fn excerpt(entry: &Entry) -> Option<String> {
     let untitled = entry.title.as_deref().is_none_or(|title| title.trim().is_empty());
-    let text = entry.body().filter(|_| untitled)?;
+    let text = without_data_values(entry.body().filter(|_| untitled)?);
     let start = text.get(..text.floor_char_boundary(EXCERPT_FROM_BYTES)).unwrap_or_default();
-    Some(plain_line(start, EXCERPT_CHARS)).filter(|line| !line.is_empty())
+    Some(one_line(&strip_markup(start), EXCERPT_CHARS)).filter(|line| !line.is_empty())
 }
 
 /// The text of an entry as the publisher marked it up.

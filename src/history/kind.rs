@@ -132,7 +132,8 @@ pub enum TakesOver {
 
 /// Judges the document found at `current` of the archive `first` (SPEC C.2 rule 3).
 pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
-    if !found.kind.is_feed() || found.is_truncated() || found.history.archive {
+    let is_whole = !found.is_truncated() && !found.lacks_end();
+    if !found.kind.is_feed() || !is_whole || found.history.archive {
         return TakesOver::No;
     }
     // RSS has no feed id: the site stands in for it.

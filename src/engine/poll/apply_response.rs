@@ -194,7 +194,8 @@ impl ResponseEffects {
         let moving = target.and_then(|to| redirects::judge(subscription, to, &read, taken(to)));
         // A feed that may be another one does not rename this one.
         let in_question = matches!(moving, Some(Moving::Ask(_) | Moving::IfShared(_)));
-        self.moves(subscription, head, moving);
+        let stated = redirects::stated_move(subscription, &head.url, &read);
+        self.moves(subscription, head, moving.or(stated));
         if !in_question {
             if read.head.id.is_some() {
                 subscription.state.feed_id.clone_from(&read.head.id);

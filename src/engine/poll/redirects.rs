@@ -6,7 +6,7 @@ use super::fetch::Hop;
 use crate::engine::feeds::subscription::{
     FORMER_MAX, FeedState, FormerAddress, ProposedMove, Subscription, SubscriptionRecord,
 };
-use crate::feed::FeedDocument;
+use crate::feed::{FeedDocument, NewLocation};
 
 /// The address reached by the leading run of permanent redirects: the only one that may replace the stored one.
 pub fn permanent(hops: &[Hop]) -> Option<&str> {
@@ -48,6 +48,19 @@ pub fn judge(
     } else {
         Moving::IfShared(to)
     })
+}
+
+/// A move that the document itself states, of which the reader is asked: `itunes:new-feed-url`. `answered`: the address
+/// that the document came from.
+pub fn stated_move(
+    subscription: &Subscription,
+    answered: &str,
+    document: &FeedDocument,
+) -> Option<Moving> {
+    let Some(NewLocation::At(to)) = &document.new_location else { return None };
+    let record = &subscription.record;
+    let is_here = *to == record.url || to == answered || record.declined.as_ref() == Some(to);
+    (!is_here).then(|| Moving::Ask(to.clone()))
 }
 
 /// Judges a permanent redirect that ends in a 304: the validators were those of its end, so what it would send

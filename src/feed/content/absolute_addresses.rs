@@ -1,18 +1,28 @@
 //! Makes the addresses inside markup absolute, because a stored entry no longer knows the address of its document.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use url::Url;
 
 use crate::feed::xml::references;
 use crate::feed::{address, text};
 
-/// Attributes that hold one address.
-const ATTRIBUTES: [&str; 3] = ["href", "src", "poster"];
-/// Length of the longest of them.
-const NAME_BYTES_MAX: usize = 6;
+/// Attributes that hold one address, those of pictures that are loaded late among them.
+const ADDRESSES: [&str; 8] = [
+    "href",
+    "src",
+    "poster",
+    "data",
+    "data-src",
+    "data-lazy-src",
+    "data-original",
+    "data-orig-file",
+];
+/// Longest address looked at, in bytes.
+const ADDRESS_BYTES_MAX: usize = 4_096;
 
-/// Resolves the relative addresses in markup.
+/// Resolves the relative addresses in the tags of markup.
 pub(in crate::feed) fn make_addresses_absolute<'a>(
     markup: Cow<'a, str>,
     base: Option<&Url>,
@@ -20,19 +30,17 @@ pub(in crate::feed) fn make_addresses_absolute<'a>(
     let Some(base) = base else { return markup };
     let mut out = String::new();
     let mut copied = 0;
-    for equals in memchr::memchr_iter(b'=', markup.as_bytes()) {
-        let Some((start, value)) = address_at(&markup, equals) else { continue };
-        if start < copied || is_settled(value) {
-            continue;
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(b'<', markup.as_bytes().get(from..).unwrap_or_default()) {
+        let mut tag = TagScan::new(&markup, from + at + 1);
+        while let Some((name, value)) = tag.next_attribute() {
+            let written = markup.get(value.clone()).unwrap_or_default();
+            let Some(absolute) = absolute_value(name, written, base) else { continue };
+            out.push_str(markup.get(copied..value.start).unwrap_or_default());
+            text::push_escaped_attribute(&mut out, &absolute);
+            copied = value.end;
         }
-        let Some(joined) =
-            base.join(&references::resolve(value)).ok().filter(|url| !url.cannot_be_a_base())
-        else {
-            continue;
-        };
-        out.push_str(markup.get(copied..start).unwrap_or_default());
-        text::push_escaped_attribute(&mut out, joined.as_str());
-        copied = start + value.len();
+        from = tag.at;
     }
     if copied == 0 {
         return markup;
@@ -41,35 +49,110 @@ pub(in crate::feed) fn make_addresses_absolute<'a>(
     Cow::Owned(out)
 }
 
-/// Whether an address stays as it is: it is absolute or leads to a place inside the entry.
-fn is_settled(value: &str) -> bool {
-    let value = value.trim();
-    value.is_empty() || value.starts_with('#') || address::has_scheme(value)
-}
-
-/// Returns the address in the attribute whose `=` is at `equals`, and where it begins.
-fn address_at(markup: &str, equals: usize) -> Option<(usize, &str)> {
-    let before = markup.get(..equals)?.trim_ascii_end();
-    let name_start = before.len().saturating_sub(NAME_BYTES_MAX + 1);
-    let tail = before.as_bytes().get(name_start..)?;
-    let blank =
-        tail.iter().rposition(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))?;
-    let name = tail.get(blank + 1..)?;
-    if !ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())) {
+/// The value of an attribute with absolute addresses; `None` where it stays as it is.
+fn absolute_value(name: &str, written: &str, base: &Url) -> Option<String> {
+    if written.len() > ADDRESS_BYTES_MAX {
         return None;
     }
-    let after = markup.get(equals + 1..)?;
-    let blanks = after.len() - after.trim_ascii_start().len();
-    let quote = *after.as_bytes().get(blanks).filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let start = equals + 1 + blanks + 1;
-    let inner = markup.get(start..)?;
-    let window = inner.as_bytes().get(..ADDRESS_BYTES_MAX).unwrap_or(inner.as_bytes());
-    let end = memchr::memchr(quote, window)?;
-    Some((start, inner.get(..end)?))
+    if ADDRESSES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+        return absolute(&references::resolve(written), base);
+    }
+    if !name.eq_ignore_ascii_case("srcset") {
+        return None;
+    }
+    let written = references::resolve(written);
+    let mut changed = false;
+    let candidates: Vec<String> = written
+        .split(", ")
+        .map(|candidate| {
+            let (address, size) =
+                candidate.trim().split_once(' ').unwrap_or((candidate.trim(), ""));
+            let absolute = absolute(address, base);
+            changed |= absolute.is_some();
+            let address = absolute.unwrap_or_else(|| address.to_owned());
+            [address.as_str(), size].join(" ").trim_end().to_owned()
+        })
+        .collect();
+    changed.then(|| candidates.join(", "))
 }
 
-/// Longest address looked at.
-const ADDRESS_BYTES_MAX: usize = 4_096;
+/// Resolves an address, unless it is absolute or leads to a place inside the entry.
+fn absolute(address: &str, base: &Url) -> Option<String> {
+    let address = address.trim();
+    if address.is_empty() || address.starts_with('#') || address::has_scheme(address) {
+        return None;
+    }
+    base.join(address).ok().filter(|url| !url.cannot_be_a_base()).map(String::from)
+}
+
+/// Reads the attributes of one tag.
+struct TagScan<'a> {
+    markup: &'a str,
+    at: usize,
+    in_tag: bool,
+}
+
+impl<'a> TagScan<'a> {
+    /// `at` is where the name of the element begins.
+    fn new(markup: &'a str, at: usize) -> Self {
+        let mut scan = Self { markup, at, in_tag: false };
+        scan.in_tag = scan.byte().is_some_and(|byte| byte.is_ascii_alphabetic());
+        if scan.in_tag {
+            scan.skip_until(|byte| {
+                byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>' | b'<')
+            });
+        }
+        scan
+    }
+
+    /// The name of the next attribute that has a value, and where the value stands.
+    fn next_attribute(&mut self) -> Option<(&'a str, Range<usize>)> {
+        while self.in_tag {
+            self.skip_until(|byte| !byte.is_ascii_whitespace() && byte != b'/');
+            let start = self.at;
+            self.skip_until(|byte| {
+                byte.is_ascii_whitespace() || matches!(byte, b'=' | b'/' | b'>' | b'<')
+            });
+            let name = self.markup.get(start..self.at)?;
+            self.skip_until(|byte| !byte.is_ascii_whitespace());
+            match self.byte()? {
+                b'=' => {}
+                b'>' | b'<' => {
+                    self.in_tag = false;
+                    break;
+                }
+                _ => continue,
+            }
+            self.at += 1;
+            self.skip_until(|byte| !byte.is_ascii_whitespace());
+            let value = self.take_value()?;
+            return Some((name, value));
+        }
+        None
+    }
+
+    fn take_value(&mut self) -> Option<Range<usize>> {
+        let quote = self.byte().filter(|byte| matches!(byte, b'"' | b'\''));
+        let Some(quote) = quote else {
+            let start = self.at;
+            self.skip_until(|byte| byte.is_ascii_whitespace() || byte == b'>');
+            return Some(start..self.at);
+        };
+        let start = self.at + 1;
+        let length = memchr::memchr(quote, self.markup.as_bytes().get(start..)?)?;
+        self.at = start + length + 1;
+        Some(start..start + length)
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.markup.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_until(&mut self, stop: impl Fn(u8) -> bool) {
+        let rest = self.markup.as_bytes().get(self.at..).unwrap_or_default();
+        self.at += rest.iter().position(|byte| stop(*byte)).unwrap_or(rest.len());
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -91,6 +174,14 @@ mod tests {
             "<a href=\"https://a.example/dir/x?a=1&amp;b=2\">x</a><img alt='' src='https://a.example/y.png'>",
         );
         check("<A HREF = \"../z\">", "<A HREF = \"https://a.example/z\">");
+        check(
+            "<a id=q href=x.html>x</a><img alt=y src=../y.png>",
+            "<a id=q href=https://a.example/dir/x.html>x</a><img alt=y src=https://a.example/y.png>",
+        );
+        check(
+            "<img src='data:,' data-src='/a.jpg' srcset='/a.jpg 1x, b.jpg 2x'><object data=c>",
+            "<img src='data:,' data-src='https://a.example/a.jpg' srcset='https://a.example/a.jpg 1x, https://a.example/dir/b.jpg 2x'><object data=https://a.example/dir/c>",
+        );
     }
 
     #[test]
@@ -101,6 +192,9 @@ mod tests {
             "a = \"b\" xhref=\"c\"",
             "<a href=",
             "<a href='x",
+            "write href=\"x\" or &lt;a href='x'&gt; or src=y",
+            "<p title=\"a href='x'\">",
+            "1 < 2 href='x'",
             "<a href=\"mailto:a@b.example\">",
             "é=\"x\"",
         ] {

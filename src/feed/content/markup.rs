@@ -3,6 +3,7 @@
 //! No tree is built, so the time is linear in the size whatever the nesting. The contents of `script`, `style` and the
 //! like are never reported: they are no text for readers.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use html5ever::TokenizerResult;
@@ -12,6 +13,8 @@ use html5ever::tokenizer::{
     BufferQueue, CharacterTokens, CommentToken, DoctypeToken, EOFToken, NullCharacterToken,
     ParseError, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
+
+use super::markup_starts::{MarkupStarts, Place};
 
 /// A tag or a text met on the walk.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +54,9 @@ const CHUNK_BYTES: usize = 1_024;
 /// attribute with all before it.
 const SEPARATORS_MAX: usize = 2_000;
 
-/// Calls `visit` for each tag and each text of `html`, in order.
+/// Calls `visit` for each tag and each text of `html`, in order. A `<` that begins no tag of HTML is text.
 pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
+    let html = &*escape_text(html);
     let sink = PieceSink {
         visit: RefCell::new(visit),
         raw: Cell::new(false),
@@ -63,6 +67,45 @@ pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
     while !rest.is_empty() {
         rest = walk_until_endless_tag(rest, &sink);
     }
+}
+
+/// Escapes each `<` that begins no markup, so that the tokenizer takes it for text.
+fn escape_text(html: &str) -> Cow<'_, str> {
+    let mut starts = MarkupStarts::new(html, Place::Body);
+    let mut out = String::new();
+    let (mut copied, mut from) = (0, 0);
+    while let Some(at) = memchr::memchr(b'<', html.as_bytes().get(from..).unwrap_or_default()) {
+        let at = from + at;
+        let rest = html.get(at..).unwrap_or_default();
+        from = at + 1;
+        if starts.is_markup(at) {
+            from = at + raw_length(rest);
+            continue;
+        }
+        out.push_str(html.get(copied..at).unwrap_or_default());
+        out.push_str("&lt;");
+        copied = at + 1;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(html);
+    }
+    out.push_str(html.get(copied..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// How much of the markup at the start of `html` is not looked at: in a CDATA section and in an `xmp` element an
+/// escaped `<` would show as it was escaped.
+fn raw_length(html: &str) -> usize {
+    let starts =
+        |start: &str| html.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    let end = if starts("<![cdata[") {
+        memchr::memmem::find(html.as_bytes(), b"]]>")
+    } else if starts("<xmp") {
+        memchr::memmem::find(html.as_bytes(), b"</xmp")
+    } else {
+        None
+    };
+    end.unwrap_or(1)
 }
 
 /// Returns what follows a tag with too many attributes, or nothing.

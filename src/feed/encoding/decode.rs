@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use chardetng::EncodingDetector;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
+use super::damaged_utf8;
 use crate::feed::flaws::Flaws;
 use crate::feed::text;
 
@@ -56,6 +57,10 @@ fn decode_by_statement<'a>(
         }
         (Some(encoding), Ok(_)) => encoding.decode_without_bom_handling(bytes).0,
         (Some(encoding), Err(_)) if encoding != UTF_8 => {
+            if encoding.is_single_byte() && damaged_utf8::is_clearly_utf8(bytes) {
+                flaws.add("encoding", encoding.name(), "the bytes are UTF-8 but for a few");
+                return String::from_utf8_lossy(bytes);
+            }
             let (text, failed) = encoding.decode_without_bom_handling(bytes);
             if failed {
                 return weigh_contradiction(
@@ -91,37 +96,34 @@ fn weigh_contradiction<'a>(
     text
 }
 
-/// Decodes bytes that should be UTF-8 and are not: replaces a few bad ones, else guesses the encoding.
+/// Decodes bytes that should be UTF-8 and are not: replaces damaged characters, else uses the declared encoding, else
+/// guesses one.
 fn invalid_utf8<'a>(
     bytes: &'a [u8],
     declared: Option<&'static Encoding>,
     flaws: &mut Flaws,
 ) -> Cow<'a, str> {
-    if let Some(encoding) = declared.filter(|encoding| *encoding != UTF_8) {
-        let (text, failed) = encoding.decode_without_bom_handling(bytes);
-        if !failed {
-            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding fits");
-            return text;
-        }
-    }
-    let (good, bad) = count_sequences(bytes);
-    if good > bad {
-        flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
-        return String::from_utf8_lossy(bytes);
+    let bytes = damaged_utf8::join_surrogates(bytes);
+    if let Ok(text) = std::str::from_utf8(&bytes) {
+        flaws.add("encoding", "cesu-8", "surrogate pairs were read as the characters they mean");
+        return Cow::Owned(text.to_owned());
     }
     let mut detector = EncodingDetector::new();
-    detector.feed(bytes, true);
-    let encoding = detector.guess(None, false);
-    flaws.add("encoding", encoding.name(), "the bytes are not UTF-8; this encoding was guessed");
-    encoding.decode_without_bom_handling(bytes).0
-}
-
-/// Counts the characters beyond ASCII that are well-formed UTF-8, and the bad sequences.
-fn count_sequences(bytes: &[u8]) -> (usize, usize) {
-    bytes.utf8_chunks().fold((0, 0), |(good, bad), chunk| {
-        let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
-        (good + more, bad + usize::from(!chunk.invalid().is_empty()))
-    })
+    detector.feed(&bytes, true);
+    let guess = detector.guess(None, false);
+    if damaged_utf8::is_damaged_utf8(&bytes, guess) {
+        flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
+        return Cow::Owned(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    if let Some(encoding) = declared.filter(|encoding| *encoding != UTF_8) {
+        let (text, failed) = encoding.decode_without_bom_handling(&bytes);
+        if !failed {
+            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding fits");
+            return Cow::Owned(text.into_owned());
+        }
+    }
+    flaws.add("encoding", guess.name(), "the bytes are not UTF-8; this encoding was guessed");
+    Cow::Owned(guess.decode_without_bom_handling(&bytes).0.into_owned())
 }
 
 /// Recognises UTF-16 without a byte order mark by a `<` or a space beside a zero byte.
@@ -281,8 +283,42 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_byte_does_not_spoil_a_utf8_document() {
-        check(b"\xc3\xa9\xc3\xa8 \xff \xe2\x82\xac", None, "éè \u{fffd} €");
+    fn damaged_characters_spoil_no_utf8_document() {
+        let stated = Some("application/rss+xml; charset=utf-8");
+        for content_type in [None, stated] {
+            check(b"\xc3\xa9\xc3\xa8 \xff \xe2\x82\xac", content_type, "éè \u{fffd} €");
+            check(b"Caf\xc3\xa9: Ren\xc3...", content_type, "Café: Ren\u{fffd}...");
+            check(
+                b"Caf\xc3\xa9: Jos\xe9 Garc\xeda",
+                content_type,
+                "Café: Jos\u{fffd} Garc\u{fffd}a",
+            );
+            check(
+                b"Mayor\xe2\x80\x99s bri\xe2\x80... and ha\xe2\x80... and \xf0\x9f\x98...",
+                content_type,
+                "Mayor’s bri\u{fffd}... and ha\u{fffd}... and \u{fffd}...",
+            );
+        }
+        let latin =
+            b"<?xml version='1.0' encoding='iso-8859-1'?>\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xaf \xe9.";
+        check(latin, None, "<?xml version='1.0' encoding='iso-8859-1'?>éèàï \u{fffd}.");
+    }
+
+    #[test]
+    fn surrogate_pairs_in_utf8_are_read_as_characters() {
+        check(b"open \xed\xa0\xbd\xed\xb8\x80 \xc3\xa9", None, "open 😀 é");
+        check(b"lone \xed\xa0\xbd. \xc3\xa9", None, "lone \u{fffd}. é");
+    }
+
+    #[test]
+    fn other_encodings_that_state_utf8_are_guessed() {
+        let stated = Some("text/xml; charset=utf-8");
+        let russian = "В центре города открылся новый музей «Восток» и рынок";
+        check(&encoding_rs::WINDOWS_1251.encode(russian).0, stated, russian);
+        let chinese = "今天的新闻是关于城市中心的新博物馆和市场的开放时间";
+        check(&encoding_rs::GBK.encode(chinese).0, stated, chinese);
+        let french = "Un caf\u{e9} \u{e0} la cr\u{e8}me, d\u{e9}j\u{e0} vu";
+        check(&encoding_rs::WINDOWS_1252.encode(french).0, stated, french);
     }
 
     #[test]

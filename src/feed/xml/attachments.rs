@@ -1,4 +1,5 @@
-//! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, and Apple's playing time.
+//! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, transcripts and chapters of
+//! podcasts, `content src`, and Apple's playing time.
 
 use url::Url;
 
@@ -22,15 +23,20 @@ pub(in crate::feed) struct Attachment {
     pub(in crate::feed) duration: String,
 }
 
-/// Reads the files of an entry, each once, in document order. Pictures that only illustrate are left out.
+/// Reads the files of an entry, each once: those that play first, then others, pictures, and texts such as transcripts;
+/// among these in document order. Pictures that only illustrate are left out.
 pub(in crate::feed) fn read_attachments(
     chosen: &ChosenElements<'_, '_>,
     links: &[XmlElement<'_, '_>],
     document: Option<&Url>,
 ) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
-    let stated =
-        chosen.all(FeedField::Attachment).flat_map(file_elements).chain(links.iter().copied());
+    let content = chosen.get(FeedField::Content).filter(|content| is_file(*content));
+    let stated = chosen
+        .all(FeedField::Attachment)
+        .flat_map(file_elements)
+        .chain(links.iter().copied())
+        .chain(content);
     for attachment in stated.filter_map(|element| read_attachment(element, document)) {
         if attachments.len() >= ATTACHMENTS_MAX {
             break;
@@ -39,7 +45,8 @@ pub(in crate::feed) fn read_attachments(
             attachments.push(attachment);
         }
     }
-    // Apple's playing time stands beside the one file of an episode.
+    attachments.sort_by_key(Attachment::place);
+    // Apple's playing time is that of the one file of an episode that plays.
     let playing_time =
         chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
     if let (Some(time), Some(first)) = (playing_time, attachments.first_mut())
@@ -50,6 +57,50 @@ pub(in crate::feed) fn read_attachments(
     attachments
 }
 
+impl Attachment {
+    /// Where it stands among the files of its entry.
+    fn place(&self) -> u8 {
+        const PLAYED: [&str; 14] = [
+            "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "wav", "mp4", "m4v", "mov",
+            "webm", "mkv",
+        ];
+        let extension = extension(&self.url);
+        match self.media_type.to_ascii_lowercase().split('/').next().unwrap_or_default() {
+            "audio" | "video" => 0,
+            "image" => 2,
+            "text" => 3,
+            "application" if self.is_about_another() => 3,
+            _ if PLAYED.contains(&extension.as_str()) => 0,
+            _ if is_picture(&extension) => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether it is the transcript or the list of chapters of another file.
+    fn is_about_another(&self) -> bool {
+        let kind = self.media_type.to_ascii_lowercase();
+        ["srt", "json", "chapters", "vtt"].iter().any(|word| kind.contains(word))
+    }
+}
+
+/// The extension of the file that an address names, in lower case.
+fn extension(address: &str) -> String {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let file = path.rsplit('/').next().unwrap_or_default();
+    file.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default()
+}
+
+fn is_picture(extension: &str) -> bool {
+    ["jpg", "jpeg", "png", "gif", "webp", "avif", "svg"].contains(&extension)
+}
+
+/// Whether the content of an entry is a file that it names (RFC 4287 §4.1.3.2), and no page.
+fn is_file(content: XmlElement<'_, '_>) -> bool {
+    let kind = content.attribute("type").unwrap_or_default().to_ascii_lowercase();
+    let is_page = kind.is_empty() || kind.contains("html") || kind.contains("xml");
+    content.is(Ns::Atom, "content") && content.attribute("src").is_some() && !is_page
+}
+
 /// Returns the elements that name a file, which in a group are its children.
 fn file_elements<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>> {
     if element.local() == "group" {
@@ -58,6 +109,9 @@ fn file_elements<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>>
             .filter(|child| child.is(Ns::Media, "content"))
             .take(ATTACHMENTS_MAX)
             .collect()
+    } else if element.is(Ns::Podcast, "alternateenclosure") {
+        let sources = element.children().filter(|child| child.is(Ns::Podcast, "source"));
+        sources.take(ATTACHMENTS_MAX).collect()
     } else {
         vec![element]
     }
@@ -65,10 +119,13 @@ fn file_elements<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>>
 
 fn read_attachment(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Attachment> {
     let attribute = |name| element.attribute(name).unwrap_or_default();
-    if attribute("medium").eq_ignore_ascii_case("image") {
+    let stated = ["url", "href", "src", "uri"].iter().find_map(|name| element.attribute(name));
+    let address = stated.unwrap_or_else(|| element.text());
+    if element.is(Ns::Media, "content")
+        && is_illustration(&attribute("medium"), &attribute("type"), &address)
+    {
         return None;
     }
-    let address = element.attribute("url").or_else(|| element.attribute("href"))?;
     let length = element.attribute("length").unwrap_or_else(|| attribute("filesize"));
     Some(Attachment {
         url: address::resolve_address(&address, element.base(document).as_ref())?,
@@ -78,17 +135,50 @@ fn read_attachment(element: XmlElement<'_, '_>, document: Option<&Url>) -> Optio
     })
 }
 
-/// Reads a playing time, `H:M:S`, `M:S` or seconds, as whole seconds.
+/// Whether a file of Media RSS is a picture.
+fn is_illustration(medium: &str, kind: &str, address: &str) -> bool {
+    medium.eq_ignore_ascii_case("image")
+        || kind.to_ascii_lowercase().starts_with("image/")
+        || (medium.is_empty() && kind.is_empty() && is_picture(&extension(address)))
+}
+
+/// Reads a playing time, `H:M:S`, `M:S`, seconds, `45 min` or ISO 8601's `PT1H2M3S`, as whole seconds.
 fn read_playing_time(text: &str) -> Option<String> {
+    read_units(text.trim()).or_else(|| read_clock(text)).map(|seconds| seconds.to_string())
+}
+
+/// Reads numbers with their units: `PT1H2M3S`, `1h 2m`, `45 min`.
+fn read_units(text: &str) -> Option<u32> {
+    let lower = text.to_ascii_lowercase();
+    let mut rest = lower.strip_prefix("pt").unwrap_or(&lower).trim();
+    let mut total = 0_u32;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, tail) = rest.split_at_checked(end)?;
+        let number: u32 = number.split('.').next()?.parse().ok()?;
+        let tail = tail.trim_start();
+        let length = tail.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(tail.len());
+        let (unit, after) = tail.split_at_checked(length)?;
+        let seconds = match unit {
+            "h" | "hr" | "hrs" | "hour" | "hours" => 3_600,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1,
+            _ => return None,
+        };
+        total = total.checked_add(number.checked_mul(seconds)?)?;
+        rest = after.trim_start_matches(['.', ',', ' ']);
+    }
+    (total > 0).then_some(total)
+}
+
+fn read_clock(text: &str) -> Option<u32> {
     let text = text.trim().split(['.', ',']).next().unwrap_or_default();
     let parts: Vec<u32> =
         text.splitn(4, ':').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
     if parts.len() > 3 {
         return None;
     }
-    let total =
-        parts.iter().try_fold(0_u32, |sum, part| sum.checked_mul(60)?.checked_add(*part))?;
-    Some(total.to_string())
+    parts.iter().try_fold(0_u32, |sum, part| sum.checked_mul(60)?.checked_add(*part))
 }
 
 /// Returns the digits of a size, which is also written as `1,234,567`.
@@ -139,6 +229,29 @@ mod tests {
             &[("http://a.example/c", Some(5), None)],
         );
         check("<media:content url='/i.png' medium='image'/><enclosure length='5'/>", &[]);
+        check("<media:content url='/i.png'/><media:content url='/j' type='image/jpeg'/>", &[]);
+        check("<enclosure>/t.mp3</enclosure>", &[("http://a.example/t.mp3", None, None)]);
+    }
+
+    #[test]
+    fn the_file_that_plays_comes_first_and_has_the_playing_time() {
+        check(
+            "<enclosure url='/c.jpg' type='image/jpeg'/><enclosure url='/e.mp3'/><itunes:duration>1:02:03</itunes:duration>",
+            &[
+                ("http://a.example/e.mp3", None, Some(3_723)),
+                ("http://a.example/c.jpg", None, None),
+            ],
+        );
+        check(
+            "<podcast:transcript url='/e.srt' type='application/srt'/><podcast:chapters url='/e.json' type='application/json+chapters'/>\
+             <enclosure url='/e.mp3' type='audio/mpeg'/><podcast:alternateEnclosure type='audio/opus'><podcast:source uri='/e.opus'/></podcast:alternateEnclosure>",
+            &[
+                ("http://a.example/e.mp3", None, None),
+                ("http://a.example/e.opus", None, None),
+                ("http://a.example/e.srt", None, None),
+                ("http://a.example/e.json", None, None),
+            ],
+        );
     }
 
     #[test]
@@ -151,6 +264,12 @@ mod tests {
             ("99999999999999999999999999", None),
             ("1:2:3:4", None),
             ("an hour", None),
+            ("PT1H2M3S", Some(3_723)),
+            ("pt45m", Some(2_700)),
+            ("45 min", Some(2_700)),
+            ("1h 2m 3.5s", Some(3_723)),
+            ("PT", None),
+            ("5 apples", None),
         ] {
             let inside = format!("<itunes:duration>{text}</itunes:duration>{file}");
             check(&inside, &[("http://a.example/a", None, expected)]);

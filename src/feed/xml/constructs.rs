@@ -15,14 +15,17 @@ pub(in crate::feed) enum Construct<'a> {
 }
 
 impl<'a> Construct<'a> {
-    /// Reads an element: those of Atom say what they hold, those of other vocabularies hold HTML.
+    /// Reads an element: those of Atom and Media RSS say what they hold, those of other vocabularies hold HTML.
     pub(in crate::feed) fn read(element: XmlElement<'_, 'a>) -> Self {
-        if element.ns() == Ns::Atom {
+        let ns = element.ns();
+        if ns == Ns::Atom {
             read_atom_text(element)
-        } else if element.ns() == Ns::Xhtml {
+        } else if ns == Ns::Media && !element.has_elements() {
+            read_media_text(element)
+        } else if ns == Ns::Xhtml {
             Self::Markup(Cow::Owned(element.written_out()))
         } else {
-            Self::Markup(element.markup())
+            Self::Markup(without_cdata_mark(element.markup()))
         }
     }
 
@@ -77,8 +80,28 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
         _ if kind.starts_with("text/") && kind != "text/html" && kind != "text/xml" => {
             Construct::Plain(text)
         }
-        _ => Construct::Markup(text),
+        _ => Construct::Markup(without_cdata_mark(text)),
     }
+}
+
+/// Media RSS 1.5.1, `media:title` and `media:description`: plain text unless `type` says `html`.
+fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
+    let text = element.text();
+    let stated = element.attribute("type");
+    match stated.as_deref() {
+        Some("plain") => Construct::Plain(text),
+        None | Some("") if !looks_like_markup(&text) => Construct::Plain(text),
+        Some(_) | None => Construct::Markup(text),
+    }
+}
+
+/// Takes the marks of a CDATA section off, which some publishers escape with what is inside.
+fn without_cdata_mark(markup: Cow<'_, str>) -> Cow<'_, str> {
+    let inside = markup
+        .trim()
+        .strip_prefix("<![CDATA[")
+        .map(|inside| inside.strip_suffix("]]>").unwrap_or(inside).to_owned());
+    inside.map_or(markup, Cow::Owned)
 }
 
 /// Returns the inside of the one `div` of XHTML content, or everything where there is no such `div`.

@@ -56,8 +56,23 @@ const HEAD_ONLY: [&str; 12] = [
     "docs",
 ];
 
+/// Whether a child of an element without an end tag belongs to the entry around that element: it is of the feed's own
+/// vocabulary or of a third one, the same element again, or its owner is an element that is always empty.
+pub(super) fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
+    const EMPTY: [&str; 6] =
+        ["transcript", "chapters", "thumbnail", "image", "player", "alternateenclosure"];
+    let prefix = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_ascii_lowercase());
+    if matches!(owner.ns, Ns::Rss | Ns::Atom) {
+        return is_of_container(owner, child);
+    }
+    owner.local == child.local
+        || owner.ns != child.ns
+        || prefix(owner.raw) != prefix(child.raw)
+        || EMPTY.contains(&&*owner.local)
+}
+
 /// Whether a child of an element without an end tag belongs to the container around that element.
-pub(super) fn is_swallowed(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
+pub(super) fn is_of_container(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
     let is_ours = |ns| matches!(ns, Ns::Rss | Ns::Atom);
     let local = child.local.as_ref();
     if ElementPurpose::find(child.ns, local) == ElementPurpose::Entry {

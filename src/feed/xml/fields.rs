@@ -125,6 +125,9 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Rss, "enclosure", FeedField::Attachment, 0),
     (Ns::Media, "content", FeedField::Attachment, 0),
     (Ns::Media, "group", FeedField::Attachment, 0),
+    (Ns::Podcast, "alternateenclosure", FeedField::Attachment, 0),
+    (Ns::Podcast, "transcript", FeedField::Attachment, 0),
+    (Ns::Podcast, "chapters", FeedField::Attachment, 0),
     (Ns::Itunes, "duration", FeedField::Duration, 0),
 ];
 
@@ -194,7 +197,10 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
             return;
         }
         let date = is_date(field).then(|| read_date(element, flaws)).flatten();
-        let says_something = if is_date(field) { date.is_some() } else { !element.is_blank() };
+        // Content may stand elsewhere.
+        let has_source = || field == FeedField::Content && element.attribute("src").is_some();
+        let says_something =
+            if is_date(field) { date.is_some() } else { !element.is_blank() || has_source() };
         if says_something {
             *slot = Some(FieldChoice { element, rank, date });
         }

@@ -26,6 +26,8 @@ pub(in crate::feed) enum Ns {
     /// Podcasts, Apple's elements.
     Itunes,
     Media,
+    /// Podcasts, the elements of the Podcasting 2.0 project.
+    Podcast,
     Xhtml,
     /// Deleted entries (RFC 6721).
     Tombstone,
@@ -34,7 +36,7 @@ pub(in crate::feed) enum Ns {
 
 /// URIs without their scheme, in lower case, without a final slash. One that ends in `*` matches every URI
 /// that starts so.
-const NAMES: [(&str, Ns); 25] = [
+const NAMES: [(&str, Ns); 27] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
     ("purl.org/rss/1.0/modules/content", Ns::Content),
@@ -56,6 +58,8 @@ const NAMES: [(&str, Ns); 25] = [
     ("www.itunes.com/dtds/podcast-1.0.dtd", Ns::Itunes),
     ("example.com/dtds/podcast-1.0.dtd", Ns::Itunes),
     ("search.yahoo.com/mrss*", Ns::Media),
+    ("podcastindex.org/namespace/1.0", Ns::Podcast),
+    ("github.com/podcastindex-org/podcast-namespace*", Ns::Podcast),
     ("www.w3.org/1999/xhtml", Ns::Xhtml),
     ("purl.org/atompub/tombstones/1.0", Ns::Tombstone),
     ("purl.org/rss/1.0/modules/dcterms", Ns::DcTerms),
@@ -63,7 +67,8 @@ const NAMES: [(&str, Ns); 25] = [
 ];
 
 /// Prefixes that are used without being declared.
-const PREFIXES: [(&str, Ns); 24] = [
+const PREFIXES: [(&str, Ns); 25] = [
+    ("podcast", Ns::Podcast),
     ("atom", Ns::Atom),
     ("atom10", Ns::Atom),
     ("a10", Ns::Atom),

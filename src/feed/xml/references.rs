@@ -29,12 +29,13 @@ pub(in crate::feed) fn push_resolved(out: &mut String, text: &str) {
 fn push_reference(out: &mut String, text: &str) -> usize {
     let inner = text.get(1..).unwrap_or("");
     let Some(end) = inner.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';') else {
-        out.push('&');
-        return 1;
+        return push_unfinished(out, inner);
     };
     let name = inner.get(..end).unwrap_or("");
     if let Some(code) = number(name) {
-        if let Some((character, taken)) = bytes_as_references(text, code) {
+        if let Some((character, taken)) =
+            bytes_as_references(text, code).or_else(|| surrogates_as_references(text, code))
+        {
             out.push(character);
             return taken;
         }
@@ -45,8 +46,26 @@ fn push_reference(out: &mut String, text: &str) -> usize {
     } else if push_named(out, name) {
         return end + 2;
     }
-    out.push('&');
-    1
+    push_unfinished(out, inner)
+}
+
+/// Resolves a name without its semicolon, which HTML allows for the oldest names, and returns how many bytes of the
+/// reference it took. In an address `&copy=1` is a parameter.
+fn push_unfinished(out: &mut String, inner: &str) -> usize {
+    let length = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let (name, after) = inner.split_at_checked(length).unwrap_or_default();
+    let is_word = !after.starts_with(['=', ';', '-', '_']) && (2..=6).contains(&length);
+    let known = NAMED_ENTITIES.get(name).filter(|codes| is_word && codes.0 != 0);
+    match known.and_then(|codes| char::from_u32(codes.0)) {
+        Some(character) => {
+            out.push(character);
+            1 + length
+        }
+        None => {
+            out.push('&');
+            1
+        }
+    }
 }
 
 fn push_named(out: &mut String, name: &str) -> bool {
@@ -117,6 +136,22 @@ fn bytes_as_references(text: &str, first: u32) -> Option<(char, usize)> {
     Some((character, taken))
 }
 
+/// Reads a character that is written as its two surrogates (`&#55357;&#56832;`); one alone becomes U+FFFD. Returns the
+/// character and how many bytes of `text` it took.
+fn surrogates_as_references(text: &str, first: u32) -> Option<(char, usize)> {
+    let is_high = (0xd800..0xdc00).contains(&first);
+    let end = text.find(';').filter(|_| is_high || (0xdc00..0xe000).contains(&first))? + 1;
+    let second = || {
+        let inner = text.get(end..)?.strip_prefix('&')?;
+        let length = inner.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';')?;
+        let low = number(inner.get(..length)?).filter(|low| (0xdc00..0xe000).contains(low))?;
+        let code = 0x1_0000 + ((first - 0xd800) << 10) + (low - 0xdc00);
+        Some((char::from_u32(code)?, end + length + 2))
+    };
+    let pair = is_high.then(second).flatten();
+    Some(pair.unwrap_or((char::REPLACEMENT_CHARACTER, end)))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::feed::xml::references::*;
@@ -128,7 +163,10 @@ mod tests {
             ("&eacute;&scaron;&alpha;&nbsp;&hellip;", "éšα\u{a0}…"),
             ("&#8217; &#x41; &#X41; &#146;", "’ A A ’"),
             ("&#226;&#128;&#166; &#195;&#169; &#195;x", "… é Ãx"),
-            ("a & b &nosuch; &; &#; &#xd800; &#0;", "a & b &nosuch; &; &#; &#xd800; &#0;"),
+            ("a & b &nosuch; &; &#; &#0;", "a & b &nosuch; &; &#; &#0;"),
+            ("&#55357;&#56832; &#xD83D;&#xDE80; &#xd800;x &#xdc00;&", "😀 🚀 \u{fffd}x \u{fffd}&"),
+            ("&copy 2024 &amp Sons&nbsp&lt", "© 2024 & Sons\u{a0}<"),
+            ("?a=1&copy=2&notit &alpha x &ampere", "?a=1&copy=2&notit &alpha x &ampere"),
             ("&#27;&#x202e;&#155;x", "›x"),
             ("&", "&"),
         ] {

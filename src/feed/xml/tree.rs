@@ -4,11 +4,14 @@
 //! document; references are resolved when a value is read.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use url::Url;
 
 use super::names::Ns;
 use super::references;
+use crate::feed::content::html_names::{ElementKind, element_kind};
+use crate::feed::content::markup_starts::is_custom;
 use crate::feed::text;
 
 /// A document as a tree.
@@ -26,6 +29,8 @@ pub(in crate::feed) struct XmlTree<'a> {
     pub(in crate::feed) unclosed: Option<NodeId>,
     /// Whether an element of a web page stands before the root.
     pub(in crate::feed) in_page: bool,
+    /// Elements that have no end tag of their own.
+    pub(in crate::feed) open_ended: BTreeSet<NodeId>,
 }
 
 /// Number of a node.
@@ -255,17 +260,18 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         if self.has_elements() { Cow::Owned(self.written_out()) } else { self.text() }
     }
 
-    /// The inside written out as HTML, without prefixes and with text escaped.
+    /// The inside written out as HTML, without prefixes and with text escaped. Of an element that HTML does not have
+    /// only the inside is written; if it has no end tag, it was meant as text (`Vec<T>`).
     pub(in crate::feed) fn written_out(self) -> String {
         let mut out = String::new();
-        self.write_inside(&mut out);
+        self.write_inside(&mut out, false);
         out
     }
 
-    fn write_inside(self, out: &mut String) {
+    fn write_inside(self, out: &mut String, is_foreign: bool) {
         for id in self.nodes() {
             match (self.tree.element(id), self.tree.nodes.get(id).map(|node| &node.kind)) {
-                (Some(element), _) => element.write(out),
+                (Some(element), _) => element.write(out, is_foreign),
                 (None, Some(NodeKind::Text(text))) => {
                     text::push_escaped(out, &references::resolve(text));
                 }
@@ -274,8 +280,16 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    fn write(self, out: &mut String) {
+    fn write(self, out: &mut String, is_foreign: bool) {
         let name = self.raw().rsplit(':').next().unwrap_or("");
+        let kind = element_kind(name);
+        if kind.is_none() && !is_foreign && !is_custom(name) {
+            if self.tree.open_ended.contains(&self.id) {
+                text::push_escaped(out, &self.start_tag_as_written());
+            }
+            self.write_inside(out, false);
+            return;
+        }
         out.push('<');
         out.push_str(name);
         for (raw, value) in self.raw_attributes() {
@@ -293,20 +307,45 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             return;
         }
         out.push('>');
-        self.write_inside(out);
+        self.write_inside(out, is_foreign || kind == Some(ElementKind::Foreign));
         out.push_str("</");
         out.push_str(name);
         out.push('>');
     }
 
+    /// The start tag of what was meant as text.
+    fn start_tag_as_written(self) -> String {
+        let mut tag = format!("<{}", self.raw());
+        for (name, value) in self.raw_attributes() {
+            tag.push(' ');
+            tag.push_str(name);
+            if !value.is_empty() {
+                tag.push('=');
+                tag.push_str(value);
+            }
+        }
+        tag.push('>');
+        tag
+    }
+
     /// The base against which relative addresses inside are resolved: all `xml:base` from the outside
     /// in, on top of the address of the document (SPEC C.4).
     pub(in crate::feed) fn base(self, document: Option<&Url>) -> Option<Url> {
-        if !self.tree.has_base {
-            return document.cloned();
-        }
+        self.stated_bases().iter().rev().fold(document.cloned(), |base, value| {
+            let joined = base.as_ref().map_or_else(|| Url::parse(value), |base| base.join(value));
+            joined.ok().or(base)
+        })
+    }
+
+    /// Whether an `xml:base` is in scope.
+    pub(in crate::feed) fn has_base(self) -> bool {
+        !self.stated_bases().is_empty()
+    }
+
+    /// The values of `xml:base` in scope, from the inside out.
+    fn stated_bases(self) -> Vec<String> {
         let mut stated = Vec::new();
-        let mut at = Some(self.id);
+        let mut at = Some(self.id).filter(|_| self.tree.has_base);
         while let Some(element) = at.and_then(|id| self.tree.element(id)) {
             if let Some((_, value)) = element.raw_attributes().iter().find(|(raw, value)| {
                 raw.eq_ignore_ascii_case("xml:base") && value.len() <= BASE_BYTES_MAX
@@ -315,10 +354,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             }
             at = self.tree.nodes.get(element.id).and_then(|node| node.parent);
         }
-        stated.iter().rev().fold(document.cloned(), |base, value| {
-            let joined = base.as_ref().map_or_else(|| Url::parse(value), |base| base.join(value));
-            joined.ok().or(base)
-        })
+        stated
     }
 }
 

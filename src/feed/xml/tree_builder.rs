@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use super::element_purpose::{ElementPurpose, is_swallowed};
+use memchr::memmem;
+
+use super::element_purpose::{ElementPurpose, is_of_container, is_of_entry};
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
+use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
 use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
 
@@ -33,7 +36,7 @@ const NO_MARKUP: [&str; 4] = ["script", "style", "template", "textarea"];
 /// Builds the tree of the first element that can be the root of a feed. What comes before and after it is
 /// left out; without such an element the tree is empty.
 pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
-    build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, flaws)
+    build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, oldest_left_out(document), flaws)
 }
 
 /// Builds the tree of the first element with one of these names. In a web page none is looked for.
@@ -42,18 +45,21 @@ pub(in crate::feed) fn build_tree_below<'a>(
     roots: &'static [&'static str],
     flaws: &mut Flaws,
 ) -> XmlTree<'a> {
-    build_tree_of(document, roots, &[], flaws)
+    build_tree_of(document, roots, &[], 0, flaws)
 }
 
 fn build_tree_of<'a>(
     document: &'a str,
     roots: &'static [&'static str],
     roots_in_page: &'static [&'static str],
+    left_out: usize,
     flaws: &mut Flaws,
 ) -> XmlTree<'a> {
     let mut lexer = Lexer::new(document);
-    let mut builder = TreeBuilder::new(roots, roots_in_page, flaws);
+    let mut builder = TreeBuilder { left_out, ..TreeBuilder::new(roots, roots_in_page, flaws) };
+    let mut ends_in_text = false;
     while let Some(token) = lexer.next(builder.stack.last().map(|open| open.raw)) {
+        ends_in_text = matches!(&token, Token::Text(text) if !text.trim_ascii().is_empty());
         if let Some(reason) = lexer.repaired.take()
             && builder.started
         {
@@ -64,8 +70,13 @@ fn build_tree_of<'a>(
         }
     }
     if let Some(open) = builder.stack.last() {
-        builder.flaws.truncated(open.raw);
         builder.tree.unclosed = Some(open.id);
+        let is_container = |open: &OpenElement<'_>| open.purpose == ElementPurpose::Container;
+        if !ends_in_text && builder.entries > 0 && builder.stack.iter().all(is_container) {
+            builder.flaws.lacks_end(open.raw);
+        } else {
+            builder.flaws.truncated(open.raw);
+        }
     }
     builder.release_swallowed(0);
     builder.tree
@@ -89,6 +100,8 @@ struct TreeBuilder<'a, 'f> {
     stack: Vec<OpenElement<'a>>,
     started: bool,
     entries: usize,
+    /// How many entries at the start are left out.
+    left_out: usize,
     /// Name of an element that is left out with all it contains, and how many of that name are open.
     skipped: Option<(&'a str, usize)>,
     flaws: &'f mut Flaws,
@@ -108,6 +121,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             stack: Vec::new(),
             started: false,
             entries: 0,
+            left_out: 0,
             skipped: None,
             flaws,
         }
@@ -220,14 +234,12 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.scope.leave(self.stack.len());
             self.declare_namespaces(attributes, self.stack.len());
         }
-        if purpose == ElementPurpose::Entry
+        let is_entry = purpose == ElementPurpose::Entry
             && self.stack.iter().all(|open| {
                 matches!(open.purpose, ElementPurpose::Container | ElementPurpose::Other)
-            })
-        {
-            self.entries += 1;
-        }
-        if self.is_over_a_limit(raw) {
+            });
+        self.entries += usize::from(is_entry);
+        if self.is_over_a_limit(raw, is_entry) {
             self.scope.leave(self.stack.len());
             self.skipped = (!empty).then_some((raw, 1));
             return ControlFlow::Continue(());
@@ -253,8 +265,9 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
     }
 
     /// Whether an element that begins here is too much for the tree.
-    fn is_over_a_limit(&mut self, raw: &'a str) -> bool {
-        let reason = if self.entries > ENTRIES_MAX {
+    fn is_over_a_limit(&mut self, raw: &'a str, is_entry: bool) -> bool {
+        let is_before = is_entry && self.entries <= self.left_out;
+        let reason = if is_before || self.entries > ENTRIES_MAX.saturating_add(self.left_out) {
             TOO_MANY_ENTRIES
         } else if self.stack.len() >= DEPTH_MAX {
             self.tree.too_deep.get_or_insert(raw);
@@ -309,9 +322,15 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         };
         let closed = self.stack.get(keep).map_or("", |open| open.raw);
         self.flaws.add_once(closed, local, "its end tag was missing");
-        self.release_swallowed(keep);
-        self.close_to(keep);
+        self.close_open_ended(keep);
         true
+    }
+
+    /// Closes elements without an end tag of their own.
+    fn close_open_ended(&mut self, depth: usize) {
+        self.release_swallowed(depth);
+        self.tree.open_ended.extend(self.stack.iter().skip(depth).map(|open| open.id));
+        self.close_to(depth);
     }
 
     fn close_to(&mut self, depth: usize) {
@@ -328,7 +347,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             Some(at) => {
                 if at + 1 < self.stack.len() {
                     self.note_unclosed(at + 1);
-                    self.release_swallowed(at + 1);
+                    self.close_open_ended(at + 1);
                     self.tree.misfits.push(name);
                 }
                 self.close_to(at);
@@ -345,18 +364,21 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// Gives back to their container what elements without an end tag took in, from this depth on: such an element
-    /// keeps what comes before the first child that belongs to the container.
+    /// Gives back to their container or entry what elements without an end tag took in, from this depth on: such an
+    /// element keeps what comes before the first child that belongs outside.
     fn release_swallowed(&mut self, from: usize) {
         // From the outside in, which keeps the order of the document.
         for at in from..self.stack.len() {
             let outer = self.stack.iter().take(at).rfind(|o| o.purpose != ElementPurpose::Other);
-            let container = outer.filter(|open| open.purpose == ElementPurpose::Container);
             let swallower = self.stack.get(at).filter(|open| open.purpose == ElementPurpose::Other);
-            if let (Some(container), Some(swallower)) = (container, swallower) {
-                let (container, swallower) = (container.id, swallower.id);
-                self.tree.move_children(swallower, container, is_swallowed);
-            }
+            let (Some(outer), Some(swallower)) = (outer, swallower) else { continue };
+            let is_swallowed = match outer.purpose {
+                ElementPurpose::Container => is_of_container,
+                ElementPurpose::Entry => is_of_entry,
+                ElementPurpose::Leaf | ElementPurpose::Body | ElementPurpose::Other => continue,
+            };
+            let (outer, swallower) = (outer.id, swallower.id);
+            self.tree.move_children(swallower, outer, is_swallowed);
         }
     }
 
@@ -365,6 +387,27 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         self.flaws.add_once(unclosed, "", "its end tag was missing");
     }
 }
+
+/// How many entries at the start of a document are too many, if its dates say that the oldest come first.
+fn oldest_left_out(document: &str) -> usize {
+    let starts = |name: &str| memmem::find_iter(document.as_bytes(), name).collect::<Vec<_>>();
+    let [items, entries] = ["<item>", "<entry>"].map(starts);
+    let places = if items.len() > entries.len() { items } else { entries };
+    let surplus = places.len().saturating_sub(ENTRIES_MAX);
+    let date_after = |place: Option<&usize>| {
+        let entry = document.get(*place?..)?;
+        let start = DATES.iter().filter_map(|name| Some(entry.find(name)? + name.len())).min()?;
+        parse_date(entry.get(start..)?.split('<').next()?)
+    };
+    if surplus == 0 {
+        return 0;
+    }
+    let dates = date_after(places.first()).zip(date_after(places.last()));
+    if dates.is_some_and(|(first, last)| first < last) { surplus } else { 0 }
+}
+
+/// Start tags of dates.
+const DATES: [&str; 4] = ["<pubDate>", "<dc:date>", "<published>", "<updated>"];
 
 fn lower_case(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {

@@ -64,6 +64,26 @@ fn deep_and_long_documents_are_cut() {
 }
 
 #[test]
+fn of_too_many_entries_the_newest_are_kept_in_either_order() {
+    let count = ENTRIES_MAX + 5;
+    let item = |n: usize| {
+        let at = chrono::DateTime::from_timestamp(1_700_000_000 + 3_600 * n as i64, 0).unwrap();
+        format!("<item><guid>{n}</guid><pubDate>{}</pubDate></item>", at.to_rfc2822())
+    };
+    let kept = |numbers: Vec<usize>| {
+        let items: String = numbers.into_iter().map(item).collect();
+        let document = format!("<rss><channel><title>t</title>{items}</channel></rss>");
+        let read = crate::feed::parse(document.as_bytes(), &crate::feed::Origin::default());
+        assert!(read.is_cut_short() && read.head.title.is_some());
+        let mut ids: Vec<usize> = read.entries.iter().map(|e| e.id.parse().unwrap()).collect();
+        ids.sort_unstable();
+        (ids.len(), ids[0])
+    };
+    assert_eq!(kept((0..count).collect()), (ENTRIES_MAX, 5));
+    assert_eq!(kept((0..count).rev().collect()), (ENTRIES_MAX, 5));
+}
+
+#[test]
 fn an_element_without_an_end_tag_keeps_its_own_children_and_returns_the_others() {
     check(
         "<rss><channel><itunes:category text='a'><itunes:category text='b'/><item><guid>1</guid></item><item><guid>2</guid></item></channel></rss>",
@@ -79,7 +99,48 @@ fn an_element_without_an_end_tag_keeps_its_own_children_and_returns_the_others()
     );
     check(
         "<rss><channel><description>d<item><x:a><description>e<item><guid>2</guid></item><ttl>5</ttl></channel></rss>",
-        "rss(channel(description(d) item(a(description(e))) item(guid(2)) ttl(5)))",
+        "rss(channel(description(d) item(a() description(e)) item(guid(2)) ttl(5)))",
+    );
+}
+
+#[test]
+fn an_extension_without_an_end_tag_takes_nothing_from_its_entry() {
+    for (extension, expected) in [
+        ("<media:content url='a'>", "content()"),
+        ("<media:group><media:content url='a'></media:group>", "group(content())"),
+        ("<media:content url='a'><media:title>t</media:title>", "content(title(t))"),
+        ("<media:content url='a'><media:content url='b'>", "content() content()"),
+        ("<podcast:transcript url='a'><podcast:chapters url='b'/>", "transcript() chapters()"),
+        ("<itunes:image href='a'><itunes:duration>5</itunes:duration>", "image() duration(5)"),
+        ("<x:y><dc:creator>c</dc:creator>", "y() creator(c)"),
+    ] {
+        check(
+            &format!(
+                "<rss><channel><item><title>t</title>{extension}<description>d</description><guid>1</guid></item><item/></channel></rss>"
+            ),
+            &format!("rss(channel(item(title(t) {expected} description(d) guid(1)) item()))"),
+        );
+    }
+}
+
+#[test]
+fn a_document_that_lacks_its_last_end_tags_only_is_told_from_one_that_breaks_off() {
+    for (document, is_whole) in [
+        ("<rss><channel><item/></channel>", true),
+        ("<rss><channel><item/>\n", true),
+        ("<feed><entry/>", true),
+        ("<rss><channel><title>t</title>", false),
+        ("<rss><channel><item/><item>", false),
+        ("<rss><channel><item/><it", false),
+        ("<rss><channel><item/><title>t", false),
+    ] {
+        let read = crate::feed::parse(document.as_bytes(), &crate::feed::Origin::default());
+        assert_eq!((read.lacks_end(), read.is_truncated()), (is_whole, !is_whole), "{document}");
+    }
+    let complete =
+        "<feed xmlns:fh='http://purl.org/syndication/history/1.0'><fh:complete/><entry/>";
+    assert!(
+        crate::feed::parse(complete.as_bytes(), &crate::feed::Origin::default()).is_truncated()
     );
 }
 

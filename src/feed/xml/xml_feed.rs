@@ -17,9 +17,10 @@ use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::dates::date::parse_date;
 use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
+use crate::feed::encoding::internal_entities;
 use crate::feed::entry::Entry;
 use crate::feed::flaws::Flaws;
-use crate::feed::identity::{self, StatedIdentity};
+use crate::feed::identity::{self, EntryIds, StatedIdentity};
 use crate::feed::text::{self, NAME_MAX};
 
 /// How many deleted entries of one document are kept.
@@ -31,6 +32,7 @@ pub(in crate::feed) fn read_xml_feed(
     url: Option<&Url>,
     flaws: &mut Flaws,
 ) -> FeedDocument {
+    let document = &*internal_entities::replace_internal_entities(document, flaws);
     let tree = tree_builder::build_tree(document, flaws);
     let Some(root) = tree.root() else {
         flaws.add("document", document.get(..200).unwrap_or(document), "this is no feed");
@@ -155,17 +157,18 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         for head in &self.heads {
             chosen.add(*head, fields::HEAD, flaws);
         }
+        let links = links::read_head_links(&self.heads, url);
+        let page = links::find_home_page(&self.heads, &links, url);
+        let bases = Bases { document: url, page: page.as_deref().and_then(address::web_url) };
         let mut reader = FeedRsReader::default();
         reader.add_head(&chosen);
         let mut entries = Vec::with_capacity(self.entries.len());
         for element in &self.entries {
-            entries.push(read_entry(*element, &mut reader, url, flaws));
+            entries.push(read_entry(*element, &mut reader, &bases, flaws));
         }
         let (head, completing) = reader.read();
-        let links = links::read_head_links(&self.heads, url);
         let history = links::read_history_links(&self.heads, &links, url, flaws);
-        let mut head =
-            self.complete_head(head, &chosen, links::find_home_page(&self.heads, &links, url), url);
+        let mut head = self.complete_head(head, &chosen, page, url);
         let mut channels = self.heads.iter();
         head.updated = head
             .updated
@@ -178,7 +181,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
             hints,
             history,
             links,
-            new_location: None,
+            new_location: self.read_new_feed_url(url),
             tombstones: self.read_tombstones(flaws),
             entries: complete_entries(entries, completing, flaws),
             flaws: Vec::new(),
@@ -211,11 +214,19 @@ impl<'t, 'a> FeedParts<'t, 'a> {
             link: page,
             updated: chosen.date(FeedField::Updated),
             published: chosen.date(FeedField::Published).filter(|_| self.kind != Kind::Atom),
-            subtitle: read_markup(chosen, FeedField::Summary, url),
+            subtitle: read_markup(chosen, FeedField::Summary, |element| element.base(url)),
             language: written.or_else(language),
             generator: read.generator.or_else(program),
             ..read
         }
+    }
+
+    /// `itunes:new-feed-url`: where a podcast says that it moved.
+    fn read_new_feed_url(&self, url: Option<&Url>) -> Option<NewLocation> {
+        let mut children = self.heads.iter().flat_map(|head| head.children());
+        let stated = children.find(|child| child.is(Ns::Itunes, "new-feed-url"))?;
+        let address = address::resolve_address(&stated.text(), stated.base(url).as_ref())?;
+        address::web_url(&address).map(|_| NewLocation::At(address))
     }
 
     /// `at:deleted-entry` (RFC 6721 §3).
@@ -251,9 +262,10 @@ fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement
 fn read_entry(
     entry: XmlElement<'_, '_>,
     reader: &mut FeedRsReader,
-    url: Option<&Url>,
+    bases: &Bases<'_>,
     flaws: &mut Flaws,
 ) -> ReadEntry {
+    let url = bases.document;
     let mut chosen = ChosenElements::default();
     chosen.add(entry, fields::ENTRY, flaws);
     let links = links::read_entry_links(entry, url);
@@ -261,22 +273,55 @@ fn read_entry(
     let id = chosen.get(FeedField::Id);
     let about = entry.attribute("about").filter(|about| !about.is_empty()).map(Cow::into_owned);
     let attribute = links::read_page_attribute(entry, url);
+    let link = links
+        .page
+        .or_else(|| id.and_then(permanent_link))
+        .or_else(|| about.clone().filter(|about| address::is_web(about)))
+        .or_else(|| attribute.clone())
+        .or_else(|| read_source(&chosen, url));
+    let base = |element: XmlElement<'_, '_>| bases.of_text(entry, element, link.as_deref());
     let content = Entry {
-        link: links
-            .page
-            .or_else(|| id.and_then(permanent_link))
-            .or_else(|| about.clone().filter(|about| address::is_web(about)))
-            .or_else(|| attribute.clone()),
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
         updated: chosen
             .date(FeedField::Updated)
             .or_else(|| fields::read_last_modified(entry, flaws)),
-        summary: read_markup(&chosen, FeedField::Summary, url),
-        content: read_markup(&chosen, FeedField::Content, url),
+        summary: read_markup(&chosen, FeedField::Summary, base),
+        content: read_markup(&chosen, FeedField::Content, base),
+        link,
         ..Entry::default()
     };
     ReadEntry { content, identifying_link: links.identifying.or(attribute) }
+}
+
+/// The address of content that stands elsewhere (RFC 4287 §4.1.3.2).
+fn read_source(chosen: &ChosenElements<'_, '_>, document: Option<&Url>) -> Option<String> {
+    let content =
+        chosen.get(FeedField::Content).filter(|content| content.is(Ns::Atom, "content"))?;
+    address::resolve_address(&content.attribute("src")?, content.base(document).as_ref())
+}
+
+/// What relative addresses in the texts of entries are resolved against.
+struct Bases<'u> {
+    document: Option<&'u Url>,
+    /// The page of the feed.
+    page: Option<Url>,
+}
+
+impl Bases<'_> {
+    /// The base of a text: `xml:base` wherever there is one. Otherwise in Atom the document (RFC 4287 §2), in RSS,
+    /// which says nothing, the page of the entry, from which publishers copy their texts, else that of the feed.
+    fn of_text(
+        &self,
+        entry: XmlElement<'_, '_>,
+        element: XmlElement<'_, '_>,
+        link: Option<&str>,
+    ) -> Option<Url> {
+        if entry.ns() == Ns::Atom || element.has_base() {
+            return element.base(self.document);
+        }
+        link.and_then(address::web_url).or_else(|| self.page.clone()).or(self.document.cloned())
+    }
 }
 
 /// An entry as far as it is read from the tree; its id is the stated one, or empty.
@@ -287,14 +332,14 @@ struct ReadEntry {
 }
 
 /// Reads the text of a field as markup with absolute addresses. `None` means that it is blank.
-fn read_markup(
-    chosen: &ChosenElements<'_, '_>,
+fn read_markup<'t, 'a>(
+    chosen: &ChosenElements<'t, 'a>,
     field: FeedField,
-    url: Option<&Url>,
+    base: impl Fn(XmlElement<'t, 'a>) -> Option<Url>,
 ) -> Option<String> {
     let element = chosen.get(field)?;
     let markup =
-        make_addresses_absolute(Construct::read(element).into_markup(), element.base(url).as_ref());
+        make_addresses_absolute(Construct::read(element).into_markup(), base(element).as_ref());
     let trimmed = markup.trim();
     match trimmed.len() {
         0 => None,
@@ -332,7 +377,10 @@ fn complete_entries(
         kept.push(ReadEntry { content, ..entry });
     }
     let stated: Vec<StatedIdentity<'_>> = kept.iter().map(stated_identity).collect();
-    let ids = identity::entry_ids(&stated);
+    let EntryIds { ids, shared } = identity::entry_ids(&stated);
+    for id in shared {
+        flaws.add("item", &id, identity::SHARED_ID);
+    }
     kept.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry.content }).collect()
 }
 

@@ -412,7 +412,7 @@ impl ArchiveWalk<'_> {
 fn why_unreadable(document: &FeedDocument) -> Option<&'static str> {
     if !document.kind.is_feed() {
         Some("it is no feed")
-    } else if document.is_truncated() {
+    } else if document.is_truncated() || document.lacks_end() {
         Some("it breaks off")
     } else if document.is_cut_short() {
         Some("it holds more than 10 000 entries")

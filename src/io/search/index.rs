@@ -311,8 +311,9 @@ impl Writer {
             }
         }
         if let Some(text) = body.and_then(EntryBody::text) {
+            let text = strip_markup(text);
             let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
-            document.add_text(self.fields.text, strip_markup(text));
+            document.add_text(self.fields.text, text);
         }
         self.inner.add_document(document)?;
         Ok(())

@@ -63,10 +63,11 @@ pub(super) enum Format {
     Struck,
     Code,
     Raised,
+    Lowered,
 }
 
 impl Format {
-    pub(super) const COUNT: usize = 6;
+    pub(super) const COUNT: usize = 7;
 }
 
 impl HtmlElement {
@@ -129,6 +130,7 @@ const ELEMENTS: &[(&str, HtmlElement)] = &[
     ("dt", HtmlElement::Term),
     ("dd", HtmlElement::Definition),
     ("sup", HtmlElement::Format(Format::Raised)),
+    ("sub", HtmlElement::Format(Format::Lowered)),
     ("s del strike", HtmlElement::Format(Format::Struck)),
     ("u ins", HtmlElement::Format(Format::Underlined)),
     ("wbr", HtmlElement::WordBreak),

@@ -4,7 +4,7 @@ use super::elements::Format;
 use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
 use super::model::{Look, Role, Style, TextRun};
-use crate::feed::characters::is_hidden;
+use crate::feed::characters::{Shift, is_hidden};
 
 /// What the open elements say about the following text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,8 +77,10 @@ impl Flow {
                 }
             }
         }
-        if self.state.is_on(Format::Raised) {
-            kept = raised(&kept, self.last());
+        for (format, shift) in [(Format::Raised, Shift::Up), (Format::Lowered, Shift::Down)] {
+            if self.state.is_on(format) {
+                kept = shift.apply(&kept, self.last());
+            }
         }
         self.push(&kept, self.look());
     }
@@ -256,20 +258,4 @@ fn link_bare_urls(run: TextRun, links: &mut NumberedLinks) -> Vec<TextRun> {
     parts.push(TextRun { text: rest.to_owned(), look: run.look });
     parts.retain(|part| !part.text.is_empty());
     parts
-}
-
-/// Converts superscript: digits to superscript digits, letters unchanged (`4th`), anything else after `^`.
-fn raised(text: &str, before: Option<char>) -> String {
-    const PLAIN: &str = "0123456789+-=()ni";
-    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ";
-    let raise = |c: char| PLAIN.chars().zip(RAISED.chars()).find(|(p, _)| *p == c).map(|(_, r)| r);
-    let power = before.is_some_and(char::is_alphanumeric);
-    if text.chars().all(|c| c.is_ascii_digit())
-        || (power && text.chars().all(|c| raise(c).is_some()))
-    {
-        return text.chars().filter_map(raise).collect();
-    }
-    let word =
-        text.chars().all(|c| c.is_alphabetic() || c.is_whitespace() || "[](),*†‡®™".contains(c));
-    if word || !power { text.to_owned() } else { format!("^{text}") }
 }

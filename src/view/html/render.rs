@@ -1,13 +1,17 @@
 //! Renders an entry's body, HTML or plain text, as lines.
 
+use std::borrow::Cow;
+
 use super::body_reader::read;
 use super::colouring::colour;
 use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
+use crate::feed::content::data_values::without_data_values;
 use crate::feed::content::markup::{Piece, walk_markup};
+use crate::feed::content::markup_starts::{Place, has_markup};
 
-/// Longest markup in bytes; the rest is left out.
+/// Longest markup in bytes, without the pictures written into it; the rest is left out.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Lines of plain text of at least so many characters count as wrapped, so that their line ends have no meaning.
@@ -22,6 +26,8 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     if column.width < 2 {
         return Rendered::default();
     }
+    let html =
+        if html.len() > MARKUP_BYTES_MAX { without_data_values(html) } else { Cow::Borrowed(html) };
     let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
     let mut body = match as_paragraphs(shown) {
         Some(paragraphs) => read(&paragraphs, base),
@@ -38,7 +44,7 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
 
 /// Converts text whose paragraphs are separated by empty lines to markup; `None`: the markup has its own paragraphs.
 fn as_paragraphs(text: &str) -> Option<String> {
-    if !has_tags(text) {
+    if !has_markup(text, Place::Body) {
         return Some(paragraphs(&text.replace('<', "&lt;")));
     }
     let mut has_blocks = false;
@@ -54,14 +60,6 @@ fn as_paragraphs(text: &str) -> Option<String> {
         return (!has_blocks).then(|| paragraphs(text));
     }
     None
-}
-
-/// Whether the text has anything that a parser takes for a tag, comment or declaration.
-fn has_tags(text: &str) -> bool {
-    text.match_indices('<').any(|(at, _)| {
-        let next = text.as_bytes().get(at + 1).copied().unwrap_or_default();
-        next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?')
-    })
 }
 
 /// Wraps the text between empty lines in `p`. Line ends within a paragraph are kept, unless its lines look wrapped to

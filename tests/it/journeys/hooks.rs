@@ -38,7 +38,7 @@ fn a_configured_command_opens_the_page_and_links_as_one_argument() {
     assert!(world.opened.is_empty());
     let run: Vec<_> =
         world.ran.iter().map(|external| external.command.arguments().to_vec()).collect();
-    let links = ["https://orchard.example/x", "https://site.example/n2"];
+    let links = ["https://site.example/x", "https://site.example/n2"];
     assert_eq!(run, links.map(|link| vec!["-dump".to_owned(), link.to_owned()]));
     assert!(world.ran[0].command.on_terminal, "lynx needs the terminal");
 }

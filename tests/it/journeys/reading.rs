@@ -94,7 +94,7 @@ fn the_previous_unread_entry_is_found_above() {
 fn a_link_is_followed_by_its_number_and_the_page_by_o() {
     let mut world = two_feeds();
     world.press("<enter><enter>1o");
-    assert_eq!(world.opened, ["https://orchard.example/x", "https://site.example/n2"]);
+    assert_eq!(world.opened, ["https://site.example/x", "https://site.example/n2"]);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_link_is_clicked_where_it_is_seen_and_the_wheel_moves_too() {
     let column = text[..text.find("Grafted").unwrap()].chars().count();
     let column = u16::try_from(column).unwrap();
     world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::Click, column, row }));
-    assert_eq!(world.notice(), "opening https://orchard.example/wax");
+    assert_eq!(world.notice(), "opening https://site.example/wax");
     world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::WheelLeft, column, row }));
     assert!(sideways(&world) > 0);
 }

@@ -1,0 +1,193 @@
+//! The names of the elements of HTML, past and present, with what their tags need.
+
+/// What the tags of an element need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::feed) enum ElementKind {
+    /// It has an end tag, which careless publishers leave out.
+    Usual,
+    /// It has no end tag and needs no attribute: `br`.
+    Break,
+    /// It has no end tag, and says nothing without an attribute: `img`.
+    Void,
+    /// It belongs to the frame of a page, or hides or replaces what is inside. Without an end tag and without
+    /// attributes somebody writes about it.
+    Special,
+    /// Everything inside is markup of another language.
+    Foreign,
+}
+
+/// Looks a name up in any case; `None`: HTML has no such element.
+pub(in crate::feed) fn element_kind(name: &str) -> Option<ElementKind> {
+    let mut lower = [0_u8; NAME_BYTES_MAX];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name.as_bytes());
+    lower.make_ascii_lowercase();
+    let at = ELEMENTS.binary_search_by(|(known, _)| known.as_bytes().cmp(lower)).ok()?;
+    ELEMENTS.get(at).map(|(_, kind)| *kind)
+}
+
+/// Length of the longest name.
+const NAME_BYTES_MAX: usize = 10;
+
+use ElementKind::{Break, Foreign, Special, Usual, Void};
+
+/// HTML Living Standard, section 4, and its list of obsolete elements (section 16.2); sorted.
+const ELEMENTS: &[(&str, ElementKind)] = &[
+    ("a", Usual),
+    ("abbr", Special),
+    ("acronym", Special),
+    ("address", Special),
+    ("applet", Special),
+    ("area", Void),
+    ("article", Usual),
+    ("aside", Usual),
+    ("audio", Special),
+    ("b", Usual),
+    ("base", Void),
+    ("basefont", Void),
+    ("bdi", Special),
+    ("bdo", Special),
+    ("bgsound", Void),
+    ("big", Usual),
+    ("blink", Special),
+    ("blockquote", Usual),
+    ("body", Special),
+    ("br", Break),
+    ("button", Special),
+    ("canvas", Special),
+    ("caption", Usual),
+    ("center", Usual),
+    ("cite", Usual),
+    ("code", Usual),
+    ("col", Void),
+    ("colgroup", Usual),
+    ("data", Special),
+    ("datalist", Special),
+    ("dd", Usual),
+    ("del", Usual),
+    ("details", Usual),
+    ("dfn", Special),
+    ("dialog", Special),
+    ("dir", Special),
+    ("div", Usual),
+    ("dl", Usual),
+    ("dt", Usual),
+    ("em", Usual),
+    ("embed", Void),
+    ("fieldset", Special),
+    ("figcaption", Usual),
+    ("figure", Usual),
+    ("font", Usual),
+    ("footer", Usual),
+    ("form", Special),
+    ("frame", Void),
+    ("frameset", Special),
+    ("h1", Usual),
+    ("h2", Usual),
+    ("h3", Usual),
+    ("h4", Usual),
+    ("h5", Usual),
+    ("h6", Usual),
+    ("head", Special),
+    ("header", Usual),
+    ("hgroup", Special),
+    ("hr", Break),
+    ("html", Special),
+    ("i", Usual),
+    ("iframe", Special),
+    ("image", Void),
+    ("img", Void),
+    ("input", Void),
+    ("ins", Usual),
+    ("isindex", Void),
+    ("kbd", Special),
+    ("keygen", Void),
+    ("label", Special),
+    ("legend", Special),
+    ("li", Usual),
+    ("link", Void),
+    ("listing", Special),
+    ("main", Special),
+    ("map", Special),
+    ("mark", Usual),
+    ("marquee", Special),
+    ("math", Foreign),
+    ("menu", Special),
+    ("meta", Void),
+    ("meter", Special),
+    ("multicol", Special),
+    ("nav", Special),
+    ("nobr", Special),
+    ("noembed", Special),
+    ("noframes", Special),
+    ("noscript", Special),
+    ("object", Special),
+    ("ol", Usual),
+    ("optgroup", Special),
+    ("option", Special),
+    ("output", Special),
+    ("p", Usual),
+    ("param", Void),
+    ("picture", Special),
+    ("plaintext", Special),
+    ("portal", Special),
+    ("pre", Usual),
+    ("progress", Special),
+    ("q", Usual),
+    ("rb", Special),
+    ("rp", Special),
+    ("rt", Special),
+    ("rtc", Special),
+    ("ruby", Special),
+    ("s", Usual),
+    ("samp", Special),
+    ("script", Special),
+    ("search", Special),
+    ("section", Usual),
+    ("select", Special),
+    ("slot", Special),
+    ("small", Usual),
+    ("source", Void),
+    ("spacer", Break),
+    ("span", Usual),
+    ("strike", Usual),
+    ("strong", Usual),
+    ("style", Special),
+    ("sub", Usual),
+    ("summary", Special),
+    ("sup", Usual),
+    ("svg", Foreign),
+    ("table", Usual),
+    ("tbody", Usual),
+    ("td", Usual),
+    ("template", Special),
+    ("textarea", Special),
+    ("tfoot", Usual),
+    ("th", Usual),
+    ("thead", Usual),
+    ("time", Special),
+    ("title", Special),
+    ("tr", Usual),
+    ("track", Void),
+    ("tt", Usual),
+    ("u", Usual),
+    ("ul", Usual),
+    ("var", Special),
+    ("video", Special),
+    ("wbr", Break),
+    ("xmp", Special),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_found_in_any_case() {
+        assert!(ELEMENTS.is_sorted_by(|(a, _), (b, _)| a < b));
+        assert_eq!(ELEMENTS.iter().map(|(name, _)| name.len()).max(), Some(NAME_BYTES_MAX));
+        assert_eq!(element_kind("BlockQuote"), Some(Usual));
+        assert_eq!(element_kind("string"), None);
+        assert_eq!(element_kind("\u{17f}trong"), None);
+    }
+}
