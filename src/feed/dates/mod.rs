@@ -1,4 +1,14 @@
 //! Parses the dates of feeds.
 
+mod clock;
 pub mod date;
+mod iso;
+mod months;
+mod names;
+mod numeric;
+mod order;
+mod tokens;
+mod usual;
+mod words;
 pub(super) mod zone_names;
+mod zones;

@@ -1,0 +1,320 @@
+//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their languages.
+
+use super::clock::{self, Clock, Found, Half};
+use super::date::{self, DateOrder, Reading};
+use super::names::{Meaning, Meanings};
+use super::numeric::{self, Circumstances, Decided, NumericDate};
+use super::tokens::{self, Piece, Token};
+use super::zones::{self, Zone};
+use super::{iso, months};
+
+/// The parts of a date, as far as found.
+struct Words<'t> {
+    tokens: &'t [Token<'t>],
+    numeric: Option<NumericDate<'t>>,
+    /// Which token names the month.
+    month: Option<usize>,
+    day: Option<u32>,
+    year: Option<i32>,
+    clock: Option<Clock>,
+    half: Option<(Half, bool)>,
+    zone: Option<Zone>,
+    /// The zone is stated as a number.
+    has_offset: bool,
+    /// The token after the time and zone.
+    after_clock: usize,
+    /// The date begins with a word that is not known.
+    has_unknown_word: bool,
+}
+
+/// Reads a date. `order` is what the other dates of the document show.
+pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
+    let text = tokens::simplify(text);
+    // The programming language Go writes its monotonic clock behind the time.
+    let text = text.split(" m=").next()?;
+    let tokens = tokens::split(text)?;
+    let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
+    let numeric = numeric::find(&tokens, !has_clear_month);
+    let month = if numeric.is_some() { None } else { Some(months::find(&tokens)) };
+    let mut words = Words {
+        tokens: &tokens,
+        numeric,
+        month: month.flatten(),
+        day: None,
+        year: None,
+        clock: None,
+        half: None,
+        zone: None,
+        has_offset: false,
+        after_clock: usize::MAX,
+        has_unknown_word: false,
+    };
+    let mut at = 0;
+    while at < tokens.len() {
+        at += words.read_token(at)?;
+    }
+    words.finish(order, is_thai(text))
+}
+
+/// Whether a text is in Thai, which counts years from the death of the Buddha.
+fn is_thai(text: &str) -> bool {
+    text.contains(|c: char| ('\u{e00}'..='\u{e7f}').contains(&c))
+}
+
+impl<'t> Words<'t> {
+    fn rest(&self, at: usize) -> &'t [Token<'t>] {
+        self.tokens.get(at..).unwrap_or_default()
+    }
+
+    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the whole text is
+    /// no date.
+    fn read_token(&mut self, at: usize) -> Option<usize> {
+        if let Some(numeric) = self.numeric.as_ref().filter(|numeric| numeric.range.contains(&at)) {
+            return Some(numeric.range.end - at);
+        }
+        let token = self.tokens.get(at)?;
+        if self.clock.is_none() {
+            match clock::read(self.rest(at)) {
+                Found::Wrong => return None,
+                Found::Nothing => {}
+                Found::Time(clock) => return Some(self.take_clock(at, clock)),
+            }
+        } else if let Some((zone, count)) = self.find_zone(at) {
+            self.take_zone(zone, token.mark().is_some() || count > 1);
+            self.after_clock = at + count;
+            return Some(count);
+        }
+        match token.piece {
+            Piece::Mark('(') if self.clock.is_none() && self.has_clock_at(at + 1) => Some(1),
+            Piece::Mark('(') => self.read_comment(at),
+            Piece::Mark(mark) => self.read_mark(at, mark),
+            Piece::Number(digits) => self.read_number(at, digits),
+            Piece::Name(word, meanings) => self.read_name(at, word, meanings),
+            Piece::Word(word) => self.read_unknown(at, word),
+        }
+    }
+
+    /// Takes a time, and the half of the day behind it.
+    fn take_clock(&mut self, at: usize, clock: Clock) -> usize {
+        self.clock = Some(clock);
+        let mut end = at + clock.count;
+        if let Some(next) = self.tokens.get(end) {
+            let is_english = clock::is_english_half(next);
+            let word = next.word().unwrap_or_default();
+            let is_capital = word.chars().all(char::is_uppercase);
+            let meanings = next.meanings().filter(|names| !is_main_day(*names) || is_capital);
+            let half = meanings.and_then(clock::half_of);
+            // `9:15p`
+            let short = (!next.is_spaced && is_english).then(|| {
+                let is_morning = word.starts_with(['a', 'A']);
+                if is_morning { Half::Morning } else { Half::Afternoon }
+            });
+            if let Some(half) = half.or(short) {
+                self.half = Some((half, is_english));
+                end += 1;
+            }
+        }
+        self.after_clock = end;
+        end - at
+    }
+
+    fn take_zone(&mut self, zone: Zone, is_offset: bool) {
+        // A number counts more than a name: `EST -0500` is one zone stated twice.
+        if self.zone.is_none() || (is_offset && !self.has_offset) {
+            self.zone = Some(zone);
+            self.has_offset = is_offset;
+        }
+    }
+
+    /// Passes over a comment. After the time it can hold the zone.
+    fn read_comment(&mut self, at: usize) -> Option<usize> {
+        if self.clock.is_some()
+            && self.zone.is_none()
+            && let Some((zone, _)) = self.find_zone_in_comment(at + 1)
+        {
+            self.take_zone(zone, false);
+        }
+        let mut depth = 0_u32;
+        for (count, token) in self.rest(at).iter().enumerate() {
+            match token.mark() {
+                Some('(') => depth += 1,
+                Some(')') => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(count + 1);
+            }
+        }
+        Some(self.rest(at).len())
+    }
+
+    fn find_zone(&self, at: usize) -> Option<(Zone, usize)> {
+        zones::find(self.rest(at), at == self.after_clock)
+    }
+
+    fn find_zone_in_comment(&self, at: usize) -> Option<(Zone, usize)> {
+        let (zone, count) = self.find_zone(at)?;
+        (self.tokens.get(at + count)?.mark()? == ')').then_some((zone, count))
+    }
+
+    /// Passes over a mark that can be between the parts of a date.
+    fn read_mark(&self, at: usize, mark: char) -> Option<usize> {
+        let token = self.tokens.get(at)?;
+        let next_is_glued = self.tokens.get(at + 1).is_some_and(|next| !next.is_spaced);
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let is_allowed = match mark {
+            ',' | '.' | ';' => before.is_some(),
+            // Not the sign of a negative year.
+            '-' | '/' => before.is_some() && !(token.is_spaced && next_is_glued),
+            '|' | '·' | '@' | '~' => token.is_spaced && !next_is_glued,
+            '\'' => next_is_glued || before.is_some_and(|before| before.word().is_some()),
+            // `Date:`, and `2021:09:15:00` of web servers.
+            ':' => {
+                before.is_some_and(|before| before.word().is_some())
+                    || !next_is_glued
+                    || (self.year.is_some() && self.has_clock_at(at + 1))
+            }
+            // The end of a time in parentheses.
+            ')' => self.clock.is_some(),
+            _ => false,
+        };
+        is_allowed.then_some(1)
+    }
+
+    fn read_number(&mut self, at: usize, digits: &str) -> Option<usize> {
+        let width = digits.len();
+        let number: u32 = digits.parse().ok()?;
+        let count = 1 + self.ordinal_ending(at + 1);
+        if self.numeric.is_some() || (width >= 4 && self.year.is_some()) {
+            // A time without its colon.
+            let is_free = self.clock.is_none() && (self.numeric.is_some() || self.day.is_some());
+            let clock = Clock::from_digits(digits).filter(|_| is_free)?;
+            return Some(self.take_clock(at, clock));
+        }
+        match width {
+            4 => self.year = Some(i32::try_from(number).ok()?),
+            // Programs that count years from 1900.
+            3 if self.year.is_none() => self.year = Some(1900 + i32::try_from(number).ok()?),
+            1 | 2 if self.day.is_none() => self.day = Some(number),
+            1 | 2 if self.year.is_none() => self.year = Some(iso::expand_year(number)),
+            _ => return None,
+        }
+        Some(count)
+    }
+
+    /// The number of tokens that make the number before them the first, second and so on.
+    fn ordinal_ending(&self, at: usize) -> usize {
+        const ENDINGS: [&str; 22] = [
+            "st", "nd", "rd", "th", "er", "re", "e", "ème", "eme", "º", "ª", "o", "a", "го", "е",
+            "й", "ое", "η", "ος", "ed", "de", "ste",
+        ];
+        let is_ending = |at: usize| {
+            let word = self.tokens.get(at).filter(|token| !token.is_spaced).and_then(Token::word);
+            word.is_some_and(|word| ENDINGS.contains(&tokens::lower_case(word).as_str()))
+        };
+        let has_hyphen = self.tokens.get(at).is_some_and(|t| !t.is_spaced && t.mark() == Some('-'));
+        match (is_ending(at), has_hyphen && is_ending(at + 1)) {
+            (true, _) => 1,
+            (false, true) => 2,
+            (false, false) => 0,
+        }
+    }
+
+    fn read_name(&mut self, at: usize, word: &str, meanings: Meanings) -> Option<usize> {
+        if self.month == Some(at) {
+            return Some(1);
+        }
+        let is_filler = meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half());
+        if self.half.is_none()
+            && let Some(half) = clock::half_of(meanings)
+        {
+            let token = self.tokens.get(at)?;
+            let is_english = clock::is_english_half(token);
+            let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
+            // German `am`, French `du`: what is also another word is only a half of the day with its dot.
+            let is_certain =
+                !is_filler || has_dot || (is_english && word.starts_with(['A', 'P', 'p']));
+            let next = at + 1 + usize::from(has_dot);
+            let is_before = self.clock.is_none() && is_certain && self.has_clock_at(next);
+            let is_late = self.clock.is_some() && is_english && word.len() == 2;
+            if is_before || (is_late && !is_filler) {
+                self.half = Some((half, is_english));
+                return Some(1);
+            }
+        }
+        is_filler.then_some(1)
+    }
+
+    fn has_clock_at(&self, at: usize) -> bool {
+        let is_date = self.numeric.as_ref().is_some_and(|numeric| numeric.range.contains(&at));
+        !is_date && matches!(clock::read(self.rest(at)), Found::Time(_))
+    }
+
+    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a language
+    /// that is not known.
+    fn read_unknown(&mut self, at: usize, word: &str) -> Option<usize> {
+        const UNITS: [&str; 8] = ["年", "月", "日", "号", "號", "년", "월", "일"];
+        let next = self.tokens.get(at + 1);
+        if UNITS.contains(&word) {
+            return Some(1);
+        }
+        if word.eq_ignore_ascii_case("t") && self.clock.is_none() && self.has_clock_at(at + 1) {
+            return Some(1);
+        }
+        let is_marked = next.and_then(Token::mark).is_some_and(|mark| matches!(mark, ',' | '.'));
+        self.has_unknown_word = at == 0 && (is_marked || word.chars().count() <= 4);
+        self.has_unknown_word.then_some(1)
+    }
+
+    /// The meanings of all names but that of the month.
+    fn other_meanings(&self) -> impl Iterator<Item = Meaning> {
+        let names = self.tokens.iter().enumerate().filter(|(at, _)| self.month != Some(*at));
+        names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::iter)
+    }
+
+    fn finish(self, order: Option<DateOrder>, is_thai: bool) -> Option<Reading> {
+        if self.has_unknown_word && self.clock.is_none() {
+            return None;
+        }
+        let decided = self.decide(order, is_thai)?;
+        let half = self.half.map(|(half, _)| half);
+        let clock = match self.clock {
+            Some(clock) => Some(clock.in_half(half)?),
+            None => None,
+        };
+        let there = decided.date.and_time(clock.unwrap_or_default().time);
+        let offset = self.zone.map_or(0, |zone| zone.minutes_at(there));
+        Some(Reading {
+            at: date::to_instant(decided.date, clock, offset)?,
+            has_time: clock.is_some(),
+            has_zone: self.zone.is_some(),
+            is_ambiguous: decided.is_ambiguous,
+            shows: decided.shows,
+        })
+    }
+
+    fn decide(&self, order: Option<DateOrder>, is_thai: bool) -> Option<Decided> {
+        let days: Vec<Meaning> =
+            self.other_meanings().filter(|other| other.day().is_some()).collect();
+        let year = |year: i32| {
+            if is_thai && (2400..2700).contains(&year) { year - 543 } else { year }
+        };
+        let Some(numeric) = &self.numeric else {
+            let names = self.tokens.get(self.month?)?.meanings()?;
+            let date = months::decide(names, &days, year(self.year?), self.day?)?;
+            return Some(Decided { date, is_ambiguous: false, shows: None });
+        };
+        let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
+        let seen = Circumstances { days: &days, half: self.half, has_hour_word };
+        numeric.decide(&seen, order, |digits| {
+            let number: u32 = digits.parse().ok()?;
+            let full = i32::try_from(number).ok()?;
+            Some(year(if digits.len() == 2 { iso::expand_year(number) } else { full }))
+        })
+    }
+}
+
+/// Whether a name is that of a day in a main language.
+fn is_main_day(meanings: Meanings) -> bool {
+    meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor)
+}
