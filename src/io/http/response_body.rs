@@ -49,6 +49,19 @@ pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerB
     AnswerBody::Document(Box::new(document))
 }
 
+/// Whether a body was read as something: a document, or a page that has at least a title or names a feed.
+pub(super) fn is_readable(body: &AnswerBody) -> bool {
+    match body {
+        AnswerBody::Document(document) => document.kind != Kind::None,
+        AnswerBody::Page { title, candidates } => title.is_some() || !candidates.is_empty(),
+        AnswerBody::Article(article) => article.is_ok(),
+        AnswerBody::Picture(_)
+        | AnswerBody::Listing(_)
+        | AnswerBody::Empty
+        | AnswerBody::Unread => true,
+    }
+}
+
 fn looks_like_html(bytes: &[u8], content_type: Option<&str>) -> bool {
     let head = bytes.get(..bytes.len().min(2048)).unwrap_or_default().to_ascii_lowercase();
     let marks: [&[u8]; 4] = [b"<!doctype html", b"<html", b"<head", b"<body"];
