@@ -19,6 +19,8 @@ use crate::engine::politeness::rate_limits;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::{plans, polling, start_fetches};
+use crate::engine::poll::poll_request::{Again, Sent};
+use crate::engine::poll::redirects::permanent;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
@@ -314,8 +316,7 @@ fn subscribe_to(
     fetched: Fetched,
     current: Option<CurrentFound>,
 ) -> (Added, Vec<Effect>) {
-    let permanent = fetched.hops.iter().take_while(|hop| matches!(hop.status, 301 | 308)).last();
-    let url = permanent.map_or_else(|| asked.to_owned(), |hop| hop.to.clone());
+    let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
     let (added, mut effects) = subscribe(engine, now, wanted, &url);
     let title = || {
         engine

@@ -110,7 +110,7 @@ impl Decoding {
         let why = format!(
             "it came in the encoding '{names}', which backissue did not ask for and cannot read"
         );
-        (!self.unknown.is_empty()).then(|| FetchFailure::Encoding(why))
+        (!self.unknown.is_empty()).then_some(FetchFailure::Encoding(why))
     }
 
     /// Refuses a body whose `Content-Length` exceeds the limit.

@@ -126,6 +126,7 @@ impl Http {
         loop {
             let arrived = self.send(&path, request, &credentials, trace).await?;
             let public = arrived.public;
+            path.take_cookies(arrived.response.headers());
             let (status, head) = (arrived.response.status(), arrived.response.headers());
             let (answer, turn) = if let Some(turn) = Redirect::from_head(status, head)? {
                 (unread_answer(&path.at, &arrived), Some(turn))
@@ -164,7 +165,8 @@ impl Http {
     ) -> Result<ReceivedResponse, FetchFailure> {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
-        let headers = request_headers::headers(request, &path.at);
+        let mut headers = request_headers::headers(request, &path.at);
+        headers.extend(path.cookie().map(|cookie| (header::COOKIE, cookie.clone())));
         let attempt = || {
             self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
                 credentials.build_request(client, &path.at).headers(headers.clone())
