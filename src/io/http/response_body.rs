@@ -24,6 +24,7 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
         retry_after: joined_header(headers, &header::RETRY_AFTER),
         im: joined_header(headers, &IM),
         delta_base: joined_header(headers, &DELTA_BASE),
+        www_authenticate: joined_header(headers, &header::WWW_AUTHENTICATE),
     }
 }
 
