@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::external::external_command::ExternalCommand;
+use super::politeness::address_net::AddressNet;
 use crate::history::walk::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
 
@@ -46,6 +47,8 @@ pub struct NetworkSettings {
     pub credentials_file: Option<PathBuf>,
     /// Hosts that may be asked at a link-local address (SPEC D.6), as they stand in an address.
     pub allow_link_local: Vec<String>,
+    /// Addresses that may be asked wherever they come from (SPEC D.6).
+    pub allow_addresses: Vec<AddressNet>,
     /// Files in PEM with certificates that are trusted beside the system's authorities.
     pub extra_roots: Vec<PathBuf>,
 }
@@ -232,6 +235,7 @@ impl Default for Settings {
                 credentials: Vec::new(),
                 credentials_file: None,
                 allow_link_local: Vec::new(),
+                allow_addresses: Vec::new(),
                 extra_roots: Vec::new(),
             },
             poll: PollSettings {

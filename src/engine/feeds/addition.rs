@@ -47,6 +47,8 @@ pub struct Addition {
     pub previews: Previews,
     /// Pages asked so far.
     pub(super) asked: u32,
+    /// The last one is asked once more, past the caches (SPEC D.2).
+    pub fresh: bool,
     /// Why the first address is no feed.
     pub(super) first_trouble: Option<String>,
     /// Where it could be asked without encryption: it was typed without a scheme, and there is no secure connection.

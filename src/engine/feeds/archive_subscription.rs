@@ -2,7 +2,7 @@
 
 use super::addition::{Addition, Mistaken};
 use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
-use crate::engine::poll::fetch::{AddressSource, Fetched};
+use crate::engine::poll::fetch::{AddressSource, FetchRequest, Fetched, RequestKind};
 use crate::engine::poll::poll_request::Sent;
 use crate::feed::FeedDocument;
 use crate::history::kind::{Subscribed, subscribed};
@@ -64,13 +64,15 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
     }
 }
 
-/// Whose word the address is that is asked for next.
-pub fn address_source(addition: &Addition) -> AddressSource {
+/// Makes the request for the next address: whose word it is, and whether caches are passed over.
+pub fn request(addition: &Addition, typed: FetchRequest) -> FetchRequest {
     let answer = addition.mistaken.as_ref().and_then(|first| first.fetched.result.as_ref().ok());
-    answer.map_or(AddressSource::Typed, |answer| AddressSource::Supplied {
+    let address_source = answer.map_or(AddressSource::Typed, |answer| AddressSource::Supplied {
         by: answer.url.clone(),
         public: answer.public,
-    })
+    });
+    let kind = if addition.fresh { RequestKind::Fresh } else { RequestKind::Usual };
+    FetchRequest { kind, address_source, ..typed }
 }
 
 fn document(fetched: &Fetched) -> Option<&FeedDocument> {

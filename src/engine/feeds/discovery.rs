@@ -1,6 +1,6 @@
 //! What an answer on the way from a typed address to a feed brings.
 
-use crate::engine::poll::classify_response::{not_a_feed, status_words};
+use crate::engine::poll::classify_response::{answer_words, not_a_feed};
 use crate::engine::poll::fetch::{AnswerBody, Fetched};
 use crate::feed::FeedDocument;
 use crate::feed::discover::page_feeds::Candidate;
@@ -24,7 +24,7 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
     let answer = match &fetched.result {
         Err(failure) => return Found::Nothing(failure.to_string()),
         Ok(answer) if !(200..300).contains(&answer.status) => {
-            return Found::Nothing(format!("it answered {}", status_words(answer.status)));
+            return Found::Nothing(format!("it answered {}", answer_words(answer)));
         }
         Ok(answer) => answer,
     };

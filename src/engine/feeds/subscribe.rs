@@ -16,8 +16,11 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
+use crate::engine::poll::classify_response::worth_asking_again;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
+use crate::engine::poll::poll_request::{Again, Sent};
+use crate::engine::poll::redirects::permanent;
 use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -73,6 +76,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         found: Vec::new(),
         previews: Previews::default(),
         asked: 0,
+        fresh: false,
         first_trouble: None,
         plain: None,
         mistaken: None,
@@ -115,12 +119,30 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
 fn try_next(engine: &mut Engine, addition: &mut Addition) {
     if let Some(url) = addition.to_try.pop_front() {
         addition.asked = addition.asked.saturating_add(1);
-        let purpose = Purpose::Discover(addition.wanted.id);
-        engine.host_queue.enqueue(
-            Waiting { url, purpose, cause: PollCause::Subscribed },
-            &engine.settings.network,
-        );
+        addition.fresh = false;
+        enqueue(engine, addition, url);
     }
+}
+
+fn enqueue(engine: &mut Engine, addition: &Addition, url: String) {
+    let purpose = Purpose::Discover(addition.wanted.id);
+    let waiting = Waiting { url, purpose, cause: PollCause::Subscribed };
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+}
+
+/// Asks for an address once more if a cache answered for it (SPEC D.2), and returns whether it does.
+fn ask_past_caches(
+    engine: &mut Engine,
+    addition: &mut Addition,
+    asked: &str,
+    fetched: &Fetched,
+) -> bool {
+    let is_stale = worth_asking_again(fetched, &Sent::default()) == Some(Again::Fresh);
+    let asks = is_stale && !std::mem::replace(&mut addition.fresh, true);
+    if asks {
+        enqueue(engine, addition, asked.to_owned());
+    }
+    asks
 }
 
 /// An address on the way was asked.
@@ -134,8 +156,8 @@ pub fn fetched(
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
-    if addition.ended.is_some() {
-        // It was given up meanwhile.
+    // It was given up meanwhile, or is asked once more.
+    if addition.ended.is_some() || ask_past_caches(engine, &mut addition, asked, &fetched) {
         engine.additions.insert(id, addition);
         return start_fetches::start(engine, now);
     }
@@ -314,8 +336,7 @@ fn subscribe_to(
     fetched: Fetched,
     current: Option<CurrentFound>,
 ) -> (Added, Vec<Effect>) {
-    let permanent = fetched.hops.iter().take_while(|hop| matches!(hop.status, 301 | 308)).last();
-    let url = permanent.map_or_else(|| asked.to_owned(), |hop| hop.to.clone());
+    let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
     let (added, mut effects) = subscribe(engine, now, wanted, &url);
     let title = || {
         engine

@@ -7,6 +7,7 @@ use super::feed_moves;
 use super::subscription::{Obstacle, Subscription};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
@@ -251,7 +252,9 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     if !feed.is_failing() {
         return None;
     }
-    Some(if matches!(feed.state.status, Some(401 | 407)) {
+    let status = feed.state.status.filter(|status| matches!(status, 401 | 407));
+    let lacks_login = status.map(|status| format!("answered {}", status_words(status)));
+    Some(if lacks_login.is_some_and(|usual| usual == why(feed)) {
         let text = format!(
             "It has needed credentials since {}: put them into config.toml under [[network.credentials]].",
             day(since)

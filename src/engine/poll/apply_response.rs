@@ -42,7 +42,7 @@ pub fn apply_response(
     let tag_sent = sent.etag.clone().filter(|_| conditional);
     // Only redirects from the address that is stored can move it.
     let target = Some(&fetched.hops).filter(|_| sent.url == subscription.record.url);
-    let target = target.and_then(|hops| redirects::permanent(hops)).map(str::to_owned);
+    let target = target.and_then(|hops| redirects::permanent(hops, &sent.url)).map(str::to_owned);
     let state = &mut subscription.state;
     state.status = status;
     state.facts.last_try = Some(started);

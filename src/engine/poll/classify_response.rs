@@ -1,6 +1,7 @@
 //! What an answer means for a feed, as a table over statuses and bodies (SPEC D.2).
 
 use super::fetch::{Answer, AnswerBody, AnswerHeaders, FailureClass, Fetched, Hop, RequestKind};
+use super::login_challenge::unsupported_logins;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
@@ -85,7 +86,7 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
         }),
         status => Verdict::Failed(Trouble {
             failure: schedule::PollFailure::Status(status),
-            why: format!("answered {}", status_words(status)),
+            why: format!("answered {}", answer_words(&answer)),
             obstacle: None,
         }),
     }
@@ -199,11 +200,23 @@ pub fn not_a_feed(document: &FeedDocument) -> String {
         .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
 }
 
+/// The status of an answer in words, and the login it wants if backissue has none of that kind.
+pub fn answer_words(answer: &Answer) -> String {
+    let challenges = answer.headers.www_authenticate.as_deref().filter(|_| answer.status == 401);
+    match challenges.and_then(unsupported_logins) {
+        Some(kinds) => format!(
+            "401 Unauthorized: it wants a login of the kind {kinds}, which backissue does not support"
+        ),
+        None => status_words(answer.status),
+    }
+}
+
 /// A status with its usual words.
 pub fn status_words(status: u16) -> String {
     let words = match status {
         206 => "Partial Content although no part was asked for",
         300 => "Multiple Choices",
+        304 => "Not Modified although nothing was known of the feed",
         400 => "Bad Request",
         401 => "Unauthorized: it needs credentials",
         402 => "Payment Required",
@@ -298,6 +311,10 @@ mod tests {
         }
         check(401, AnswerBody::Unread, false, "needs credentials");
         check(407, AnswerBody::Unread, false, "needs credentials");
+        let mut digest = answer(401, AnswerBody::Unread);
+        digest.headers.www_authenticate = Some("Digest realm=\"a\"".into());
+        let told = "answered 401 Unauthorized: it wants a login of the kind Digest, which backissue does not support";
+        assert_eq!(words(judge(fetched(digest), &sent())), told);
         check(410, AnswerBody::Unread, false, "gone");
         check(511, AnswerBody::Unread, false, "not counted: ");
     }

@@ -178,6 +178,8 @@ pub struct AnswerHeaders {
     pub im: Option<String>,
     /// `Delta-Base`: the entity tag a delta starts from.
     pub delta_base: Option<String>,
+    /// `WWW-Authenticate`, several joined by commas.
+    pub www_authenticate: Option<String>,
 }
 
 impl AnswerHeaders {

@@ -6,6 +6,7 @@ pub mod current_document;
 pub mod fetch;
 pub mod learn;
 pub mod learn_queue;
+mod login_challenge;
 pub mod manual_poll;
 pub mod plans;
 pub mod poll_log;

@@ -8,10 +8,12 @@ use crate::engine::feeds::subscription::{
 };
 use crate::feed::{FeedDocument, NewLocation};
 
-/// The address reached by the leading run of permanent redirects: the only one that may replace the stored one.
-pub fn permanent(hops: &[Hop]) -> Option<&str> {
+/// The address reached by the leading run of permanent redirects: the only one that may replace the one that was asked. A
+/// chain that ends where it began, with a cookie, replaces nothing.
+pub fn permanent<'a>(hops: &'a [Hop], asked: &str) -> Option<&'a str> {
     let run = hops.iter().take_while(|hop| matches!(hop.status, 301 | 308));
-    run.last().map(|hop| hop.to.as_str())
+    let comes_back = hops.last().is_some_and(|hop| hop.to == asked);
+    run.last().filter(|_| !comes_back).map(|hop| hop.to.as_str())
 }
 
 /// What to do about a permanent redirect.

@@ -32,12 +32,11 @@ pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
                 effects.extend(request_picture(engine, id, key, waiting.url));
             }
             Purpose::Discover(addition) => {
-                let address_source = engine
-                    .additions
-                    .get(&addition)
-                    .map_or(AddressSource::Typed, archive_subscription::address_source);
-                let request =
-                    FetchRequest { address_source, ..FetchRequest::typed(id, waiting.url) };
+                let typed = FetchRequest::typed(id, waiting.url);
+                let request = match engine.additions.get(&addition) {
+                    Some(addition) => archive_subscription::request(addition, typed),
+                    None => typed,
+                };
                 effects.push(Effect::Fetch(request));
             }
         }

@@ -4,12 +4,14 @@
 //! | --- | --- |
 //! | `https://a.example/feed` | a feed |
 //! | `https://a.example/feed news "long reads"` | newsboat: with tags |
-//! | `https://a.example/feed "~My title" "!"` | newsboat: with a title; `!`, which hides it there, is left out |
+//! | `"https://a.example/feed" "~My title" "!"` | newsboat: with a title; `!`, which hides it there, is left out |
 //! | `https://a.example/feed "My title"` | newsraft: with a title |
 //! | `@ News` | newsraft: the feeds below belong to a section, which becomes a tag |
 //! | `# …` | a comment |
 //!
-//! What makes a feed of a search or of a program (`query:`, `exec:`, `filter:`, `$(…)`) cannot be taken: it is named with its
+//! Words in double quotes may hold blanks, and `\n`, `\r`, `\t`, `\"` and `\\`. A word that begins with `#` begins a comment.
+//!
+//! What makes a feed of a search or of a program (`query:`, `exec:`, `filter:`, `$(…)`, `` `…` ``) cannot be taken: it is named with its
 //! line.
 
 use std::collections::BTreeSet;
@@ -44,7 +46,7 @@ pub fn read_urls(text: &str) -> Opml {
                 read.bad.push(BadOutline { text, reason: reason.to_owned(), line: line.number });
             }
             Content::Feed { address, words } => {
-                if seen.insert(address) {
+                if seen.insert(address.clone()) {
                     read.outlines.push(feed(address, &words, section.as_deref(), titled));
                 }
             }
@@ -64,7 +66,7 @@ enum Content<'t> {
     /// The feeds below belong to it.
     Section(&'t str),
     /// An address with what stands behind it.
-    Feed { address: &'t str, words: Vec<Word> },
+    Feed { address: String, words: Vec<Word> },
     /// Something else, and why it cannot be taken.
     Foreign(&'static str),
 }
@@ -84,51 +86,64 @@ fn read_line((number, line): (usize, &str)) -> Option<Line<'_>> {
         // Behind the name newsraft has settings.
         let end = section.find(['<', '{', '[']).unwrap_or(section.len());
         Content::Section(section.get(..end).unwrap_or_default().trim())
-    } else if let Some(reason) = foreign(text) {
-        Content::Foreign(reason)
     } else {
-        let (address, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        Content::Feed { address, words: words(rest) }
+        let (address, rest) = next_word(text);
+        let address = address.text;
+        foreign(&address)
+            .map_or_else(|| Content::Feed { address, words: words(rest) }, Content::Foreign)
     };
     Some(Line { number, text, content })
 }
 
-/// Why a line can be no feed here.
-fn foreign(text: &str) -> Option<&'static str> {
-    let unquoted = text.trim_start_matches('"');
-    let starts = |prefix: &str| unquoted.starts_with(prefix);
+/// Why the first word of a line can be no address of a feed here.
+fn foreign(address: &str) -> Option<&'static str> {
+    let starts = |prefix: &str| address.starts_with(prefix);
     if starts("query:") {
         Some("a query is no feed: / searches here, and Ctrl-s keeps a search")
-    } else if starts("exec:") || starts("$(") {
+    } else if starts("exec:") || starts("$(") || address.contains('`') {
         Some("the output of a program cannot be subscribed to")
     } else if starts("filter:") {
         Some("a feed that a program filters cannot be subscribed to: m makes a filter here")
     } else if starts("file:") || starts("/") {
         Some("a file cannot be subscribed to, only http and https addresses")
-    } else if unquoted.contains("://") || unquoted.contains('.') || starts("localhost") {
+    } else if address.contains("://") || address.contains('.') || starts("localhost") {
         None
     } else {
         Some("it is no address")
     }
 }
 
-/// Words with blanks between them; quoted ones may hold blanks. What newsraft sets for a feed ends them.
+/// Reads the words behind an address. What newsraft sets for a feed ends them, as a comment does.
 fn words(rest: &str) -> Vec<Word> {
     let mut words = Vec::new();
-    let mut rest = rest.trim_start();
+    let mut rest = rest;
     while !rest.is_empty() && !rest.starts_with(['#', '<', '{', '[']) {
-        if let Some(inner) = rest.strip_prefix('"') {
-            let end = inner.find('"').unwrap_or(inner.len());
-            let text = inner.get(..end).unwrap_or_default().to_owned();
-            words.push(Word { text, quoted: true });
-            rest = inner.get(end.saturating_add(1)..).unwrap_or_default().trim_start();
-        } else {
-            let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            words.push(Word { text: word.to_owned(), quoted: false });
-            rest = behind.trim_start();
-        }
+        let (word, behind) = next_word(rest);
+        words.push(word);
+        rest = behind;
     }
     words
+}
+
+/// Reads the first word of a text, as newsboat does, and returns what is behind it. Quotes that are not closed end with the
+/// line.
+fn next_word(text: &str) -> (Word, &str) {
+    let Some(inner) = text.strip_prefix('"') else {
+        let (word, behind) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        return (Word { text: word.to_owned(), quoted: false }, behind.trim_start());
+    };
+    let mut word = Word { text: String::new(), quoted: true };
+    let mut chars = inner.chars();
+    while let Some(char) = chars.next().filter(|char| *char != '"') {
+        let escaped = if char == '\\' { chars.next() } else { Some(char) };
+        word.text.extend(match (char, escaped) {
+            ('\\', Some('n')) => Some('\n'),
+            ('\\', Some('r')) => Some('\r'),
+            ('\\', Some('t')) => Some('\t'),
+            (_, escaped) => escaped,
+        });
+    }
+    (word, chars.as_str().trim_start())
 }
 
 /// Whether a quoted word is a title and no tag. newsraft alone has sections; without them a list in which every feed has one
@@ -152,7 +167,7 @@ fn is_newsraft(lines: &[Line<'_>]) -> bool {
     feeds > 1
 }
 
-fn feed(address: &str, words: &[Word], section: Option<&str>, titled: bool) -> OpmlFeed {
+fn feed(address: String, words: &[Word], section: Option<&str>, titled: bool) -> OpmlFeed {
     let mut title = None;
     let mut tags: Vec<&str> = section.into_iter().collect();
     for Word { text, quoted } in words {
@@ -165,7 +180,7 @@ fn feed(address: &str, words: &[Word], section: Option<&str>, titled: bool) -> O
         }
     }
     let title = title.map(str::trim).filter(|title| !title.is_empty()).map(str::to_owned);
-    OpmlFeed { xml_url: address.to_owned(), title, tags: normal_tags(tags), ..OpmlFeed::default() }
+    OpmlFeed { xml_url: address, title, tags: normal_tags(tags), ..OpmlFeed::default() }
 }
 
 #[cfg(test)]
@@ -213,6 +228,38 @@ mod tests {
         assert_eq!(lines, [6, 7, 8, 9]);
         assert!(bad[0].reason.starts_with("a query is no feed"), "{bad:?}");
         assert!(bad[1].reason.starts_with("the output of a program"), "{bad:?}");
+    }
+
+    #[test]
+    fn words_in_quotes_are_read_as_newsboat_reads_them() {
+        for (line, expected) in [
+            ("\"https://q.example/feed\"", feed("https://q.example/feed", None, &[])),
+            (
+                "\"https://q.example/two\" \"tag one\" two",
+                feed("https://q.example/two", None, &["tag one", "two"]),
+            ),
+            (
+                "\"https://q.example/feed with space\"three",
+                feed("https://q.example/feed with space", None, &["three"]),
+            ),
+            (
+                r#"https://q.example/ "~She said \"hello\"" "a\\b" "c\td" "\e""#,
+                feed("https://q.example/", Some("She said \"hello\""), &["a\\b", "c d", "e"]),
+            ),
+            ("https://q.example/six#six six", feed("https://q.example/six#six", None, &["six"])),
+            ("https://q.example/ #six six", feed("https://q.example/", None, &[])),
+            ("https://q.example/ a#b \"#c\"# d", feed("https://q.example/", None, &["a#b", "#c"])),
+            ("\"https://q.example/\" \"open end", feed("https://q.example/", None, &["open end"])),
+            ("https://q.example/ \"\" \"! hidden\" \"\\", feed("https://q.example/", None, &[])),
+        ] {
+            assert_eq!(feeds(line), [expected], "{line}");
+        }
+        for line in
+            ["\"exec:a b\" c", "`feed.sh`", "\"query:All:x = \\\"y\\\"\"", "\"file:///x\"", "\"\""]
+        {
+            let read = read_urls(line);
+            assert_eq!((read.outlines.len(), read.bad.len()), (0, 1), "{line}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::external_commands::CommandsTable;
 use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
+use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
@@ -125,6 +126,7 @@ struct NetworkTable {
     user_agent: Option<String>,
     credentials: Vec<CredentialsTable>,
     allow_link_local: Vec<String>,
+    allow_addresses: Vec<AddressNet>,
     extra_roots: Vec<PathBuf>,
 }
 
@@ -154,6 +156,7 @@ impl File {
         network.credentials = one_an_origin(self.network.credentials)?;
         network.allow_link_local =
             self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
+        network.allow_addresses = self.network.allow_addresses;
         network.extra_roots = self.network.extra_roots;
         let poll = &mut settings.poll;
         for (name, target, span) in [
@@ -243,6 +246,7 @@ mod tests {
             proxy = "http://proxy.example:3128"
             user_agent = "x/1"
             allow_link_local = ["[FE80::1]", "cam.lan"]
+            allow_addresses = ["198.18.0.0/15", "10.0.0.7"]
             extra_roots = ["home.pem", "/etc/ssl/home.pem"]
             [[network.credentials]]
             origin = "https://a.example"
@@ -287,6 +291,8 @@ mod tests {
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
         assert!(!settings.network.space_loopback);
         assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
+        let allowed = ["198.18.0.0/15", "10.0.0.7"].map(|net| net.parse().unwrap());
+        assert_eq!(settings.network.allow_addresses, allowed);
         let roots = settings.network.extra_roots.iter().map(|file| file.to_str().unwrap());
         assert_eq!(roots.collect::<Vec<_>>(), ["home.pem", "/etc/ssl/home.pem"]);
         let origins: Vec<&str> =
@@ -314,6 +320,10 @@ mod tests {
             ("[poll]\nmin = 15", "line 2, column 7"),
             ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
             ("[network\n", "line 1"),
+            (
+                "[network]\nallow_addresses = [\"10.0.0.0/8\", \"10.0.0.0/33\"]",
+                "line 2, column 19: '10.0.0.0/33' is no IP address and no range of them; write it like",
+            ),
             ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
             ("[commands]\non_new = \"!vim\"", "would need the terminal"),
             ("[commands]\nopen = 3", "a command is a text"),

@@ -91,6 +91,26 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
     V6.iter().find(|&&(net, bits, _)| within(net, bits)).map_or(Forbidden, |&(_, _, class)| class)
 }
 
+/// Networks that no server is in and from which DNS servers of proxies (Clash, mihomo, Surge, sing-box) answer each name
+/// with an address that stands for it: the connection to that goes through the proxy. IPv4 is mapped.
+const NAMES_NETS: [(Ipv6Addr, u32); 3] = [
+    (Ipv4Addr::new(198, 18, 0, 0).to_ipv6_mapped(), 96 + 15),
+    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 18),
+    (Ipv6Addr::new(0xfdfe, 0xdcba, 0x9876, 0, 0, 0, 0, 0), 64),
+];
+
+/// Whether an address is one by which a proxy answers for names. The first two of a net are the proxy's own.
+pub(super) fn stands_for_a_name(address: IpAddr) -> bool {
+    let address = match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    };
+    NAMES_NETS.iter().any(|&(first, bits)| {
+        let place = address.to_bits().wrapping_sub(first.to_bits());
+        place > 1 && place.checked_shr(128 - bits) == Some(0)
+    })
+}
+
 /// Returns the IPv4 address that is embedded in a mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`, RFC 6052) or
 /// 6to4 (`2002::/16`, RFC 3056) address.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {

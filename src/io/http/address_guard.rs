@@ -11,7 +11,8 @@ use std::{fmt, io};
 use reqwest::dns;
 use url::{Host, Url};
 
-use super::address_class::AddressClass;
+use super::address_class::{AddressClass, stands_for_a_name};
+use crate::engine::politeness::address_net::AddressNet;
 
 pub type NameLookup = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
@@ -49,6 +50,8 @@ pub(super) struct AddressGuard {
     pub(super) classify: fn(IpAddr) -> AddressClass,
     /// Hosts whose link-local addresses the configuration allows.
     pub(super) link_local: BTreeSet<String>,
+    /// Addresses that the configuration allows; they count as public.
+    pub(super) allowed: Vec<AddressNet>,
 }
 
 /// An address that must not be contacted.
@@ -74,6 +77,21 @@ impl fmt::Display for RefusedAddress {
 impl std::error::Error for RefusedAddress {}
 
 impl AddressGuard {
+    /// Classifies an address of a host.
+    fn class_of(&self, host: &str, address: IpAddr) -> AddressClass {
+        let is_name = host.parse::<IpAddr>().is_err();
+        let is_allowed = self.allowed.iter().any(|net| net.contains(address));
+        if is_allowed || (is_name && stands_for_a_name(address)) {
+            return AddressClass::Public;
+        }
+        (self.classify)(address)
+    }
+
+    /// Whether a host at an address counts as public.
+    pub(super) fn is_public(&self, host: &str, address: IpAddr) -> bool {
+        self.class_of(host, address) == AddressClass::Public
+    }
+
     /// Checks whether a host may be contacted at an address.
     pub(super) fn check(
         &self,
@@ -81,7 +99,7 @@ impl AddressGuard {
         host: &str,
         address: IpAddr,
     ) -> Result<(), RefusedAddress> {
-        let class = (self.classify)(address);
+        let class = self.class_of(host, address);
         let good = match (allowed, class) {
             (_, AddressClass::Public)
             | (Allowed::Near, AddressClass::Private | AddressClass::Loopback) => true,
@@ -181,6 +199,9 @@ mod tests {
         AddressGuard {
             classify: AddressClass::classify,
             link_local: BTreeSet::from(["nas.lan".to_owned()]),
+            allowed: ["192.168.7.0/24", "fd00:7::/32", "203.0.113.7"]
+                .map(|net| net.parse().unwrap())
+                .to_vec(),
         }
     }
 
@@ -201,6 +222,40 @@ mod tests {
         check(Allowed::Public, "a.example", &["9.9.9.9", "2600::1"], Ok(&["9.9.9.9", "2600::1"]));
         check(Allowed::Public, "a.example", &["9.9.9.9", "10.0.0.1"], Err(private));
         check(Allowed::Public, "a.example", &["10.0.0.1", "127.0.0.1"], Err(private));
+    }
+
+    /// SPEC D.6: DNS servers of proxies that answer every name with an address of these nets.
+    #[test]
+    fn an_address_that_stands_for_a_name_is_allowed_as_one_and_refused_as_a_number() {
+        for address in ["198.18.0.7", "198.19.255.255", "fc00::7", "fdfe:dcba:9876::7"] {
+            for allowed in [Allowed::Public, Allowed::Near] {
+                check(allowed, "a.example", &[address], Ok(&[address]));
+            }
+            check(Allowed::Public, address, &[address], Err(&refused(address)));
+        }
+        // The proxy itself, and with it all that this machine serves.
+        for address in ["198.18.0.0", "198.18.0.1", "fc00::1", "fdfe:dcba:9876::1"] {
+            assert!(guard().check(Allowed::Public, "a.example", address.parse().unwrap()).is_err());
+        }
+        let private = "a.example is a private address (10.0.0.1)";
+        check(Allowed::Public, "a.example", &["198.18.0.7", "10.0.0.1"], Err(private));
+    }
+
+    fn refused(address: &str) -> String {
+        let class = AddressClass::classify(address.parse().unwrap());
+        format!("{address} is {}", class.words())
+    }
+
+    /// SPEC D.6: `allow_addresses`.
+    #[test]
+    fn addresses_that_the_reader_allows_are_as_good_as_public_ones() {
+        for address in ["192.168.7.9", "fd00:7::1", "203.0.113.7"] {
+            for host in ["a.example", address] {
+                check(Allowed::Public, host, &[address], Ok(&[address]));
+                assert!(guard().is_public(host, address.parse().unwrap()));
+            }
+        }
+        check(Allowed::Public, "192.168.8.1", &["192.168.8.1"], Err(&refused("192.168.8.1")));
     }
 
     /// SPEC D.6: typed addresses may lead to public, private and loopback ones.

@@ -7,10 +7,11 @@ use std::fmt;
 use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::engine::poll::fetch::FetchFailure;
+use crate::feed::text::one_line;
 
 /// The compression ratio is checked from this many decoded bytes on (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
@@ -19,6 +20,10 @@ const STEP_BYTES: usize = 16 * 1024;
 /// Bytes that are needed to recognise the encoding of a body.
 const MARK_BYTES: usize = 2;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Most members of one gzip body.
+const GZIP_MEMBERS_MAX: usize = 10_000;
+/// Longest name of an encoding that is repeated in a message, in characters.
+const NAME_CHARS_MAX: usize = 60;
 
 /// Limits on the body of a response (SPEC 0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +56,11 @@ impl BodyLimits {
 /// A body that is being received and decoded.
 ///
 /// A gzip stream is decoded even if no header announces it, a plain body announced as gzip is taken as it is, and a
-/// body that is encoded twice is refused.
+/// body that is encoded twice is refused. Unknown encodings count as none.
 pub struct Decoding {
     announced: Announced,
+    /// Encodings that were announced and are not known.
+    unknown: Vec<String>,
     limits: BodyLimits,
     wire_bytes: usize,
     stage: BodyDecoder,
@@ -73,7 +80,7 @@ enum BodyDecoder {
     /// Too few bytes so far to recognise the encoding.
     Unseen(Vec<u8>),
     Plain(DecodedBytes),
-    Gzip(Box<MultiGzDecoder<DecodedBytes>>),
+    Gzip(Box<GzipMembers>),
     Deflate(InflateStream),
     Brotli(Box<DecompressorWriter<DecodedBytes>>),
 }
@@ -81,24 +88,29 @@ enum BodyDecoder {
 impl Decoding {
     /// Begins a body with this `Content-Encoding`.
     pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, FetchFailure> {
-        let names: Vec<String> =
-            encoding.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
-        let mut names =
-            names.iter().map(String::as_str).filter(|name| !matches!(*name, "" | "identity"));
-        let announced = match (names.next(), names.next()) {
-            (Some(_), Some(_)) => {
+        let names = encoding.split(',').map(|name| name.trim().to_ascii_lowercase());
+        let names = names.filter(|name| !matches!(name.as_str(), "" | "identity"));
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            names.partition(|name| encoding_of(name).is_some());
+        let announced = match known.as_slice() {
+            [] => Announced::PlainOrGzip,
+            [name] => encoding_of(name).unwrap_or(Announced::PlainOrGzip),
+            _ => {
+                let encoding = one_line(encoding, NAME_CHARS_MAX);
                 return Err(FetchFailure::Encoding(format!("it is encoded twice ({encoding})")));
             }
-            (None | Some("gzip" | "x-gzip"), None) | (None, Some(_)) => Announced::PlainOrGzip,
-            (Some("deflate"), None) => Announced::Deflate,
-            (Some("br"), None) => Announced::Brotli,
-            (Some(other), None) => {
-                return Err(FetchFailure::Encoding(format!(
-                    "the encoding '{other}' was not asked for"
-                )));
-            }
         };
-        Ok(Self { announced, limits, wire_bytes: 0, stage: BodyDecoder::Unseen(Vec::new()) })
+        let stage = BodyDecoder::Unseen(Vec::new());
+        Ok(Self { announced, unknown, limits, wire_bytes: 0, stage })
+    }
+
+    /// Returns the failure to report if the body turns out to be no document; `None`: its encoding was known.
+    pub fn unknown_encoding(&self) -> Option<FetchFailure> {
+        let names = one_line(&self.unknown.join(", "), NAME_CHARS_MAX);
+        let why = format!(
+            "it came in the encoding '{names}', which backissue did not ask for and cannot read"
+        );
+        (!self.unknown.is_empty()).then_some(FetchFailure::Encoding(why))
     }
 
     /// Refuses a body whose `Content-Length` exceeds the limit.
@@ -120,7 +132,7 @@ impl Decoding {
         match &self.stage {
             BodyDecoder::Unseen(seen) => seen.len(),
             BodyDecoder::Plain(sink) => sink.decoded.len(),
-            BodyDecoder::Gzip(decoder) => decoder.get_ref().decoded.len(),
+            BodyDecoder::Gzip(members) => members.decoder.get_ref().decoded.len(),
             BodyDecoder::Deflate(decoder) => decoder.sink.decoded.len(),
             BodyDecoder::Brotli(decoder) => decoder.get_ref().decoded.len(),
         }
@@ -146,10 +158,14 @@ impl Decoding {
 
     /// Chooses the decoder by the first bytes of a body.
     fn choose_decoder(&self, seen: &[u8]) -> BodyDecoder {
-        let sink = DecodedBytes { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
+        let sink = DecodedBytes::within(self.limits);
         match self.announced {
             Announced::PlainOrGzip if seen.starts_with(&GZIP_MAGIC) => {
-                BodyDecoder::Gzip(Box::new(MultiGzDecoder::new(sink)))
+                BodyDecoder::Gzip(Box::new(GzipMembers {
+                    decoder: GzDecoder::new(sink),
+                    members: 1,
+                    ended: false,
+                }))
             }
             Announced::PlainOrGzip => BodyDecoder::Plain(sink),
             Announced::Deflate => BodyDecoder::Deflate(InflateStream {
@@ -168,9 +184,9 @@ impl Decoding {
         let taken = match &mut self.stage {
             BodyDecoder::Unseen(_) => Ok(()),
             BodyDecoder::Plain(sink) => sink.set_received(wire_bytes).write_all(wire),
-            BodyDecoder::Gzip(decoder) => {
-                decoder.get_mut().set_received(wire_bytes);
-                decoder.write_all(wire)
+            BodyDecoder::Gzip(members) => {
+                members.decoder.get_mut().set_received(wire_bytes);
+                members.decode_chunk(wire)
             }
             BodyDecoder::Deflate(decoder) => {
                 decoder.sink.set_received(wire_bytes);
@@ -204,7 +220,7 @@ impl Decoding {
             _ if empty => Vec::new(),
             BodyDecoder::Unseen(seen) => seen,
             BodyDecoder::Plain(sink) => sink.decoded,
-            BodyDecoder::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
+            BodyDecoder::Gzip(members) => members.decoder.finish().map_err(cut)?.decoded,
             BodyDecoder::Deflate(decoder) if !decoder.ended => return Err(FetchFailure::CutOff),
             BodyDecoder::Deflate(decoder) => decoder.sink.decoded,
             BodyDecoder::Brotli(mut decoder) => {
@@ -245,6 +261,54 @@ fn is_zlib(seen: &[u8]) -> bool {
     first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
+/// Returns the encoding of a name in lower case, if it is one that is decoded.
+fn encoding_of(name: &str) -> Option<Announced> {
+    match name {
+        "gzip" | "x-gzip" => Some(Announced::PlainOrGzip),
+        "deflate" => Some(Announced::Deflate),
+        "br" => Some(Announced::Brotli),
+        _ => None,
+    }
+}
+
+/// The members of a gzip file that are being decoded (RFC 1952 §2.2). Bytes behind them that begin no member are ignored.
+struct GzipMembers {
+    decoder: GzDecoder<DecodedBytes>,
+    /// Begun so far.
+    members: usize,
+    ended: bool,
+}
+
+impl GzipMembers {
+    fn decode_chunk(&mut self, mut wire: &[u8]) -> io::Result<()> {
+        while !self.ended && !wire.is_empty() {
+            let read = self.decoder.write(wire)?;
+            wire = wire.get(read..).unwrap_or_default();
+            if read > 0 {
+                continue;
+            }
+            // The member is complete.
+            self.ended = !GZIP_MAGIC.starts_with(wire) && !wire.starts_with(&GZIP_MAGIC);
+            if !self.ended {
+                self.begin_member()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_member(&mut self) -> io::Result<()> {
+        self.members = self.members.saturating_add(1);
+        if self.members > GZIP_MEMBERS_MAX {
+            return Err(io::Error::other(format!("more than {GZIP_MEMBERS_MAX} gzip members")));
+        }
+        let limits = self.decoder.get_ref().limits;
+        let empty = GzDecoder::new(DecodedBytes::within(limits));
+        let decoder = std::mem::replace(&mut self.decoder, empty);
+        self.decoder = GzDecoder::new(decoder.finish()?);
+        Ok(())
+    }
+}
+
 /// A deflate stream that is being decoded. Bytes behind its end are ignored.
 struct InflateStream {
     stream: Decompress,
@@ -280,6 +344,10 @@ struct DecodedBytes {
 }
 
 impl DecodedBytes {
+    const fn within(limits: BodyLimits) -> Self {
+        Self { decoded: Vec::new(), wire_bytes: 0, limits }
+    }
+
     /// Sets the number of bytes received so far.
     const fn set_received(&mut self, wire_bytes: usize) -> &mut Self {
         self.wire_bytes = wire_bytes;

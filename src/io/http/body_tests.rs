@@ -42,6 +42,53 @@ fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() 
     assert_eq!(decoded(b"<rss/>", "gzip"), Ok(b"<rss/>".to_vec()));
 }
 
+/// SPEC D.8: names that are no encoding of ours count as none, also beside one that is.
+#[test]
+fn unknown_encodings_are_passed_over_and_the_body_decides() {
+    let text = b"<rss/>".to_vec();
+    for name in
+        ["aws-chunked", "UTF-8", "none", "binary", "chunked", "7bit", "identity, utf-8", "zstd"]
+    {
+        assert_eq!(decoded(&text, name), Ok(text.clone()), "{name}");
+        assert_eq!(decoded(&gzip(&text), name), Ok(text.clone()), "{name}");
+        assert_eq!(decoded(&gzip(&text), &format!("{name}, gzip")), Ok(text.clone()), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_encoding_is_named_without_what_could_harm_a_screen() {
+    let why = |encoding: &str| {
+        let decoding = Decoding::new(encoding, BodyLimits::default()).unwrap();
+        decoding.unknown_encoding().map(|why| why.to_string())
+    };
+    let told = "the answer could not be decoded: it came in the encoding 'zstd, \u{e9}', which backissue did not ask for and cannot read";
+    assert_eq!(why("gzip, ZSTD, \u{1b}\u{e9}\u{202e}").as_deref(), Some(told));
+    assert!(why(&"x".repeat(60_000)).unwrap().len() < 300);
+    assert_eq!(why("identity, gzip"), None);
+}
+
+/// RFC 1952 §2.2 has members follow each other; what follows them otherwise is no part of the document.
+#[test]
+fn what_stands_after_a_gzip_stream_is_left_out() {
+    let whole = gzip(b"<rss/>");
+    let tails: [&[u8]; 6] =
+        [b"\r\n", b" ", b"\0\0\0\0", b"\r\n<!-- x -->", b"0\r\n\r\n", &[0xff; 100]];
+    for tail in tails {
+        let wire = [&whole, tail].concat();
+        for piece in [1, 5, wire.len()] {
+            let mut decoding = Decoding::new("gzip", BodyLimits::default()).unwrap();
+            for bytes in wire.chunks(piece) {
+                decoding.decode_chunk(bytes).unwrap();
+            }
+            assert_eq!(decoding.finish(), Ok(b"<rss/>".to_vec()), "{}", tail.escape_ascii());
+        }
+        let two = [&whole, &whole, tail].concat();
+        assert_eq!(decoded(&two, "gzip"), Ok(b"<rss/><rss/>".to_vec()));
+    }
+    let many = gzip(b"").repeat(GZIP_MEMBERS_MAX + 1);
+    assert!(matches!(decoded(&many, "gzip"), Err(FetchFailure::Encoding(_))));
+}
+
 #[test]
 fn a_body_compressed_twice_is_refused() {
     assert!(matches!(decoded(&gzip(&gzip(b"x")), "gzip"), Err(FetchFailure::Encoding(_))));

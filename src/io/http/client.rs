@@ -17,7 +17,7 @@ use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
 use super::request_headers::{self, FetchCredentials};
-use super::response_body::{answer_headers, joined_header, read_body};
+use super::response_body::{answer_headers, is_readable, joined_header, read_body};
 use super::trust::Trust;
 use crate::engine::poll::fetch::{
     Answer, AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
@@ -126,6 +126,7 @@ impl Http {
         loop {
             let arrived = self.send(&path, request, &credentials, trace).await?;
             let public = arrived.public;
+            path.take_cookies(arrived.response.headers());
             let (status, head) = (arrived.response.status(), arrived.response.headers());
             let (answer, turn) = if let Some(turn) = Redirect::from_head(status, head)? {
                 (unread_answer(&path.at, &arrived), Some(turn))
@@ -164,7 +165,8 @@ impl Http {
     ) -> Result<ReceivedResponse, FetchFailure> {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
-        let headers = request_headers::headers(request, &path.at);
+        let mut headers = request_headers::headers(request, &path.at);
+        headers.extend(path.cookie().map(|cookie| (header::COOKIE, cookie.clone())));
         let attempt = || {
             self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
                 credentials.build_request(client, &path.at).headers(headers.clone())
@@ -203,7 +205,9 @@ impl Http {
         let mut response = arrived.response;
         let content_type = joined_header(response.headers(), &header::CONTENT_TYPE);
         let limits = self.limits.body_limits(kind);
-        let (bytes, turn) = self.receive_body(&url, &mut response, limits, trace).await?;
+        let (decoding, turn) = self.receive_body(&url, &mut response, limits, trace).await?;
+        let unknown_encoding = decoding.unknown_encoding();
+        let bytes = decoding.finish()?;
         drop(response);
         if trace.keeps {
             trace.kept.clone_from(&bytes);
@@ -229,6 +233,9 @@ impl Http {
         drop(turn);
         let body =
             body.ok_or_else(|| FetchFailure::Protocol("the answer could not be read".into()))?;
+        if let Some(failure) = unknown_encoding.filter(|_| !is_readable(&body)) {
+            return Err(failure);
+        }
         Ok(Answer { body, ..answer })
     }
 
@@ -237,7 +244,7 @@ impl Http {
         if kind == RequestKind::Page { &self.pages } else { &self.documents }
     }
 
-    /// Reads and decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
+    /// Decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
     /// time; the permit for it is returned too.
     async fn receive_body(
         &self,
@@ -245,7 +252,7 @@ impl Http {
         response: &mut Response,
         limits: BodyLimits,
         trace: &mut FetchTrace,
-    ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), FetchFailure> {
+    ) -> Result<(Decoding, Option<SemaphorePermit<'_>>), FetchFailure> {
         trace.wire_bytes = 0;
         let encoding =
             joined_header(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
@@ -255,7 +262,7 @@ impl Http {
         loop {
             let chunk = response.chunk().await;
             let chunk = chunk.map_err(|error| classify_error(&error, url, None, &self.limits))?;
-            let Some(chunk) = chunk else { return Ok((decoding.finish()?, turn)) };
+            let Some(chunk) = chunk else { return Ok((decoding, turn)) };
             let taken = decoding.decode_chunk(&chunk);
             trace.wire_bytes = decoding.wire_bytes();
             taken?;

@@ -114,7 +114,8 @@ impl Clients {
         let tls = tls(around.roots.as_ref(), own)
             .map_err(|error| format!("no secure connections can be made: {error}"))?;
         let link_local = settings.allow_link_local.iter().cloned().collect();
-        let guard = Arc::new(AddressGuard { classify: around.classify, link_local });
+        let allowed = settings.allow_addresses.clone();
+        let guard = Arc::new(AddressGuard { classify: around.classify, link_local, allowed });
         let (proxies, hosts) = proxies(settings, &around.proxies)?;
         let hosts = Arc::new(hosts);
         let client = |allowed: Allowed, proxies: &[Proxy]| {
@@ -158,7 +159,7 @@ impl Clients {
         if let Some(proxy) = self.through.proxy_for(url) {
             return self.send_through(url, &proxy, allowed, get).await;
         }
-        let public = literal.map(|address| (self.guard.classify)(address) == AddressClass::Public);
+        let public = literal.map(|address| self.guard.is_public(&host, address));
         let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
         let first = match (allowed, public) {
             (Allowed::Near, Some(false)) => Allowed::Near,
@@ -197,7 +198,7 @@ impl Clients {
             }
             None => {}
         }
-        let public = peer.is_some_and(|peer| (self.guard.classify)(peer) == AddressClass::Public);
+        let public = peer.is_some_and(|peer| self.guard.is_public(host, peer));
         Ok(ReceivedResponse { response, public })
     }
 
@@ -216,7 +217,7 @@ impl Clients {
         let sent = get(self.proxied.client_for(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {
-            Some(address) => (self.guard.classify)(address) == AddressClass::Public,
+            Some(address) => self.guard.is_public(&host, address),
             None => !is_localhost(&host),
         };
         Ok(ReceivedResponse { response, public })

@@ -9,6 +9,7 @@ pub mod body;
 mod certificates;
 mod client;
 mod clients;
+mod cookies;
 mod failures;
 mod limits;
 mod page_tree;

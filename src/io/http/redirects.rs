@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use reqwest::header::{self, HeaderMap};
+use reqwest::header::{self, HeaderMap, HeaderValue};
 use url::Url;
 
+use super::cookies::Cookies;
 use super::trust::{Trust, carries_credentials};
 use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, FetchRequest, Hop};
 use crate::feed::{Kind, NewLocation};
@@ -18,7 +19,10 @@ pub(super) struct RedirectPath {
     pub(super) at: Url,
     /// Who named that address.
     pub(super) trust: Trust,
-    seen: Vec<Url>,
+    /// The cookies that its answers have set.
+    cookies: Cookies,
+    /// Each with the cookies it was asked with.
+    seen: Vec<(Url, Option<HeaderValue>)>,
     by_document: usize,
 }
 
@@ -33,16 +37,28 @@ pub(super) struct RedirectLimits {
 
 impl RedirectPath {
     pub(super) fn new(at: Url, trust: Trust) -> Self {
-        Self { seen: vec![at.clone()], at, trust, by_document: 0 }
+        let seen = vec![(at.clone(), None)];
+        Self { seen, at, trust, cookies: Cookies::default(), by_document: 0 }
     }
 
     /// Whether the last redirect stayed on the same server.
     pub(super) fn stays_with_its_server(&self) -> bool {
         let before = self.seen.iter().rev().nth(1);
-        before.is_some_and(|before| before.origin() == self.at.origin())
+        before.is_some_and(|(before, _)| before.origin() == self.at.origin())
     }
 
-    /// Follows a redirect, if that is allowed. `public`: the response came from a public address.
+    /// Keeps the cookies of an answer for the rest of the fetch.
+    pub(super) fn take_cookies(&mut self, headers: &HeaderMap) {
+        self.cookies.take_from(&self.at, headers);
+    }
+
+    /// Returns the cookies to send with the next request.
+    pub(super) fn cookie(&self) -> Option<&HeaderValue> {
+        self.seen.last()?.1.as_ref()
+    }
+
+    /// Follows a redirect, if that is allowed. `public`: the response came from a public address. An address may be asked
+    /// again only with other cookies.
     pub(super) fn follow(
         &mut self,
         turn: &Redirect,
@@ -56,7 +72,8 @@ impl RedirectPath {
         }
         let trust = Trust::Supplied { by: Some(self.at.clone()), public };
         trust.check(&to, request.allow_insecure)?;
-        if self.seen.contains(&to) {
+        let asked = (to.clone(), self.cookies.header_for(&to));
+        if self.seen.contains(&asked) {
             return Err(FetchFailure::Redirect(format!("it leads back to {to}")));
         }
         if self.seen.len() > steps.all_max {
@@ -67,7 +84,7 @@ impl RedirectPath {
             let max = steps.documents_max;
             return Err(FetchFailure::Redirect(format!("more than {max} by documents in a row")));
         }
-        self.seen.push(to.clone());
+        self.seen.push(asked);
         (self.at, self.trust) = (to.clone(), trust);
         Ok(Hop { status: turn.status, to: to.into(), by_document: turn.by_document })
     }
@@ -93,9 +110,7 @@ impl Redirect {
         }
         let location =
             headers.get(header::LOCATION).ok_or_else(|| bad_redirect("it names no address"))?;
-        let location =
-            std::str::from_utf8(location.as_bytes()).map_err(|_| unreadable_address())?;
-        Ok(Some(Self { status, location: location.to_owned(), by_document: false }))
+        Ok(Some(Self { status, location: location_text(location.as_bytes()), by_document: false }))
     }
 
     /// Reads a redirect document, which counts as a 301 (SPEC D.5). One with an empty address says that the feed is
@@ -111,6 +126,15 @@ impl Redirect {
             _ => None,
         }
     }
+}
+
+/// Returns a `Location` as text. What is not UTF-8 is percent-encoded byte for byte, as browsers do.
+fn location_text(bytes: &[u8]) -> String {
+    let encode = |byte: &u8| match byte {
+        0..=0x7f => char::from(*byte).to_string(),
+        _ => percent_encoding::percent_encode_byte(*byte).to_owned(),
+    };
+    String::from_utf8(bytes.to_vec()).unwrap_or_else(|_| bytes.iter().map(encode).collect())
 }
 
 /// Resolves the target of a redirect, without its fragment; only http and https are allowed.
@@ -147,6 +171,23 @@ mod tests {
         let got = resolve_target(&Url::parse(from).unwrap(), location);
         let got = got.map(String::from).map_err(|failure| failure.to_string());
         assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{location}");
+    }
+
+    #[test]
+    fn a_location_that_is_no_utf8_keeps_its_bytes() {
+        for (bytes, text) in [
+            (b"/ziel-\xfc?a=%20 b".as_slice(), "/ziel-%FC?a=%20 b"),
+            ("/ziel-ü".as_bytes(), "/ziel-ü"),
+        ] {
+            assert_eq!(location_text(bytes), text);
+        }
+        check("http://a.example/", "/ziel-%FC", Ok("http://a.example/ziel-%FC"));
+        check("http://a.example/", "/ziel-ü", Ok("http://a.example/ziel-%C3%BC"));
+        check(
+            "http://a.example/",
+            "http://%FC.example/",
+            Err("bad redirect: its address cannot be read"),
+        );
     }
 
     /// SPEC D.3: resolution, fragment, schemes.

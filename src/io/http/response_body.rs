@@ -24,6 +24,7 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
         retry_after: joined_header(headers, &header::RETRY_AFTER),
         im: joined_header(headers, &IM),
         delta_base: joined_header(headers, &DELTA_BASE),
+        www_authenticate: joined_header(headers, &header::WWW_AUTHENTICATE),
     }
 }
 
@@ -47,6 +48,19 @@ pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerB
         return AnswerBody::Page { title: page_title(bytes), candidates: discover(bytes, url) };
     }
     AnswerBody::Document(Box::new(document))
+}
+
+/// Whether a body was read as something: a document, or a page that has at least a title or names a feed.
+pub(super) fn is_readable(body: &AnswerBody) -> bool {
+    match body {
+        AnswerBody::Document(document) => document.kind != Kind::None,
+        AnswerBody::Page { title, candidates } => title.is_some() || !candidates.is_empty(),
+        AnswerBody::Article(article) => article.is_ok(),
+        AnswerBody::Picture(_)
+        | AnswerBody::Listing(_)
+        | AnswerBody::Empty
+        | AnswerBody::Unread => true,
+    }
 }
 
 fn looks_like_html(bytes: &[u8], content_type: Option<&str>) -> bool {

@@ -62,7 +62,9 @@ impl Trust {
                 "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
                 refusal.host
             ),
-            (Self::Typed, _) => String::new(),
+            (Self::Typed, _) => refusal.address.map_or_else(String::new, |address| format!(
+                "; to ask it all the same, put allow_addresses = [\"{address}\"] below [network] in the configuration"
+            )),
             (Self::Supplied { by: Some(by), public: true }, _) => {
                 format!(", and {} is a public site that may not lead there", place(by))
             }
@@ -155,8 +157,8 @@ mod tests {
             ),
             (
                 Trust::Typed,
-                refusal("a.example", "0.0.0.0"),
-                "not asked: a.example is an address where no server can be (0.0.0.0)",
+                refusal("a.example", "192.0.2.1"),
+                "not asked: a.example is an address where no server can be (192.0.2.1); to ask it all the same, put allow_addresses = [\"192.0.2.1\"] below [network] in the configuration",
             ),
             (
                 supplied("https://a.example/feed", true),

@@ -125,6 +125,19 @@ async fn a_link_local_host_the_reader_named_is_asked() {
     blocked(&fetch_in(&around, &settings(), roomy(), ask("cam.lan")).await);
 }
 
+/// SPEC D.6: `allow_addresses`.
+#[tokio::test]
+async fn an_address_the_reader_allows_is_asked_whoever_names_it() {
+    let (_publisher, port) = publisher(|_| feed()).await;
+    let allow_addresses = vec!["127.0.0.0/8".parse().unwrap()];
+    let allowing = NetworkSettings { allow_addresses, ..settings() };
+    for host in ["127.0.0.1", "localhost"] {
+        let asked = supplied(format!("http://{host}:{port}/"), "http://a.example/feed", true);
+        blocked(&fetch_in(&here(), &settings(), roomy(), asked.clone()).await);
+        assert!(fetch_in(&here(), &allowing, roomy(), asked).await.result.unwrap().public);
+    }
+}
+
 /// SPEC D.6: supplied addresses, from public and from nearby documents.
 #[tokio::test]
 async fn a_supplied_address_reaches_as_far_as_its_document() {

@@ -72,12 +72,38 @@ async fn gzip_that_nobody_announced_is_read() {
 }
 
 #[tokio::test]
-async fn an_encoding_that_was_not_asked_for_is_refused() {
-    for encoding in ["zstd", "compress", "gzip, br"] {
-        let sent = answer(200, &[("content-encoding", encoding)], "x");
-        let refused = fetched(roomy(), sent).await.result;
-        assert!(matches!(refused, Err(FetchFailure::Encoding(_))), "{encoding}: {refused:?}");
+async fn an_encoding_nobody_knows_does_not_hide_a_document() {
+    for encoding in ["aws-chunked", "UTF-8", "none", "binary", "7bit", "identity, utf-8", "zstd"] {
+        let headers = [("content-encoding", encoding)];
+        assert_eq!(
+            document(&read(&headers, rss("T", "e", 2)).await).entries.len(),
+            2,
+            "{encoding}"
+        );
+        let page = read(&headers, page("Home", &[])).await.body;
+        assert!(matches!(page, AnswerBody::Page { .. }), "{encoding}: {page:?}");
     }
+    let zipped = gzip(rss("T", "e", 2).as_bytes());
+    let answer = read(&[("content-encoding", "aws-chunked, gzip")], zipped).await;
+    assert_eq!(document(&answer).entries.len(), 2);
+}
+
+#[tokio::test]
+async fn an_encoding_that_was_not_asked_for_is_named_where_the_body_cannot_be_read() {
+    for (encoding, media_type) in [
+        ("zstd", "text/xml"),
+        ("compress", "text/html"),
+        ("dcb", ""),
+        ("none", "application/rss+xml"),
+    ] {
+        let headers = [("content-encoding", encoding), ("content-type", media_type)];
+        let sent = answer(200, &headers, garbage());
+        let why = fetched(roomy(), sent).await.result.unwrap_err();
+        assert!(matches!(&why, FetchFailure::Encoding(why) if why.contains(encoding)), "{why:?}");
+    }
+    let twice = answer(200, &[("content-encoding", "gzip, br")], "x");
+    let refused = fetched(roomy(), twice).await.result;
+    assert!(matches!(refused, Err(FetchFailure::Encoding(_))), "{refused:?}");
 }
 
 #[tokio::test]

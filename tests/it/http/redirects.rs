@@ -181,12 +181,66 @@ async fn a_redirect_that_leads_nowhere_we_may_go_is_refused() {
 async fn a_redirect_without_an_address_is_refused() {
     let (_publisher, base) = publisher(|_| answer(302, &[], "")).await;
     assert!(refused(&fetch(roomy(), request(&base)).await).contains("no address"));
-    let server = BrokenServer::start(
-        b"HTTP/1.1 301 X\r\nLocation: /caf\xe9\r\n\r\n".as_slice(),
-        Then::Close,
-    )
+    let (_publisher, base) = publisher(|_| to(302, "http://")).await;
+    assert!(refused(&fetch(roomy(), request(&base)).await).contains("cannot be read"));
+}
+
+#[tokio::test]
+async fn a_location_in_latin_1_is_asked_for_by_its_bytes() {
+    let head = b"HTTP/1.1 301 X\r\nLocation: /caf\xe9\r\nContent-Length: 0\r\n\r\n".as_slice();
+    let mut server = BrokenServer::start(head, Then::Close).await;
+    fetch(roomy(), request(&server.at("/"))).await.result.unwrap_err();
+    server.head().await;
+    assert!(server.head().await.starts_with(b"GET /caf%E9 "));
+}
+
+/// SPEC D.3, G.34.
+#[tokio::test]
+async fn a_redirect_that_sets_a_cookie_and_leads_back_is_followed_and_forgotten() {
+    let (there, other) = publisher(|_| feed()).await;
+    let lead_out = format!("{other}/f");
+    let (publisher, base) = publisher(move |request| {
+        let seen = request.header("cookie") == Some("seen=1");
+        let set = |location: &str| {
+            answer(307, &[("location", location), ("set-cookie", "seen=1; Path=/; HttpOnly")], "")
+        };
+        match request.path() {
+            "/check" => set("/feed"),
+            "/out" => set(&lead_out),
+            "/useless" => {
+                answer(302, &[("location", "/useless"), ("set-cookie", "a=; Max-Age=0")], "")
+            }
+            _ if seen => feed(),
+            "/feed" => to(302, "/check"),
+            _ => set(request.path()),
+        }
+    })
     .await;
-    assert!(refused(&fetch(roomy(), request(&server.at("/"))).await).contains("cannot be read"));
+    for _ in 0..2 {
+        for (path, requests) in [("/feed", 3), ("/itself", 2)] {
+            let before = publisher.requests().len();
+            let fetched = fetch(roomy(), request(&format!("{base}{path}"))).await;
+            assert_eq!(fetched.result.unwrap().url, format!("{base}{path}"));
+            assert_eq!(publisher.requests().len() - before, requests, "{path}");
+        }
+    }
+    fetch_publicly(roomy(), request(&format!("{base}/out"))).await.result.unwrap();
+    assert_eq!(there.requests()[0].header("cookie"), None, "another site");
+    let fetched = fetch(roomy(), request(&format!("{base}/useless"))).await;
+    assert!(refused(&fetched).contains("leads back"));
+}
+
+#[tokio::test]
+async fn a_server_that_sets_another_cookie_each_time_is_left_at_the_limit() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let (publisher, base) = publisher(move |_| {
+        let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        answer(302, &[("location", "/f"), ("set-cookie", &format!("n={count}"))], "")
+    })
+    .await;
+    let fetched = fetch(roomy(), request(&format!("{base}/f"))).await;
+    assert_eq!(refused(&fetched), "more than 8 in a row");
+    assert_eq!(publisher.requests().len(), 9);
 }
 
 /// Every answer of this server redirects and hangs up without a word about it.

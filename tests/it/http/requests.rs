@@ -210,9 +210,9 @@ async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
     assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
 }
 
-/// G.34: nothing is added to the address, nothing is remembered between requests.
+/// G.34: nothing is added to the address, nothing is remembered between checks.
 #[tokio::test]
-async fn no_cookie_no_referer_and_the_address_as_it_is() {
+async fn no_cookie_from_check_to_check_no_referer_and_the_address_as_it_is() {
     let publisher = Publisher::start(|request| match request.path() {
         "/f" => answer(302, &[("location", "/g?b=2&a=%41"), ("set-cookie", "a=b; Path=/")], ""),
         _ => answer(200, &[("set-cookie", "c=d; Path=/")], rss("T", "e", 1)),
@@ -227,8 +227,10 @@ async fn no_cookie_no_referer_and_the_address_as_it_is() {
     let asked = publisher.requests();
     let addresses: Vec<&str> = asked.iter().map(|one| one.path_and_query.as_str()).collect();
     assert_eq!(addresses, ["/f?utm=&x=%7e", "/g?b=2&a=%41", "/f?utm=&x=%7e", "/g?b=2&a=%41"]);
-    for one in &asked {
-        assert_eq!(names(one), ["accept", "accept-encoding", "host", "user-agent"]);
+    for pair in asked.chunks(2) {
+        assert_eq!(names(&pair[0]), ["accept", "accept-encoding", "host", "user-agent"]);
+        assert_eq!(names(&pair[1]), ["accept", "accept-encoding", "cookie", "host", "user-agent"]);
+        assert_eq!(pair[1].header("cookie"), Some("a=b"));
     }
 }
 

@@ -112,3 +112,26 @@ fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
     assert_eq!(last.header("if-none-match"), Some("\"one\""), "its own address gets them");
     assert_eq!(polled["feeds"][0]["outcome"], "not_modified");
 }
+
+/// SPEC D.2: asked again once with `no-cache`, then a failure.
+#[test]
+fn adding_asks_once_more_after_a_304_that_nobody_asked_for() {
+    for (answers, status, requests) in [
+        (vec![answer(304, &[], ""), feed(&[])], 0, 2),
+        (vec![answer(304, &[], ""), answer(304, &[], ""), feed(&[])], 1, 2),
+    ] {
+        let (site, program) = (scripted(answers), new_program());
+        let told = program.run(&["add", &site.at("/f")]).with(status);
+        let asked = site.asked("/f");
+        assert_eq!(asked.len(), requests);
+        let cached: Vec<_> = asked.iter().map(|request| request.header("cache-control")).collect();
+        assert_eq!(cached, [None, Some("no-cache")]);
+        if status != 0 {
+            assert!(
+                told.err.contains("304 Not Modified although nothing was known"),
+                "{}",
+                told.err
+            );
+        }
+    }
+}
