@@ -49,7 +49,7 @@ pub(super) const fn is_joiner(c: char) -> bool {
 pub(super) const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 pub(super) const fn is_mark(c: char) -> bool {

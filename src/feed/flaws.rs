@@ -15,6 +15,9 @@ const FLAW_TEXT_MAX: usize = 120;
 /// The reason of the flaw of a document that breaks off.
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
 
+/// The reason of the flaw of a date such as 05/07/2021.
+pub(super) const AMBIGUOUS_DATE: &str = "its day and month can be read in two ways";
+
 /// The reason of the flaw of a document of which only the last end tags are missing.
 pub(super) const LACKS_END: &str = "the end tag of this element, the last one, is missing";
 
@@ -34,7 +37,7 @@ pub struct Flaw {
     pub reason: String,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Flaws {
     list: Vec<Flaw>,
     more: usize,
@@ -56,6 +59,11 @@ impl Flaws {
         if !self.list.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
             self.add(element, offending, reason);
         }
+    }
+
+    /// Whether there is a flaw with this reason.
+    pub(super) fn has(&self, reason: &str) -> bool {
+        self.list.iter().any(|flaw| flaw.reason == reason)
     }
 
     /// Notes that the document ends inside an element. This is kept beyond the limit.

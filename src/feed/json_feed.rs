@@ -6,10 +6,10 @@ use url::Url;
 
 use super::address;
 use super::content::absolute_addresses::make_addresses_absolute;
-use super::dates::date::parse_date;
+use super::dates::date::{DateOrder, order_of, parse_date, read_date};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
-use super::flaws::{Flaws, HintFlaws};
+use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
 use super::text::{self, NAME_MAX, TITLE_MAX};
@@ -221,11 +221,14 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
         flaws.add("items", "", super::flaws::TOO_MANY_ENTRIES);
     }
     let date = |item: Option<&&Value>| parse_date(&read_line(item?, "date_published")?);
+    const DATES: [&str; 2] = ["date_published", "date_modified"];
+    let texts = items.iter().flat_map(|item| DATES.map(|key| item.get(key)?.as_str()));
+    let order = order_of(texts.flatten());
     let dates = date(items.first()).zip(date(items.last()));
     let left_out = if dates.is_some_and(|(first, last)| first < last) { surplus } else { 0 };
     for item in items.into_iter().skip(left_out).take(ENTRIES_MAX) {
         match read_line(item, "id") {
-            Some(id) => entries.push(Entry { id, ..read_entry(item, base, flaws) }),
+            Some(id) => entries.push(Entry { id, ..read_entry(item, base, order, flaws) }),
             None => flaws.add(
                 "item",
                 &read_shown_line(item, "title", NAME_MAX).unwrap_or_default(),
@@ -252,7 +255,12 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
 }
 
 /// Reads an item, all but its id.
-fn read_entry(item: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
+fn read_entry(
+    item: &Value,
+    base: Option<&Url>,
+    order: Option<DateOrder>,
+    flaws: &mut Flaws,
+) -> Entry {
     let markup = |key: &str| {
         item.get(key).and_then(scalar_text).map(|markup| text::safe_text(&markup).into_owned())
     };
@@ -270,8 +278,8 @@ fn read_entry(item: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
         title: read_shown_line(item, "title", TITLE_MAX),
         link,
         author: read_author(item),
-        published: read_date(item, "date_published", flaws),
-        updated: read_date(item, "date_modified", flaws),
+        published: read_stated_date(item, "date_published", order, flaws),
+        updated: read_stated_date(item, "date_modified", order, flaws),
         summary: markup("summary"),
         content: markup("content_html")
             .map(|html| make_addresses_absolute(html.into(), text_base).into_owned())
@@ -289,13 +297,21 @@ fn read_entry(item: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
     }
 }
 
-fn read_date(item: &Value, key: &str, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
+fn read_stated_date(
+    item: &Value,
+    key: &str,
+    order: Option<DateOrder>,
+    flaws: &mut Flaws,
+) -> Option<DateTime<Utc>> {
     let text = read_line(item, key)?;
-    let date = parse_date(&text);
+    let date = read_date(&text, order);
     if date.is_none() {
         flaws.add(key, &text, "not a date");
     }
-    date
+    if date.is_some_and(|date| date.is_ambiguous) {
+        flaws.add_once(key, &text, AMBIGUOUS_DATE);
+    }
+    date.map(|date| date.at)
 }
 
 fn read_enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {

@@ -27,3 +27,4 @@ mod screens;
 mod simulation;
 mod store;
 mod support;
+mod wild;

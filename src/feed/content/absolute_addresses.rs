@@ -50,7 +50,7 @@ pub(in crate::feed) fn make_addresses_absolute<'a>(
 }
 
 /// The value of an attribute with absolute addresses; `None` where it stays as it is.
-fn absolute_value(name: &str, written: &str, base: &Url) -> Option<String> {
+pub(in crate::feed) fn absolute_value(name: &str, written: &str, base: &Url) -> Option<String> {
     if written.len() > ADDRESS_BYTES_MAX {
         return None;
     }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use url::Url;
+
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::text;
@@ -16,16 +18,18 @@ pub(in crate::feed) enum Construct<'a> {
 
 impl<'a> Construct<'a> {
     /// Reads an element: those of Atom and Media RSS say what they hold, those of other vocabularies hold HTML.
-    pub(in crate::feed) fn read(element: XmlElement<'_, 'a>) -> Self {
+    ///
+    /// `base` is what addresses in them are resolved against.
+    pub(in crate::feed) fn read(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Self {
         let ns = element.ns();
         if ns == Ns::Atom {
-            read_atom_text(element)
+            read_atom_text(element, base)
         } else if ns == Ns::Media && !element.has_elements() {
             read_media_text(element)
         } else if ns == Ns::Xhtml {
-            Self::Markup(Cow::Owned(element.written_out()))
+            Self::Markup(Cow::Owned(element.written_out(base)))
         } else {
-            Self::Markup(without_cdata_mark(element.markup()))
+            Self::Markup(without_cdata_mark(element.markup(base)))
         }
     }
 
@@ -51,7 +55,7 @@ impl<'a> Construct<'a> {
 }
 
 /// RFC 4287 §3.1 and §4.1.3, and the `mode` of Atom 0.3.
-fn read_atom_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
+fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Construct<'a> {
     let stated = element.attribute("type").map(|value| value.to_ascii_lowercase());
     let kind = stated
         .as_deref()
@@ -61,7 +65,8 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
         element.attribute("mode").map(|value| value.to_ascii_lowercase()).unwrap_or_default();
     if element.has_elements() {
         // Atom 1.0 alone says that the div is not part of the content (RFC 4287 §3.1.1.3).
-        let inside = if kind == "xhtml" { inside_of_div(element) } else { element.written_out() };
+        let inside =
+            if kind == "xhtml" { inside_of_div(element, base) } else { element.written_out(base) };
         return Construct::Markup(Cow::Owned(inside));
     }
     let text = element.text();
@@ -105,13 +110,13 @@ fn without_cdata_mark(markup: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// Returns the inside of the one `div` of XHTML content, or everything where there is no such `div`.
-fn inside_of_div(element: XmlElement<'_, '_>) -> String {
+fn inside_of_div(element: XmlElement<'_, '_>, base: Option<&Url>) -> String {
     let mut children = element.children();
     match (children.next(), children.next()) {
         (Some(div), None) if div.local() == "div" && element.leading_text().trim().is_empty() => {
-            div.written_out()
+            div.written_out(base)
         }
-        _ => element.written_out(),
+        _ => element.written_out(base),
     }
 }
 
@@ -171,7 +176,7 @@ mod tests {
         let document = format!("<entry>{content}</entry>");
         let tree = tree_builder::build_tree(&document, &mut Flaws::default());
         let element = tree.root().and_then(|root| root.children().next()).expect("an element");
-        assert_eq!(&Construct::read(element), expected, "{content}");
+        assert_eq!(&Construct::read(element, None), expected, "{content}");
     }
 
     #[test]

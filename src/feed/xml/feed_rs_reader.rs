@@ -91,7 +91,7 @@ impl FeedRsReader {
 
 fn push_line(out: &mut String, name: &str, element: Option<XmlElement<'_, '_>>) {
     if let Some(element) = element {
-        push_text(out, name, &Construct::read(element).into_line(TITLE_MAX));
+        push_text(out, name, &Construct::read(element, None).into_line(TITLE_MAX));
     }
 }
 

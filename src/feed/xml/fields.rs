@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::names::Ns;
 use super::tree::XmlElement;
-use crate::feed::dates::date::parse_date;
-use crate::feed::flaws::Flaws;
+use crate::feed::dates::date::{DateOrder, order_of, parse_date, read_date};
+use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 
 /// A field of a feed or an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,11 +145,18 @@ struct FieldChoice<'t, 'a> {
 /// The elements chosen for the fields.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct ChosenElements<'t, 'a> {
+    /// How dates of three numbers are read in this document.
+    order: Option<DateOrder>,
     single: [Option<FieldChoice<'t, 'a>>; FIELDS],
     lists: Vec<(FeedField, XmlElement<'t, 'a>)>,
 }
 
 impl<'t, 'a> ChosenElements<'t, 'a> {
+    /// None are chosen yet. `order` is what the dates of the document show.
+    pub(in crate::feed) fn with_order(order: Option<DateOrder>) -> Self {
+        Self { order, ..Self::default() }
+    }
+
     /// Adds the children of `parent`. Of two elements of the same rank the first counts.
     pub(in crate::feed) fn add(
         &mut self,
@@ -196,7 +203,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         if slot.is_some_and(|best| best.rank <= rank) {
             return;
         }
-        let date = is_date(field).then(|| read_date(element, flaws)).flatten();
+        let date = is_date(field).then(|| read_stated_date(element, self.order, flaws)).flatten();
         // Content may stand elsewhere.
         let has_source = || field == FeedField::Content && element.attribute("src").is_some();
         let says_something =
@@ -237,13 +244,33 @@ const fn is_date(field: FeedField) -> bool {
     matches!(field, FeedField::Published | FeedField::Updated)
 }
 
-fn read_date(element: XmlElement<'_, '_>, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
+fn read_stated_date(
+    element: XmlElement<'_, '_>,
+    order: Option<DateOrder>,
+    flaws: &mut Flaws,
+) -> Option<DateTime<Utc>> {
     let text = element.text();
-    let date = parse_date(&text);
+    let date = read_date(&text, order);
     if date.is_none() && !text.trim().is_empty() {
         flaws.add(element.raw(), &text, "not a date");
     }
-    date
+    if date.is_some_and(|date| date.is_ambiguous) {
+        flaws.add_once(element.raw(), &text, AMBIGUOUS_DATE);
+    }
+    date.map(|date| date.at)
+}
+
+/// Finds out whether the dates of entries and head sections name the day or the month first.
+pub(in crate::feed) fn find_date_order(
+    parents: &[XmlElement<'_, '_>],
+    table: &[FieldRow],
+) -> Option<DateOrder> {
+    let is_dated = |element: &XmlElement<'_, '_>| {
+        table.iter().any(|(ns, local, field, _)| is_date(*field) && element.is(*ns, local))
+    };
+    let dated = parents.iter().flat_map(|parent| parent.children()).filter(is_dated);
+    let texts: Vec<_> = dated.map(XmlElement::text).collect();
+    order_of(texts.iter().map(AsRef::as_ref))
 }
 
 /// Reads the `LASTMOD` of a channel or an item (CDF).

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::names::Ns;
 use super::references;
+use crate::feed::content::absolute_addresses::absolute_value;
 use crate::feed::content::html_names::{ElementKind, element_kind};
 use crate::feed::content::markup_starts::is_custom;
 use crate::feed::text;
@@ -256,22 +257,25 @@ impl<'t, 'a> XmlElement<'t, 'a> {
     }
 
     /// The inside as markup: text alone is taken to be escaped markup, elements are written out.
-    pub(in crate::feed) fn markup(self) -> Cow<'a, str> {
-        if self.has_elements() { Cow::Owned(self.written_out()) } else { self.text() }
+    pub(in crate::feed) fn markup(self, base: Option<&Url>) -> Cow<'a, str> {
+        if self.has_elements() { Cow::Owned(self.written_out(base)) } else { self.text() }
     }
 
     /// The inside written out as HTML, without prefixes and with text escaped. Of an element that HTML does not have
-    /// only the inside is written; if it has no end tag, it was meant as text (`Vec<T>`).
-    pub(in crate::feed) fn written_out(self) -> String {
+    /// only the inside is written; if it has no end tag, it was meant as text (`Vec<T>`). Where an element inside has
+    /// an `xml:base`, addresses in it are resolved on top of `base`.
+    pub(in crate::feed) fn written_out(self, base: Option<&Url>) -> String {
         let mut out = String::new();
-        self.write_inside(&mut out, false);
+        self.write_inside(&mut out, &Writing { is_foreign: false, base, inner: None });
         out
     }
 
-    fn write_inside(self, out: &mut String, is_foreign: bool) {
+    fn write_inside(self, out: &mut String, writing: &Writing<'_>) {
+        let inner = self.tree.has_base.then(|| self.inner_base(writing)).flatten();
+        let writing = &Writing { inner: inner.as_ref().or(writing.inner), ..*writing };
         for id in self.nodes() {
             match (self.tree.element(id), self.tree.nodes.get(id).map(|node| &node.kind)) {
-                (Some(element), _) => element.write(out, is_foreign),
+                (Some(element), _) => element.write(out, writing),
                 (None, Some(NodeKind::Text(text))) => {
                     text::push_escaped(out, &references::resolve(text));
                 }
@@ -280,26 +284,36 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    fn write(self, out: &mut String, is_foreign: bool) {
+    /// The base for what is inside this element, if the element states one.
+    fn inner_base(self, writing: &Writing<'_>) -> Option<Url> {
+        let stated = self.attribute("xml:base").filter(|base| base.len() <= BASE_BYTES_MAX)?;
+        let outer = writing.inner.or(writing.base);
+        outer.map_or_else(|| Url::parse(&stated), |outer| outer.join(&stated)).ok()
+    }
+
+    fn write(self, out: &mut String, writing: &Writing<'_>) {
         let name = self.raw().rsplit(':').next().unwrap_or("");
         let kind = element_kind(name);
-        if kind.is_none() && !is_foreign && !is_custom(name) {
+        if kind.is_none() && !writing.is_foreign && !is_custom(name) {
             if self.tree.open_ended.contains(&self.id) {
                 text::push_escaped(out, &self.start_tag_as_written());
             }
-            self.write_inside(out, false);
-            return;
+            return self.write_inside(out, writing);
         }
         out.push('<');
         out.push_str(name);
+        let own = self.tree.has_base.then(|| self.inner_base(writing)).flatten();
         for (raw, value) in self.raw_attributes() {
-            if raw.starts_with("xmlns") {
+            if raw.starts_with("xmlns") || raw.eq_ignore_ascii_case("xml:base") {
                 continue;
             }
+            let base = own.as_ref().or(writing.inner);
+            let absolute = base.and_then(|base| absolute_value(raw, value, base));
             out.push(' ');
             out.push_str(raw);
             out.push_str("=\"");
-            text::push_escaped_attribute(out, &references::resolve(value));
+            let value = absolute.unwrap_or_else(|| references::resolve(value));
+            text::push_escaped_attribute(out, &value);
             out.push('"');
         }
         if is_void(name) {
@@ -307,7 +321,8 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             return;
         }
         out.push('>');
-        self.write_inside(out, is_foreign || kind == Some(ElementKind::Foreign));
+        let is_foreign = writing.is_foreign || kind == Some(ElementKind::Foreign);
+        self.write_inside(out, &Writing { is_foreign, ..*writing });
         out.push_str("</");
         out.push_str(name);
         out.push('>');
@@ -356,6 +371,17 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
         stated
     }
+}
+
+/// What counts while an element is written out.
+#[derive(Clone, Copy)]
+struct Writing<'u> {
+    /// It stands in `svg` or `math`.
+    is_foreign: bool,
+    /// The base of the whole text, against which its addresses are resolved later.
+    base: Option<&'u Url>,
+    /// The base that elements inside the text state.
+    inner: Option<&'u Url>,
 }
 
 /// Longest `xml:base` that is read.

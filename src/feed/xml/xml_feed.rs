@@ -15,11 +15,11 @@ use super::tree::XmlElement;
 use super::{links, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
-use crate::feed::dates::date::parse_date;
+use crate::feed::dates::date::{DateOrder, parse_date};
 use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::encoding::internal_entities;
 use crate::feed::entry::Entry;
-use crate::feed::flaws::Flaws;
+use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
 use crate::feed::text::{self, NAME_MAX};
 
@@ -53,7 +53,15 @@ pub(in crate::feed) fn read_xml_feed(
         }
         flaws.add("document", root.raw(), "the feed stands inside a web page");
     }
-    parts.read(url, flaws)
+    let mut found = flaws.clone();
+    let read = parts.read(url, None, &mut found);
+    if found.has(AMBIGUOUS_DATE)
+        && let Some(order) = fields::find_date_order(&parts.entries, fields::ENTRY)
+    {
+        return parts.read(url, Some(order), flaws);
+    }
+    *flaws = found;
+    read
 }
 
 /// `<redirect><newLocation>` (SPEC S1.12, S1.14).
@@ -147,24 +155,26 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         self.entries.is_empty() && is_bare && !has_channel && may_be_foreign
     }
 
-    fn read(&self, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+    /// Reads the feed. `order` is what its dates show of how they are written.
+    fn read(&self, url: Option<&Url>, order: Option<DateOrder>, flaws: &mut Flaws) -> FeedDocument {
         // First, so that no number of bad dates leaves their flaws out.
         let mut hints = schedule_hints::read_hints(&self.heads, flaws);
         if self.entries.is_empty() {
             explain_missing_entries(self.root, flaws);
         }
-        let mut chosen = ChosenElements::default();
+        let mut chosen = ChosenElements::with_order(order);
         for head in &self.heads {
             chosen.add(*head, fields::HEAD, flaws);
         }
         let links = links::read_head_links(&self.heads, url);
         let page = links::find_home_page(&self.heads, &links, url);
-        let bases = Bases { document: url, page: page.as_deref().and_then(address::web_url) };
+        let context =
+            EntryContext { order, document: url, page: page.as_deref().and_then(address::web_url) };
         let mut reader = FeedRsReader::default();
         reader.add_head(&chosen);
         let mut entries = Vec::with_capacity(self.entries.len());
         for element in &self.entries {
-            entries.push(read_entry(*element, &mut reader, &bases, flaws));
+            entries.push(read_entry(*element, &mut reader, &context, flaws));
         }
         let (head, completing) = reader.read();
         let history = links::read_history_links(&self.heads, &links, url, flaws);
@@ -262,11 +272,11 @@ fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement
 fn read_entry(
     entry: XmlElement<'_, '_>,
     reader: &mut FeedRsReader,
-    bases: &Bases<'_>,
+    context: &EntryContext<'_>,
     flaws: &mut Flaws,
 ) -> ReadEntry {
-    let url = bases.document;
-    let mut chosen = ChosenElements::default();
+    let url = context.document;
+    let mut chosen = ChosenElements::with_order(context.order);
     chosen.add(entry, fields::ENTRY, flaws);
     let links = links::read_entry_links(entry, url);
     reader.add_entry(&chosen, &links.attached, url);
@@ -279,7 +289,7 @@ fn read_entry(
         .or_else(|| about.clone().filter(|about| address::is_web(about)))
         .or_else(|| attribute.clone())
         .or_else(|| read_source(&chosen, url));
-    let base = |element: XmlElement<'_, '_>| bases.of_text(entry, element, link.as_deref());
+    let base = |element: XmlElement<'_, '_>| context.base(entry, element, link.as_deref());
     let content = Entry {
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
@@ -301,17 +311,19 @@ fn read_source(chosen: &ChosenElements<'_, '_>, document: Option<&Url>) -> Optio
     address::resolve_address(&content.attribute("src")?, content.base(document).as_ref())
 }
 
-/// What relative addresses in the texts of entries are resolved against.
-struct Bases<'u> {
+/// What the document of an entry says of how to read it.
+struct EntryContext<'u> {
+    /// Whether its dates name the day or the month first.
+    order: Option<DateOrder>,
     document: Option<&'u Url>,
     /// The page of the feed.
     page: Option<Url>,
 }
 
-impl Bases<'_> {
+impl EntryContext<'_> {
     /// The base of a text: `xml:base` wherever there is one. Otherwise in Atom the document (RFC 4287 §2), in RSS,
     /// which says nothing, the page of the entry, from which publishers copy their texts, else that of the feed.
-    fn of_text(
+    fn base(
         &self,
         entry: XmlElement<'_, '_>,
         element: XmlElement<'_, '_>,
@@ -338,8 +350,9 @@ fn read_markup<'t, 'a>(
     base: impl Fn(XmlElement<'t, 'a>) -> Option<Url>,
 ) -> Option<String> {
     let element = chosen.get(field)?;
-    let markup =
-        make_addresses_absolute(Construct::read(element).into_markup(), base(element).as_ref());
+    let base = base(element);
+    let markup = Construct::read(element, base.as_ref()).into_markup();
+    let markup = make_addresses_absolute(markup, base.as_ref());
     let trimmed = markup.trim();
     match trimmed.len() {
         0 => None,

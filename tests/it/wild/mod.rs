@@ -1,0 +1,18 @@
+//! Inputs from the bug reports of other readers, in a folder of their own: `BACKISSUE_WILD` names it.
+//!
+//! Without the variable these tests do nothing and say so. The same kinds of fault have tests beside the code, which
+//! need no folder.
+
+mod documents;
+mod servers;
+
+use std::path::PathBuf;
+
+/// The folder.
+fn wild() -> Option<PathBuf> {
+    let folder = std::env::var_os("BACKISSUE_WILD").map(PathBuf::from);
+    if folder.is_none() {
+        super::feeds::corpus::tell("BACKISSUE_WILD is not set: nothing is checked");
+    }
+    folder
+}

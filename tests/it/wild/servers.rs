@@ -1,0 +1,250 @@
+//! Servers: what the program makes of their answers, one after the other.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::wild;
+use crate::support::binary::{Program, wait_until};
+
+/// A server of the folder, with a fresh installation.
+struct Served {
+    program: Program,
+    server: Child,
+    port: u16,
+}
+
+impl Served {
+    /// Starts `script`; nothing where the folder or Python is absent.
+    fn start(script: &str) -> Option<Self> {
+        let folder = wild()?;
+        Self::start_file(&folder, &folder.join(script))
+    }
+
+    fn start_file(folder: &Path, script: &Path) -> Option<Self> {
+        let program = Program::new();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let started = Command::new("python3")
+            .arg(folder.join("00-tools/srv.py"))
+            .arg(port.to_string())
+            .arg(script)
+            .arg(program.path("server.log"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::null())
+            .spawn();
+        let Ok(server) = started else {
+            crate::feeds::corpus::tell("python3 is absent: nothing is checked");
+            return None;
+        };
+        wait_until("the server answers", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Some(Self { program, server, port })
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Subscribes and returns what was said.
+    fn add(&self, path: &str) -> String {
+        self.program.run(&["add", &self.at(path)]).with(0).out
+    }
+
+    fn poll(&self) -> String {
+        self.program.run(&["poll", "--all", "--force"]).with(0).out
+    }
+
+    fn entries(&self) -> Vec<Value> {
+        self.program.run(&["entries", "--json"]).with(0).json().as_array().unwrap().clone()
+    }
+
+    /// Subscribes, polls so many times, and returns the titles and the text of the feed's history.
+    fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
+        self.add(path);
+        (0..polls).for_each(|_| drop(self.poll()));
+        let of = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let titles = self.entries().iter().map(|row| of(row, "title")).collect();
+        let feeds = self.program.run(&["feeds", "--json"]).with(0).json();
+        (titles, of(&feeds[0]["history"], "state"))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.server.kill().ok();
+        self.server.wait().ok();
+    }
+}
+
+/// Which feeds of a server can be subscribed to.
+fn check_added(script: &str, paths: &[&str]) {
+    let Some(served) = Served::start(script) else { return };
+    for path in paths {
+        let ended = served.program.run(&["add", &served.at(path)]);
+        assert_eq!(ended.status, Some(0), "{path}: {ended:#?}");
+    }
+}
+
+#[test]
+fn cookies_of_a_check_are_sent_back_once() {
+    check_added("11-cookies/server.py", &["/cookie", "/cookie-self"]);
+}
+
+#[test]
+fn an_unexpected_304_is_asked_again() {
+    check_added("12-validators/server.py", &["/304-first", "/304-body", "/etag-odd", "/lm-2041"]);
+}
+
+#[test]
+fn redirects_lead_to_the_feed_however_they_are_written() {
+    check_added(
+        "15-redirects/server.py",
+        &["/loc-utf8", "/loc-latin1", "/loc-space", "/loc-query", "/meta-refresh", "/refresh"],
+    );
+}
+
+#[test]
+fn bodies_are_read_whatever_encoding_is_stated() {
+    check_added(
+        "16-content-encodings/server.py",
+        &[
+            "/ce-utf8",
+            "/ce-none",
+            "/ce-chunked",
+            "/ce-empty",
+            "/gz-trailing",
+            "/gz-members",
+            "/xgzip",
+        ],
+    );
+    check_added(
+        "16-content-encodings/unknown.py",
+        &["/aws-chunked", "/UTF-8", "/none", "/binary", "/7bit"],
+    );
+}
+
+#[test]
+fn what_does_not_come_whole_is_a_failure() {
+    let Some(served) = Served::start("17-transport-faults/server.py") else { return };
+    for path in ["/bare-lf", "/header-fold", "/header-garbage", "/http10", "/early-hints"] {
+        served.add(path);
+    }
+    for path in ["/cl-short", "/cl-long", "/chunk-cut", "/chunk-noend"] {
+        let ended = served.program.run(&["add", &served.at(path)]);
+        assert_ne!(ended.status, Some(0), "{path}: {ended:#?}");
+    }
+}
+
+#[test]
+fn the_feed_of_a_page_is_found() {
+    check_added(
+        "18-discovery/server.py",
+        &[
+            "/header-link",
+            "/anchor",
+            "/anchor-noext",
+            "/meta-refresh",
+            "/two-types",
+            "/base",
+            "/comments-first",
+            "/late",
+            "/utf16",
+            "/noscript",
+            "/svg",
+        ],
+    );
+    let Some(served) = Served::start("18-discovery/server.py") else { return };
+    let said = served.add("/dead-first");
+    assert!(said.contains("/f/live") && !said.contains("first"), "{said}");
+}
+
+#[test]
+fn entries_stay_one_whatever_becomes_of_their_ids() {
+    for (script, path, polls, count) in [
+        ("upd", "/http2https", 1, 7),
+        ("upd", "/http2https-undated", 1, 6),
+        ("upd", "/domain-move", 1, 6),
+        ("upd", "/guid-edit", 1, 5),
+        ("upd", "/guid-edit-again", 3, 5),
+        ("upd", "/rss2atom", 1, 6),
+        ("upd", "/same-guid", 3, 8),
+        ("upd", "/empty-guid", 1, 5),
+        ("upd2", "/half-guid", 1, 6),
+        ("upd2", "/five-of-six", 1, 6),
+        ("upd2", "/isperma-flip", 1, 4),
+        ("upd2", "/wp-slash", 1, 4),
+        ("upd2", "/noguid-utm", 2, 4),
+        ("upd2", "/noguid-title-edit", 1, 4),
+        ("upd2", "/guid-appears", 1, 4),
+        ("upd2", "/guid-appears-undated", 1, 4),
+        ("upd2", "/moved-and-new", 1, 17),
+        ("upd2", "/guid-case", 1, 4),
+    ] {
+        let script = format!("28-changing-ids/{script}.py");
+        let Some(served) = Served::start(&script) else { return };
+        let (mut titles, history) = served.after_polls(path, polls);
+        assert_eq!(titles.len(), count, "{path}: {titles:?}");
+        titles.sort_unstable();
+        titles.dedup();
+        assert_eq!(titles.len(), count, "{path}: {titles:?}");
+        assert_eq!(history, "not_offered", "{path}");
+        let rows = served.entries();
+        assert!(rows.iter().all(|row| row["kind"] == "entry"), "{path}: {rows:#?}");
+    }
+}
+
+#[test]
+fn an_edited_entry_is_not_unread_again() {
+    for (script, path, count) in
+        [("upd2", "/unread-edit", 3), ("upd2", "/atom-updated-bump", 3), ("upd", "/bump", 2)]
+    {
+        let Some(served) = Served::start(&format!("30-unread-again/{script}.py")) else { return };
+        served.add(path);
+        served.program.run(&["mark", "read", "--all"]).with(0);
+        served.poll();
+        let rows = served.entries();
+        assert_eq!(rows.len(), count, "{path}");
+        assert!(rows.iter().all(|row| row["read"] == true), "{path}: {rows:#?}");
+    }
+}
+
+#[test]
+fn subscription_lists_of_other_programs_are_imported() {
+    let Some(folder) = wild() else { return };
+    let program = Program::new();
+    let urls = folder.join("27-newsboat-urls/urls");
+    program.run(&["--offline", "import", urls.to_str().unwrap()]);
+    let feeds = program.run(&["--offline", "feeds", "--json"]).with(0).json();
+    let feeds = feeds.as_array().unwrap().clone();
+    assert_eq!(feeds.len(), 6, "{feeds:#?}");
+    let four = feeds.iter().find(|feed| feed["url"] == "https://q.example/four").unwrap();
+    assert_eq!(four["title"], "She said \"hello\"");
+}
+
+#[test]
+fn a_huge_feed_keeps_its_newest_and_a_text_behind_pictures_is_found() {
+    let Some(folder) = wild() else { return };
+    let program = Program::new();
+    let picture = format!("<img src=\"data:image/png;base64,{}\">", "iVBORw0KGgoA".repeat(75_000));
+    let script = r#"
+def items(order):
+    return ''.join('<item><guid>%d</guid><title>Item %d</title><pubDate>%02d Mar 20%02d 10:00:00 GMT</pubDate></item>' % (n, n, 1 + n // 360 % 28, n // 10080) for n in order)
+def handle(p, hd, n):
+    body = {'/up': items(range(10100)), '/pictures': '<item><guid>p</guid><title>Pictures</title><description><![CDATA[' + PICTURE * 3 + '<p>Conclusion: it works.</p>]]></description></item>'}[p]
+    return ('200 OK', [('Content-Type', 'application/rss+xml')], '<rss version="2.0"><channel><title>T</title>' + body + '</channel></rss>')
+"#;
+    let script = program.write("server.py", format!("PICTURE = '{picture}'\n{script}"));
+    let Some(served) = Served::start_file(&folder, Path::new(&script)) else { return };
+    served.add("/up");
+    let newest = served.program.run(&["entries", "--json", "--limit", "1"]).with(0).json();
+    assert_eq!(newest[0]["title"], "Item 10099");
+    served.add("/pictures");
+    let found = served.program.run(&["search", "conclusion", "--json"]).with(0).json();
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found:#?}");
+    let number = found[0]["number"].as_str().unwrap();
+    let shown = served.program.run(&["show", number]).with(0).out;
+    assert!(shown.contains("Conclusion: it works."), "{}", shown.len());
+    fs::remove_file(script).ok();
+}
