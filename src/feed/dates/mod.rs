@@ -1,4 +1,11 @@
 //! Parses the dates of feeds.
 
+mod clock;
 pub mod date;
+mod iso;
+mod names;
+mod numeric;
+mod order;
+mod tokens;
+mod words;
 pub(super) mod zone_names;

@@ -1,0 +1,176 @@
+//! Reads times of day out of the pieces of a date.
+
+use chrono::NaiveTime;
+
+use super::names::{Meanings, Sense};
+use super::tokens::{self, Token};
+
+/// A time of day.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TimeOfDay {
+    pub(super) time: NaiveTime,
+    /// It was written as 24:00.
+    pub(super) next_day: bool,
+}
+
+/// Makes a time of day. A leap second is the one before it.
+pub(super) fn time_of_day(hour: u32, minute: u32, second: u32) -> Option<TimeOfDay> {
+    let next_day = hour == 24;
+    let second = if second == 60 { 59 } else { second };
+    let time = NaiveTime::from_hms_opt(if next_day { 0 } else { hour }, minute, second)?;
+    Some(TimeOfDay { time, next_day })
+}
+
+/// A half of the day.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Morning,
+    Afternoon,
+    Night,
+}
+
+/// The half of the day that a name means, if it can mean one.
+pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
+    meanings.iter().find_map(|meaning| match meaning.sense {
+        Sense::Morning => Some(Half::Morning),
+        Sense::Afternoon => Some(Half::Afternoon),
+        Sense::Night => Some(Half::Night),
+        Sense::Month(_) | Sense::Day(_) | Sense::Filler => None,
+    })
+}
+
+/// Whether a name's first word is English *am* or *pm*.
+pub(super) fn is_english_half(word: &str) -> bool {
+    ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half))
+}
+
+/// A time as written.
+#[derive(Clone, Copy)]
+pub(super) struct Clock {
+    hour: u32,
+    minute: u32,
+    second: u32,
+    /// The tokens it fills.
+    pub(super) count: usize,
+    /// The hour is marked by a letter or word, not by a colon or dot.
+    pub(super) has_hour_word: bool,
+}
+
+/// What is found where a time can be.
+pub(super) enum Found {
+    Nothing,
+    /// Something like a time that is none.
+    Wrong,
+    Time(Clock),
+}
+
+impl Clock {
+    /// The time of day, in the stated half of the day.
+    pub(super) fn in_half(self, half: Option<Half>) -> Option<TimeOfDay> {
+        let hour = match (half, self.hour) {
+            (Some(Half::Afternoon), hour @ 1..=11) | (Some(Half::Night), hour @ 6..=11) => {
+                hour + 12
+            }
+            (Some(Half::Morning | Half::Night), 12) => 0,
+            (_, hour) => hour,
+        };
+        time_of_day(hour, self.minute, self.second)
+    }
+
+    /// A time as a number, `hhmm` or `hhmmss`.
+    pub(super) fn from_digits(digits: &str) -> Option<Self> {
+        let number: u32 = digits.parse().ok()?;
+        let (hour, minute, second) = match digits.len() {
+            4 => (number / 100, number % 100, 0),
+            6 => (number / 10_000, number / 100 % 100, number % 100),
+            _ => return None,
+        };
+        time_of_day(hour, minute, second)?;
+        Some(Self { hour, minute, second, count: 1, has_hour_word: false })
+    }
+}
+
+/// Reads the time in front of the tokens: `9:15`, `09.15.30`, `9h15`, `9時15分`, `9 pm`.
+pub(super) fn read(tokens: &[Token<'_>]) -> Found {
+    let Some(hour) = short_number(tokens.first()) else { return Found::Nothing };
+    match tokens.get(1).and_then(Token::mark) {
+        Some(':') if is_glued(tokens.get(1)) => read_marked(tokens, hour, ':'),
+        Some('.') if is_glued(tokens.get(1)) && has_width(tokens.get(2), 2) => {
+            match read_marked(tokens, hour, '.') {
+                Found::Wrong => Found::Nothing,
+                found @ (Found::Nothing | Found::Time(_)) => found,
+            }
+        }
+        Some(_) => Found::Nothing,
+        None => read_with_words(tokens, hour).map_or(Found::Nothing, Found::Time),
+    }
+}
+
+fn short_number(token: Option<&Token<'_>>) -> Option<u32> {
+    token?.number().filter(|digits| digits.len() <= 2)?.parse().ok()
+}
+
+fn is_glued(token: Option<&Token<'_>>) -> bool {
+    token.is_some_and(|token| !token.is_spaced)
+}
+
+fn has_width(token: Option<&Token<'_>>, width: usize) -> bool {
+    token.and_then(Token::number).is_some_and(|digits| digits.len() == width)
+}
+
+/// Reads a time with the same mark between its parts, and a fraction of a second.
+fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
+    // The number behind a mark at `at`, both without a space before them.
+    let part = |at: usize, marks: &[char]| {
+        let is_marked = tokens.get(at).and_then(Token::mark).is_some_and(|c| marks.contains(&c));
+        let digits = tokens.get(at + 1).and_then(Token::number)?;
+        (is_marked && is_glued(tokens.get(at)) && is_glued(tokens.get(at + 1))).then_some(digits)
+    };
+    let short = |digits: &str| digits.parse().ok().filter(|_| digits.len() <= 2);
+    let Some(minute) = part(1, &[mark]).and_then(short) else { return Found::Wrong };
+    let (mut second, mut count) = (0, 3);
+    if let Some(digits) = part(3, &[mark]) {
+        let Some(read) = short(digits) else { return Found::Wrong };
+        (second, count) = (read, 5);
+        if part(5, &['.', ',']).is_some() {
+            count = 7;
+        }
+    } else if mark == ':' && part(3, &['.']).is_some() {
+        count = 5;
+    }
+    if part(count, &[':', '.']).is_some() || time_of_day(hour, minute, second).is_none() {
+        return Found::Wrong;
+    }
+    Found::Time(Clock { hour, minute, second, count, has_hour_word: false })
+}
+
+/// Reads a time with words for its parts.
+fn read_with_words(tokens: &[Token<'_>], hour: u32) -> Option<Clock> {
+    const HOURS: [&str; 13] =
+        ["h", "hs", "hrs", "u", "uhr", "ч", "час", "時", "时", "点", "點", "시", "giờ"];
+    const MINUTES: [&str; 8] = ["m", "min", "mn", "мин", "分", "분", "phút", "хв"];
+    const SECONDS: [&str; 7] = ["s", "sec", "sek", "с", "秒", "초", "giây"];
+    let is = |at: usize, words: &[&str]| {
+        let word = tokens.get(at).and_then(Token::word).map(tokens::lower_case);
+        word.is_some_and(|word| words.contains(&word.as_str()))
+    };
+    let next = tokens.get(1)?;
+    let word = next.word()?;
+    if is_english_half(word) && word.len() <= 2 && next.meanings().and_then(half_of).is_some() {
+        time_of_day(hour, 0, 0).filter(|_| (1..=12).contains(&hour))?;
+        return Some(Clock { hour, minute: 0, second: 0, count: 1, has_hour_word: false });
+    }
+    if !is(1, &HOURS) {
+        return None;
+    }
+    let (mut minute, mut second, mut count) = (0, 0, 2);
+    let has_minute_word = is(3, &MINUTES);
+    if has_width(tokens.get(2), 2) || has_minute_word {
+        (minute, count) = (short_number(tokens.get(2))?, if has_minute_word { 4 } else { 3 });
+        if has_minute_word && is(5, &SECONDS) {
+            (second, count) = (short_number(tokens.get(4))?, 6);
+        }
+    }
+    time_of_day(hour, minute, second)?;
+    Some(Clock { hour, minute, second, count, has_hour_word: true })
+}

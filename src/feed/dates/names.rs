@@ -1,0 +1,221 @@
+//! The names of months and days and other words of dates, in the languages of Unicode CLDR.
+
+/// The words, sorted by their bytes. The file's head explains its lines.
+const TABLE: &str = include_str!("../../../assets/dates/months.txt");
+
+/// Shortest name that may leave out its end, in characters.
+const PREFIX_CHARS_MIN: usize = 3;
+
+/// The longest name in the table, in words.
+pub(super) const WORDS_MAX: usize = 7;
+
+/// What a word in a date can mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sense {
+    Month(u32),
+    /// A day of the week; Monday is 1.
+    Day(u32),
+    Morning,
+    Afternoon,
+    /// After midnight or late in the evening.
+    Night,
+    /// It means nothing, like *of*.
+    Filler,
+}
+
+/// One meaning of a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meaning {
+    pub(super) sense: Sense,
+    /// None of the main languages uses it so.
+    pub(super) is_minor: bool,
+    /// The languages that use it so, separated by commas; empty where they decide nothing.
+    languages: &'static str,
+}
+
+impl Meaning {
+    fn read(code: &'static str) -> Option<Self> {
+        let (sense, languages) = code.split_once(':').unwrap_or((code, ""));
+        let bare = sense.trim_end_matches('~');
+        let read = match bare {
+            "a" => Sense::Morning,
+            "p" => Sense::Afternoon,
+            "n" => Sense::Night,
+            "w" => Sense::Filler,
+            _ => match bare.strip_prefix('d') {
+                Some(day) => Sense::Day(day.parse().ok()?),
+                None => Sense::Month(bare.parse().ok()?),
+            },
+        };
+        Some(Self { sense: read, is_minor: bare.len() < sense.len(), languages })
+    }
+
+    /// The number of the month, if it is one.
+    pub(super) fn month(self) -> Option<u32> {
+        match self.sense {
+            Sense::Month(month) => Some(month),
+            Sense::Day(_) | Sense::Morning | Sense::Afternoon | Sense::Night | Sense::Filler => {
+                None
+            }
+        }
+    }
+
+    /// The number of the day of the week, if it is one.
+    pub(super) fn day(self) -> Option<u32> {
+        match self.sense {
+            Sense::Day(day) => Some(day),
+            Sense::Month(_) | Sense::Morning | Sense::Afternoon | Sense::Night | Sense::Filler => {
+                None
+            }
+        }
+    }
+
+    /// Whether it is a half of the day.
+    pub(super) fn is_half(self) -> bool {
+        matches!(self.sense, Sense::Morning | Sense::Afternoon | Sense::Night)
+    }
+
+    /// Whether one language uses both meanings.
+    pub(super) fn shares_language(self, other: Self) -> bool {
+        !self.languages.is_empty()
+            && self.languages.split(',').any(|one| other.languages.split(',').any(|two| one == two))
+    }
+}
+
+/// The meanings of a name, those of the most common languages first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meanings(&'static str);
+
+impl Meanings {
+    pub(super) fn iter(self) -> impl Iterator<Item = Meaning> {
+        self.0.split(' ').filter_map(Meaning::read)
+    }
+
+    pub(super) fn has(self, wanted: impl FnMut(Meaning) -> bool) -> bool {
+        self.iter().any(wanted)
+    }
+
+    /// The months that it can be.
+    pub(super) fn months(self) -> impl Iterator<Item = (u32, Meaning)> {
+        self.iter().filter_map(|meaning| Some((meaning.month()?, meaning)))
+    }
+
+    /// Whether it means nothing but a month to readers of the main languages.
+    pub(super) fn is_clearly_month(self) -> bool {
+        let has_main = self.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
+        self.has(|meaning| meaning.month().is_some())
+            && self
+                .iter()
+                .all(|meaning| meaning.month().is_some() || (has_main && meaning.is_minor))
+    }
+}
+
+/// Finds a name: words in lower case, one space between them, without dots.
+pub(super) fn find(name: &str) -> Option<Meanings> {
+    let line = TABLE.get(lower_bound(name)..)?.lines().next()?;
+    line.split_once('\t').filter(|(known, _)| *known == name).map(|(_, codes)| Meanings(codes))
+}
+
+/// Finds a name that is written as `find` wants it, without its accents or without its end, as long as
+/// only one month or day of the main languages begins so.
+pub(super) fn find_similar(word: &str) -> Option<Meanings> {
+    let is_mark = |c: char| ('\u{300}'..='\u{36f}').contains(&c);
+    if word.contains(is_mark) {
+        let plain: String = word.chars().filter(|c| !is_mark(*c)).collect();
+        if let Some(found) = find(&plain) {
+            return Some(found);
+        }
+    }
+    find_prefix(word).or_else(|| {
+        let (at, _) = word.char_indices().next_back()?;
+        let stem = word.get(..at)?;
+        let least = if word.is_ascii() { PREFIX_CHARS_MIN + 2 } else { PREFIX_CHARS_MIN };
+        (stem.chars().count() >= least).then(|| find_prefix(stem)).flatten()
+    })
+}
+
+/// Whether any name begins with these words.
+pub(super) fn begins_name(start: &str) -> bool {
+    TABLE.get(lower_bound(start)..).is_some_and(|rest| rest.starts_with(start))
+}
+
+/// Finds the name that begins so. Of names with several meanings the main one counts.
+fn find_prefix(start: &str) -> Option<Meanings> {
+    if start.chars().count() < PREFIX_CHARS_MIN {
+        return None;
+    }
+    let lines = TABLE.get(lower_bound(start)..)?.lines().take_while(|line| line.starts_with(start));
+    let (mut main, mut minor) = (Agreement::None, Agreement::None);
+    for line in lines {
+        let Some((_, codes)) = line.split_once('\t') else { continue };
+        let first = codes.split(' ').next().unwrap_or(codes);
+        let Some(meaning) = Meaning::read(first) else { continue };
+        if meaning.month().or(meaning.day()).is_some() {
+            let group = if meaning.is_minor { &mut minor } else { &mut main };
+            *group = group.add(meaning.sense, first);
+        }
+    }
+    match (main, minor) {
+        (Agreement::One(_, codes), _) | (Agreement::None, Agreement::One(_, codes)) => {
+            Some(Meanings(codes))
+        }
+        (Agreement::Several, _) | (Agreement::None, Agreement::None | Agreement::Several) => None,
+    }
+}
+
+/// Whether names agree on a meaning.
+#[derive(Clone, Copy)]
+enum Agreement {
+    None,
+    One(Sense, &'static str),
+    Several,
+}
+
+impl Agreement {
+    fn add(self, sense: Sense, codes: &'static str) -> Self {
+        match self {
+            Self::None => Self::One(sense, codes),
+            Self::One(known, _) if known == sense => self,
+            Self::One(..) | Self::Several => Self::Several,
+        }
+    }
+}
+
+/// Returns where the first line starts that is not before `name`.
+fn lower_bound(name: &str) -> usize {
+    let bytes = TABLE.as_bytes();
+    let (mut low, mut high) = (0, bytes.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        let before = bytes.get(..middle).unwrap_or_default();
+        let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1).max(low);
+        let line = bytes.get(start..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
+        let line = line.get(..end).unwrap_or_default();
+        let key = line.split(|byte| *byte == b'\t').next().unwrap_or_default();
+        if line.starts_with(b"#") || key < name.as_bytes() {
+            low = (start + end + 1).min(high);
+        } else {
+            high = start;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_every_line_is_found() {
+        let lines: Vec<_> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(lines.len() > 9_000, "{}", lines.len());
+        for line in lines {
+            let (name, codes) = line.split_once('\t').unwrap();
+            assert_eq!(find(name).map(|found| found.0), Some(codes), "{name}");
+            assert_eq!(find(name).unwrap().iter().count(), codes.split(' ').count(), "{line}");
+            assert!(name.split(' ').count() <= WORDS_MAX, "{name}");
+        }
+        assert!(find("").is_none() && find("#").is_none() && find("zzzzzz").is_none());
+    }
+}

@@ -1,0 +1,172 @@
+//! Reads dates of three numbers, and decides which of them is the day.
+
+use std::ops::Range;
+
+use chrono::{Datelike as _, NaiveDate};
+
+use super::clock::Half;
+use super::order::DateOrder;
+use super::tokens::Token;
+
+/// A date of three numbers as written.
+#[derive(Clone, Debug)]
+pub(super) struct NumericDate<'a> {
+    /// The tokens it fills.
+    pub(super) range: Range<usize>,
+    first: &'a str,
+    second: &'a str,
+    third: &'a str,
+    mark: char,
+}
+
+/// What else a text shows about the order of its numbers.
+pub(super) struct Circumstances<'a> {
+    /// The days of the week that its words can mean; Monday is 1.
+    pub(super) days: &'a [u32],
+    /// The stated half of the day, and whether it is in English.
+    pub(super) half: Option<(Half, bool)>,
+    /// The hour is marked by a letter or word.
+    pub(super) has_hour_word: bool,
+}
+
+/// A decided date.
+pub(super) struct Decided {
+    pub(super) date: NaiveDate,
+    /// It can be read in two ways.
+    pub(super) is_ambiguous: bool,
+    /// The order that it shows for other dates.
+    pub(super) shows: Option<DateOrder>,
+}
+
+/// Finds a date of three numbers; one with a year of two digits only if `short_years`.
+pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<NumericDate<'a>> {
+    let all = 0..tokens.len();
+    let full = all.clone().find_map(|at| read_at(tokens, at, false));
+    full.or_else(|| all.clone().find_map(|at| read_joined(tokens, at)))
+        .or_else(|| all.clone().filter(|_| short_years).find_map(|at| read_at(tokens, at, true)))
+}
+
+/// Reads `yyyymmdd`.
+fn read_joined<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
+    let digits = tokens.get(at)?.number().filter(|digits| digits.len() == 8)?;
+    let (first, rest) = digits.split_at_checked(4)?;
+    let (second, third) = rest.split_at_checked(2)?;
+    Some(NumericDate { range: at..at + 1, first, second, third, mark: '-' })
+}
+
+fn read_at<'a>(tokens: &[Token<'a>], at: usize, short_year: bool) -> Option<NumericDate<'a>> {
+    let part = tokens.get(at..at + 5)?;
+    let [first, mark, second, mark_again, third] = part else { return None };
+    let (first_digits, second_digits, third_digits) =
+        (first.number()?, second.number()?, third.number()?);
+    let separator = mark.mark().filter(|c| matches!(c, '-' | '/' | '.' | ':'))?;
+    let widths = (first_digits.len(), second_digits.len(), third_digits.len());
+    let is_year_first = matches!(widths, (4, 1..=2, 1..=2));
+    let fits = match widths {
+        (1..=2, 1..=2, 2) if short_year => true,
+        (4, 1..=2, 1..=2) | (1..=2, 1..=2, 4) => !short_year,
+        _ => false,
+    };
+    let spaces = [mark, second, mark_again, third].map(|token| token.is_spaced);
+    let spaced_well = match separator {
+        '.' if is_year_first => matches!(spaces, [false, one, false, two] if one == two),
+        '.' if !short_year => matches!(spaces, [false, _, false, _]),
+        '/' => spaces == [spaces[0]; 4],
+        _ => spaces == [false; 4],
+    };
+    let is_colon_right = separator != ':' || (is_year_first && widths == (4, 2, 2));
+    if !(fits && spaced_well && is_colon_right) || mark_again.mark() != Some(separator) {
+        return None;
+    }
+    if goes_on_before(tokens, at) || goes_on_after(tokens, at + 5) {
+        return None;
+    }
+    Some(NumericDate {
+        range: at..at + 5,
+        first: first_digits,
+        second: second_digits,
+        third: third_digits,
+        mark: separator,
+    })
+}
+
+fn is_joint(token: Option<&Token<'_>>) -> bool {
+    token.and_then(Token::mark).is_some_and(|c| matches!(c, '-' | '/' | '.' | ':' | '+'))
+}
+
+/// Whether a chain of numbers goes on before a token, as in a version number.
+fn goes_on_before(tokens: &[Token<'_>], at: usize) -> bool {
+    let back = |count: usize| at.checked_sub(count).and_then(|at| tokens.get(at));
+    tokens.get(at).is_some_and(|token| !token.is_spaced)
+        && is_joint(back(1))
+        && back(2).is_none_or(|token| token.number().is_some())
+}
+
+fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
+    let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);
+    is_joint(glued(at)) && glued(at + 1).and_then(Token::number).is_some()
+}
+
+impl NumericDate<'_> {
+    /// Decides on the day, by what the date itself shows, by the order of the document, or in the order of
+    /// RFC 822. `year` completes a year.
+    pub(super) fn decide(
+        &self,
+        seen: &Circumstances<'_>,
+        order: Option<DateOrder>,
+        year: impl Fn(&str) -> Option<i32>,
+    ) -> Option<Decided> {
+        let date = |year: &str, month: &str, day: &str, full: &dyn Fn(&str) -> Option<i32>| {
+            NaiveDate::from_ymd_opt(full(year)?, month.parse().ok()?, day.parse().ok()?)
+        };
+        let certain = |date, shows| Decided { date, is_ambiguous: false, shows };
+        if self.first.len() == 4 {
+            return date(self.first, self.second, self.third, &year)
+                .map(|date| certain(date, None));
+        }
+        let day_first = date(self.third, self.second, self.first, &year);
+        let month_first = date(self.third, self.first, self.second, &year);
+        let has_dots = self.mark == '.';
+        match (day_first, month_first) {
+            (Some(day_first), Some(month_first)) if day_first == month_first || has_dots => {
+                Some(certain(day_first, None))
+            }
+            (Some(day_first), Some(month_first)) => {
+                Some(choose(day_first, month_first, seen, order))
+            }
+            (Some(date), None) => {
+                Some(certain(date, Some(DateOrder::DayFirst).filter(|_| !has_dots)))
+            }
+            (None, Some(_)) if has_dots && self.third.len() == 2 => None,
+            (None, Some(date)) => {
+                Some(certain(date, Some(DateOrder::MonthFirst).filter(|_| !has_dots)))
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Chooses between two readings.
+fn choose(
+    day_first: NaiveDate,
+    month_first: NaiveDate,
+    seen: &Circumstances<'_>,
+    order: Option<DateOrder>,
+) -> Decided {
+    let on_day = |date: NaiveDate| seen.days.contains(&date.weekday().number_from_monday());
+    let is_english = seen.half.is_some_and(|(_, is_english)| is_english);
+    let own = match (on_day(day_first), on_day(month_first)) {
+        (true, false) => Some(DateOrder::DayFirst),
+        (false, true) => Some(DateOrder::MonthFirst),
+        _ if seen.has_hour_word => Some(DateOrder::DayFirst),
+        _ if seen.half.is_some() && !is_english => Some(DateOrder::DayFirst),
+        _ => None,
+    };
+    let usual = if is_english { DateOrder::MonthFirst } else { DateOrder::DayFirst };
+    let date = match own.or(order).unwrap_or(usual) {
+        DateOrder::DayFirst => day_first,
+        DateOrder::MonthFirst => month_first,
+    };
+    let by_half = Some(DateOrder::MonthFirst).filter(|_| is_english);
+    Decided { date, is_ambiguous: own.is_none(), shows: own.or(by_half) }
+}

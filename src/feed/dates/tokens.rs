@@ -1,0 +1,280 @@
+//! Splits the text of a date into numbers, words and marks.
+
+use std::borrow::Cow;
+
+use super::names::{self, Meanings};
+
+/// What a piece of a text is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Piece<'a> {
+    /// ASCII digits.
+    Number(&'a str),
+    /// A name of the table; its first word as written.
+    Name(&'a str, Meanings),
+    /// An unknown word.
+    Word(&'a str),
+    Mark(char),
+}
+
+/// A piece, and whether white space is before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) piece: Piece<'a>,
+    pub(super) is_spaced: bool,
+}
+
+impl<'a> Token<'a> {
+    pub(super) fn number(&self) -> Option<&'a str> {
+        match self.piece {
+            Piece::Number(digits) => Some(digits),
+            Piece::Name(..) | Piece::Word(_) | Piece::Mark(_) => None,
+        }
+    }
+
+    pub(super) fn mark(&self) -> Option<char> {
+        match self.piece {
+            Piece::Mark(mark) => Some(mark),
+            Piece::Number(_) | Piece::Name(..) | Piece::Word(_) => None,
+        }
+    }
+
+    pub(super) fn meanings(&self) -> Option<Meanings> {
+        match self.piece {
+            Piece::Name(_, meanings) => Some(meanings),
+            Piece::Number(_) | Piece::Word(_) | Piece::Mark(_) => None,
+        }
+    }
+
+    /// A word as written, known or not.
+    pub(super) fn word(&self) -> Option<&'a str> {
+        match self.piece {
+            Piece::Name(word, _) | Piece::Word(word) => Some(word),
+            Piece::Number(_) | Piece::Mark(_) => None,
+        }
+    }
+}
+
+/// Zeros of the scripts whose digits dates are written with; nine more follow each.
+const ZEROS: [u32; 46] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6,
+    0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
+    0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10,
+    0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x11450, 0x116c0, 0x16ac0, 0x1e140, 0x1e950,
+];
+
+/// Rewrites a text in plain characters: ASCII digits and marks, ordinary spaces, nothing invisible.
+pub(super) fn simplify(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().filter_map(simplify_char).collect())
+}
+
+fn simplify_char(c: char) -> Option<char> {
+    let code = u32::from(c);
+    if c.is_ascii() {
+        return Some(c);
+    }
+    if let Some(digit) = ZEROS.iter().find_map(|zero| code.checked_sub(*zero).filter(|at| *at < 10))
+    {
+        return char::from_digit(digit, 10);
+    }
+    match c {
+        // Invisible marks of direction and joining.
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{180e}'
+        | '\u{61c}'
+        | '\u{70f}'
+        | '\u{ad}' => None,
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(code - 0xff01 + 0x21),
+        '‐'..='―' | '−' | '﹣' => Some('-'),
+        '’' | 'ʼ' | '‘' => Some('\''),
+        '،' | '、' | '᠂' => Some(','),
+        '॰' | '․' | '。' => Some('.'),
+        '∶' | '׃' => Some(':'),
+        '•' | '●' | '・' | '│' => Some('|'),
+        _ if c.is_whitespace() => Some(' '),
+        _ => Some(c),
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_ascii_alphabetic() || !(c.is_ascii() || c.is_whitespace() || is_symbol(c))
+}
+
+fn is_symbol(c: char) -> bool {
+    matches!(c, '·' | '«' | '»' | '§' | '©' | '®' | '°' | '¡' | '¿' | '\u{a2}'..='\u{a5}')
+        || matches!(c, '\u{2010}'..='\u{206f}' | '\u{20a0}'..='\u{20cf}' | '\u{2190}'..='\u{2bff}')
+        || matches!(c, '\u{3008}'..='\u{303f}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Splits a simplified text. `None` means that it is too long for a date.
+pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
+    const TOKENS_MAX: usize = 60;
+    let mut raw: Vec<Token<'_>> = Vec::new();
+    let (mut rest, mut is_spaced) = (text, false);
+    while let Some(first) = rest.chars().next() {
+        if first.is_whitespace() {
+            is_spaced = true;
+            rest = rest.trim_start();
+            continue;
+        }
+        let length = match first {
+            '0'..='9' => rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()),
+            _ if is_word_char(first) => word_length(rest),
+            _ => first.len_utf8(),
+        };
+        let (text, after) = rest.split_at_checked(length)?;
+        let piece = match first {
+            '0'..='9' => Piece::Number(text),
+            _ if is_word_char(first) => Piece::Word(text),
+            _ => Piece::Mark(first),
+        };
+        raw.push(Token { piece, is_spaced });
+        (rest, is_spaced) = (after, false);
+        if raw.len() > TOKENS_MAX {
+            return None;
+        }
+    }
+    Some(name_words(&raw))
+}
+
+/// The length of the word in front: letters, with an apostrophe, hyphen, stroke or the like between them.
+fn word_length(text: &str) -> usize {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let joins = matches!(c, '\'' | '-' | '/' | '_' | '·');
+        let goes_on = joins && chars.peek().is_some_and(|(_, next)| is_word_char(*next));
+        if !(is_word_char(c) || goes_on) {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// Finds the names among the words, the longest first.
+fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
+    let mut out: Vec<Token<'a>> = Vec::with_capacity(raw.len());
+    let mut key = String::new();
+    let mut at = 0;
+    while let Some(token) = raw.get(at) {
+        if let Some((count, piece)) = find_name(raw.get(at..).unwrap_or_default(), &mut key) {
+            out.push(Token { piece, is_spaced: token.is_spaced });
+            at += count;
+            continue;
+        }
+        match token.piece {
+            Piece::Word(word) => {
+                let after_number =
+                    !token.is_spaced && out.last().is_some_and(|last| last.number().is_some());
+                push_word(&mut out, word, token.is_spaced, after_number);
+            }
+            Piece::Number(_) | Piece::Name(..) | Piece::Mark(_) => out.push(*token),
+        }
+        at += 1;
+    }
+    out
+}
+
+/// Reads the longest name in front, as the number of its tokens and the name.
+fn find_name<'a>(tokens: &[Token<'a>], key: &mut String) -> Option<(usize, Piece<'a>)> {
+    key.clear();
+    let mut found = None;
+    let mut first = None;
+    for (at, token) in tokens.iter().enumerate().take(2 * names::WORDS_MAX) {
+        let word = match token.piece {
+            Piece::Word(word) => word,
+            // `7月` is a name, `7 mar` is none.
+            Piece::Number(digits) if at > 0 || is_glued_word(tokens.get(1)) => digits,
+            Piece::Mark('.') if at > 0 => continue,
+            Piece::Number(_) | Piece::Name(..) | Piece::Mark(_) => break,
+        };
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        push_lower_case(key, word);
+        let first = *first.get_or_insert(word);
+        if let Some(meanings) = names::find(key) {
+            found = Some((at + 1, Piece::Name(first, meanings)));
+        }
+        key.push(' ');
+        if !names::begins_name(key) {
+            break;
+        }
+        key.pop();
+    }
+    found
+}
+
+fn is_glued_word(token: Option<&Token<'_>>) -> bool {
+    token.is_some_and(|next| !next.is_spaced && next.word().is_some())
+}
+
+/// Appends a word as the table has it: numbers without leading zeros, letters in lower case.
+fn push_lower_case(key: &mut String, word: &str) {
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        key.push_str(word.trim_start_matches('0'));
+    } else if word.is_ascii() {
+        key.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+    } else {
+        key.extend(word.to_lowercase().chars().filter(|c| *c != '\u{307}'));
+    }
+}
+
+/// A word in the form in which the table has names.
+pub(super) fn lower_case(word: &str) -> String {
+    let mut key = String::with_capacity(word.len());
+    push_lower_case(&mut key, word);
+    key
+}
+
+/// Adds a word that is no name as it is: its parts, a shortened name, or an unknown word.
+fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
+    if word.starts_with(has_no_spaces) {
+        return push_parts(out, word, is_spaced, after_number);
+    }
+    let name = lower_case(word);
+    let after_article = name.split_once('\'').and_then(|(_, rest)| names::find(rest));
+    let piece = match after_article.or_else(|| names::find_similar(&name)) {
+        Some(meanings) => Piece::Name(word, meanings),
+        None => Piece::Word(word),
+    };
+    out.push(Token { piece, is_spaced });
+}
+
+/// Whether a character is of a script that puts no spaces between words.
+fn has_no_spaces(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{f00}'..='\u{fff}' | '\u{1000}'..='\u{109f}')
+        || matches!(c, '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+        || matches!(c, '\u{ac00}'..='\u{d7af}')
+}
+
+/// Splits a word of such a script into names. After a number its first character can be a unit.
+fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
+    const UNITS: &str = "年月日号號時时点點分秒년월일시분초";
+    let (mut rest, mut is_spaced, mut after_number) = (word, is_spaced, after_number);
+    while let Some(first) = rest.chars().next() {
+        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        let name = ends
+            .filter_map(|end| Some((end, names::find(rest.get(..end)?)?)))
+            .last()
+            .filter(|_| !(after_number && UNITS.contains(first)));
+        let (length, piece) = match name {
+            Some((end, meanings)) => {
+                let Some(part) = rest.get(..end) else { return };
+                (end, Piece::Name(part, meanings))
+            }
+            None if UNITS.contains(first) => {
+                let Some(part) = rest.get(..first.len_utf8()) else { return };
+                (first.len_utf8(), Piece::Word(part))
+            }
+            None => (rest.len(), Piece::Word(rest)),
+        };
+        out.push(Token { piece, is_spaced });
+        rest = rest.get(length..).unwrap_or_default();
+        (is_spaced, after_number) = (false, false);
+    }
+}

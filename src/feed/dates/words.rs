@@ -1,0 +1,404 @@
+//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their languages.
+
+use chrono::{Datelike as _, NaiveDate, TimeZone as _};
+
+use super::clock::{self, Clock, Found, Half};
+use super::date::{self, DateOrder, Reading};
+use super::names::{Meaning, Meanings};
+use super::numeric::{self, Circumstances, Decided, NumericDate};
+use super::tokens::{self, Piece, Token};
+use super::{iso, zone_names};
+
+/// Where a date's time is counted.
+#[derive(Clone, Copy)]
+enum Zone {
+    /// Minutes east of UTC.
+    Offset(i32),
+    Place(chrono_tz::Tz),
+}
+
+/// The parts of a date, as far as found.
+struct Words<'t> {
+    tokens: &'t [Token<'t>],
+    numeric: Option<NumericDate<'t>>,
+    /// Which token names the month.
+    month: Option<usize>,
+    day: Option<u32>,
+    year: Option<i32>,
+    clock: Option<Clock>,
+    half: Option<(Half, bool)>,
+    zone: Option<Zone>,
+    /// The zone is stated as a number.
+    has_offset: bool,
+    /// The token after the time and zone.
+    after_clock: usize,
+    /// The date begins with a word that is not known.
+    has_unknown_word: bool,
+}
+
+/// Reads a date. `order` is what the other dates of the document show.
+pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
+    let text = tokens::simplify(text);
+    // The programming language Go writes its monotonic clock behind the time.
+    let text = text.split(" m=").next()?;
+    let tokens = tokens::split(text)?;
+    let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
+    let numeric = numeric::find(&tokens, !has_clear_month);
+    let month = if numeric.is_some() { None } else { Some(find_month(&tokens)) };
+    let mut words = Words {
+        tokens: &tokens,
+        numeric,
+        month: month.flatten(),
+        day: None,
+        year: None,
+        clock: None,
+        half: None,
+        zone: None,
+        has_offset: false,
+        after_clock: usize::MAX,
+        has_unknown_word: false,
+    };
+    let mut at = 0;
+    while at < tokens.len() {
+        at += words.read_token(at)?;
+    }
+    words.finish(order, is_thai(text))
+}
+
+/// Whether a text is in Thai, which counts years from the death of the Buddha.
+fn is_thai(text: &str) -> bool {
+    text.contains(|c: char| ('\u{e00}'..='\u{e7f}').contains(&c))
+}
+
+/// Finds the token that names the month. Many names of days are names of months in another language.
+fn find_month(tokens: &[Token<'_>]) -> Option<usize> {
+    let weight = |meanings: Meanings| {
+        let is_main = meanings.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
+        let is_first = meanings.iter().next().is_some_and(|meaning| meaning.month().is_some());
+        u8::from(meanings.is_clearly_month()) * 4 + u8::from(is_main) * 2 + u8::from(is_first)
+    };
+    let names = tokens.iter().enumerate().filter_map(|(at, token)| {
+        let meanings = token.meanings()?;
+        meanings.months().next().map(|_| (at, weight(meanings)))
+    });
+    names.max_by_key(|(_, weight)| *weight).map(|(at, _)| at)
+}
+
+impl<'t> Words<'t> {
+    fn rest(&self, at: usize) -> &'t [Token<'t>] {
+        self.tokens.get(at..).unwrap_or_default()
+    }
+
+    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the whole text is
+    /// no date.
+    fn read_token(&mut self, at: usize) -> Option<usize> {
+        if let Some(numeric) = self.numeric.as_ref().filter(|numeric| numeric.range.contains(&at)) {
+            return Some(numeric.range.end - at);
+        }
+        let token = self.tokens.get(at)?;
+        if self.clock.is_none() {
+            match clock::read(self.rest(at)) {
+                Found::Wrong => return None,
+                Found::Nothing => {}
+                Found::Time(clock) => return Some(self.take_clock(at, clock)),
+            }
+        } else if let Some((zone, count)) = self.find_zone(at) {
+            self.take_zone(zone, token.mark().is_some() || count > 1);
+            self.after_clock = at + count;
+            return Some(count);
+        }
+        match token.piece {
+            Piece::Mark('(') => self.read_comment(at),
+            Piece::Mark(mark) => self.read_mark(at, mark),
+            Piece::Number(digits) => self.read_number(at, digits),
+            Piece::Name(word, meanings) => self.read_name(at, word, meanings),
+            Piece::Word(word) => self.read_unknown(at, word),
+        }
+    }
+
+    /// Takes a time, and the half of the day behind it.
+    fn take_clock(&mut self, at: usize, clock: Clock) -> usize {
+        self.clock = Some(clock);
+        let mut end = at + clock.count;
+        let next = self.tokens.get(end);
+        let glued = next.filter(|next| !next.is_spaced).and_then(Token::word);
+        if let Some(Piece::Name(word, meanings)) = next.map(|next| next.piece) {
+            let is_day = meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor);
+            let is_capital = word.chars().all(char::is_uppercase);
+            if let Some(half) = clock::half_of(meanings).filter(|_| !is_day || is_capital) {
+                self.half = Some((half, clock::is_english_half(word)));
+                end += 1;
+            }
+        }
+        if self.half.is_none() && glued.is_some_and(clock::is_english_half) {
+            let is_morning = glued.is_some_and(|word| word.eq_ignore_ascii_case("a"));
+            self.half = Some((if is_morning { Half::Morning } else { Half::Afternoon }, true));
+            end += 1;
+        }
+        self.after_clock = end;
+        end - at
+    }
+
+    fn take_zone(&mut self, zone: Zone, is_offset: bool) {
+        // A number counts more than a name: `EST -0500` is one zone stated twice.
+        if self.zone.is_none() || (is_offset && !self.has_offset) {
+            self.zone = Some(zone);
+            self.has_offset = is_offset;
+        }
+    }
+
+    /// Finds the zone at a token, and the number of tokens it fills.
+    fn find_zone(&self, at: usize) -> Option<(Zone, usize)> {
+        let tokens = self.rest(at);
+        if let Some((minutes, count)) = read_offset(tokens) {
+            return Some((Zone::Offset(minutes), count));
+        }
+        let token = tokens.first()?;
+        let word = token.word()?;
+        let is_next = at == self.after_clock;
+        let is_name = token
+            .meanings()
+            .is_some_and(|names| names.has(|m| m.month().or(m.day()).is_some() && !m.is_minor));
+        let is_capital = word.bytes().all(|byte| byte.is_ascii_uppercase());
+        let known = zone_names::find(word).filter(|_| {
+            (is_capital && !is_name) || (is_next && (word.len() > 2 || word.len() == 1))
+        });
+        let zone = match known {
+            Some(minutes) => Zone::Offset(minutes),
+            None if is_next && token.meanings().is_none() && zone_names::is_like_zone(word) => {
+                word.parse().map_or(Zone::Offset(0), Zone::Place)
+            }
+            None => return None,
+        };
+        // `GMT+2`
+        let behind = tokens.get(1..).unwrap_or_default();
+        match read_offset(behind).filter(|_| behind.first().is_some_and(|sign| !sign.is_spaced)) {
+            Some((minutes, count)) => Some((Zone::Offset(minutes), count + 1)),
+            None => Some((zone, 1)),
+        }
+    }
+
+    /// Passes over a comment. After the time it can hold the zone.
+    fn read_comment(&mut self, at: usize) -> Option<usize> {
+        if self.clock.is_some()
+            && self.zone.is_none()
+            && let Some((zone, _)) = self.find_zone_in_comment(at + 1)
+        {
+            self.take_zone(zone, false);
+        }
+        let mut depth = 0_u32;
+        for (count, token) in self.rest(at).iter().enumerate() {
+            match token.mark() {
+                Some('(') => depth += 1,
+                Some(')') => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(count + 1);
+            }
+        }
+        Some(self.rest(at).len())
+    }
+
+    fn find_zone_in_comment(&self, at: usize) -> Option<(Zone, usize)> {
+        let (zone, count) = self.find_zone(at)?;
+        (self.tokens.get(at + count)?.mark()? == ')').then_some((zone, count))
+    }
+
+    /// Passes over a mark that can be between the parts of a date.
+    fn read_mark(&self, at: usize, mark: char) -> Option<usize> {
+        let token = self.tokens.get(at)?;
+        let next_is_glued = self.tokens.get(at + 1).is_some_and(|next| !next.is_spaced);
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let is_allowed = match mark {
+            ',' | '.' | ';' => before.is_some(),
+            '-' | '/' => before.is_some() && (token.is_spaced != next_is_glued),
+            '|' | '·' | '@' | '~' => token.is_spaced && !next_is_glued,
+            '\'' => next_is_glued,
+            ':' => before.is_some_and(|before| before.word().is_some()),
+            _ => false,
+        };
+        is_allowed.then_some(1)
+    }
+
+    fn read_number(&mut self, at: usize, digits: &str) -> Option<usize> {
+        let width = digits.len();
+        let number: u32 = digits.parse().ok()?;
+        let count = 1 + self.ordinal_ending(at + 1);
+        if self.numeric.is_some() || (width >= 4 && self.year.is_some()) {
+            // A time without its colon.
+            let is_free = self.clock.is_none() && (self.numeric.is_some() || self.day.is_some());
+            let clock = Clock::from_digits(digits).filter(|_| is_free)?;
+            return Some(self.take_clock(at, clock));
+        }
+        match width {
+            4 => self.year = Some(i32::try_from(number).ok()?),
+            // Programs that count years from 1900.
+            3 if self.year.is_none() => self.year = Some(1900 + i32::try_from(number).ok()?),
+            1 | 2 if self.day.is_none() => self.day = Some(number),
+            1 | 2 if self.year.is_none() => self.year = Some(iso::expand_year(number)),
+            _ => return None,
+        }
+        Some(count)
+    }
+
+    /// The number of tokens that make the number before them the first, second and so on.
+    fn ordinal_ending(&self, at: usize) -> usize {
+        const ENDINGS: [&str; 22] = [
+            "st", "nd", "rd", "th", "er", "re", "e", "ème", "eme", "º", "ª", "o", "a", "го", "е",
+            "й", "ое", "η", "ος", "ed", "de", "ste",
+        ];
+        let is_ending = |at: usize| {
+            let word = self.tokens.get(at).filter(|token| !token.is_spaced).and_then(Token::word);
+            word.is_some_and(|word| ENDINGS.contains(&tokens::lower_case(word).as_str()))
+        };
+        let has_hyphen = self.tokens.get(at).is_some_and(|t| !t.is_spaced && t.mark() == Some('-'));
+        match (is_ending(at), has_hyphen && is_ending(at + 1)) {
+            (true, _) => 1,
+            (false, true) => 2,
+            (false, false) => 0,
+        }
+    }
+
+    fn read_name(&mut self, at: usize, word: &str, meanings: Meanings) -> Option<usize> {
+        if self.month == Some(at) {
+            return Some(1);
+        }
+        if let Some(half) = clock::half_of(meanings).filter(|_| self.half.is_none()) {
+            let is_day = meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor);
+            let is_before = self.clock.is_none() && !is_day && self.has_clock_at(at + 1);
+            let is_late = self.clock.is_some() && clock::is_english_half(word) && word.len() == 2;
+            let is_filler = meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half());
+            if is_before || (is_late && !is_filler) {
+                self.half = Some((half, clock::is_english_half(word)));
+                return Some(1);
+            }
+        }
+        meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half()).then_some(1)
+    }
+
+    fn has_clock_at(&self, at: usize) -> bool {
+        let is_date = self.numeric.as_ref().is_some_and(|numeric| numeric.range.contains(&at));
+        !is_date && matches!(clock::read(self.rest(at)), Found::Time(_))
+    }
+
+    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a language
+    /// that is not known.
+    fn read_unknown(&mut self, at: usize, word: &str) -> Option<usize> {
+        const UNITS: [&str; 8] = ["年", "月", "日", "号", "號", "년", "월", "일"];
+        let next = self.tokens.get(at + 1);
+        if UNITS.contains(&word) {
+            return Some(1);
+        }
+        if word.eq_ignore_ascii_case("t") && self.clock.is_none() && self.has_clock_at(at + 1) {
+            return Some(1);
+        }
+        let is_marked = next.and_then(Token::mark).is_some_and(|mark| matches!(mark, ',' | '.'));
+        self.has_unknown_word = at == 0 && (is_marked || word.chars().count() <= 4);
+        self.has_unknown_word.then_some(1)
+    }
+
+    /// The meanings of all names but that of the month.
+    fn other_meanings(&self) -> impl Iterator<Item = Meaning> {
+        let names = self.tokens.iter().enumerate().filter(|(at, _)| self.month != Some(*at));
+        names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::iter)
+    }
+
+    fn finish(self, order: Option<DateOrder>, is_thai: bool) -> Option<Reading> {
+        let days: Vec<u32> = self.other_meanings().filter_map(Meaning::day).collect();
+        let year = |year: i32| {
+            if is_thai && (2400..2700).contains(&year) { year - 543 } else { year }
+        };
+        let decided = match &self.numeric {
+            Some(numeric) => {
+                let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
+                let seen = Circumstances { days: &days, half: self.half, has_hour_word };
+                numeric.decide(&seen, order, |digits| {
+                    let number: u32 = digits.parse().ok()?;
+                    let full = i32::try_from(number).ok()?;
+                    Some(year(if digits.len() == 2 { iso::expand_year(number) } else { full }))
+                })?
+            }
+            None => {
+                let date = self.decide_month(year(self.year?), self.day?)?;
+                Decided { date, is_ambiguous: false, shows: None }
+            }
+        };
+        if self.has_unknown_word && self.clock.is_none() {
+            return None;
+        }
+        let half = self.half.map(|(half, _)| half);
+        let clock = match self.clock {
+            Some(clock) => Some(clock.in_half(half)?),
+            None => None,
+        };
+        let offset = match self.zone {
+            Some(Zone::Offset(minutes)) => minutes,
+            Some(Zone::Place(place)) => {
+                let there = decided.date.and_time(clock.unwrap_or_default().time);
+                let local = place.from_local_datetime(&there).earliest();
+                let offset = local.map(|local| (there - local.naive_utc()).num_minutes());
+                offset.and_then(|minutes| i32::try_from(minutes).ok()).unwrap_or(0)
+            }
+            None => 0,
+        };
+        Some(Reading {
+            at: date::to_instant(decided.date, clock, offset)?,
+            has_time: clock.is_some(),
+            has_zone: self.zone.is_some(),
+            is_ambiguous: decided.is_ambiguous,
+            shows: decided.shows,
+        })
+    }
+
+    /// Decides on the month where its name has several meanings: the language of the day's name, or else the
+    /// day of the week that the date would have, or else the most common language.
+    fn decide_month(&self, year: i32, day: u32) -> Option<NaiveDate> {
+        let meanings = self.tokens.get(self.month?)?.meanings()?;
+        let date = |month: u32| NaiveDate::from_ymd_opt(year, month, day);
+        let mut months = meanings.months();
+        let first = months.next()?;
+        if months.next().is_none() {
+            return date(first.0);
+        }
+        let others: Vec<Meaning> =
+            self.other_meanings().filter(|other| other.day().is_some()).collect();
+        let shares = |meaning: Meaning| others.iter().any(|other| other.shares_language(meaning));
+        let in_language: Vec<u32> = meanings
+            .months()
+            .filter(|(_, meaning)| shares(*meaning))
+            .map(|(month, _)| month)
+            .collect();
+        if let [only] = in_language.as_slice() {
+            return date(*only);
+        }
+        let is_on_day = |month: u32| {
+            date(month).is_some_and(|date| {
+                let day = date.weekday().number_from_monday();
+                others.iter().any(|other| other.day() == Some(day))
+            })
+        };
+        let candidates = |month: &u32| in_language.is_empty() || in_language.contains(month);
+        let months: Vec<u32> =
+            meanings.months().map(|(month, _)| month).filter(candidates).collect();
+        let on_day = months.iter().copied().find(|month| is_on_day(*month));
+        on_day.or(months.first().copied()).and_then(date)
+    }
+}
+
+/// Reads `+hh`, `-hhmm` or `+hh:mm` as minutes east of UTC, and the number of tokens it fills.
+fn read_offset(tokens: &[Token<'_>]) -> Option<(i32, usize)> {
+    let sign = tokens.first()?.mark().filter(|mark| matches!(mark, '+' | '-'))?;
+    let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);
+    let digits = glued(1)?.number()?;
+    let number: i32 = digits.parse().ok().filter(|_| digits.len() <= 4)?;
+    let (hours, minutes, count) = match digits.len() {
+        1 | 2 => match (glued(2).and_then(Token::mark), glued(3).and_then(Token::number)) {
+            (Some(':'), Some(minutes)) if minutes.len() == 2 => (number, minutes.parse().ok()?, 4),
+            _ => (number, 0, 2),
+        },
+        _ => (number / 100, number % 100, 2),
+    };
+    let east = (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)?;
+    Some((if sign == '+' { east } else { -east }, count))
+}
