@@ -44,7 +44,7 @@ EXTRA = """
     w р:uk року:uk в:ru во:ru ч:bg στις:el dne:cs v:cs ve:cs hod:cs o:pl dnia:pl r:pl godz:pl u:hr sati:hr h:fr
     w ora:ro la:ro pukul:id jam:id tanggal:id lúc:vi ngày:vi năm:vi saat:tr ساعت:fa الساعة:ar בשעה:he ב:he को:hi
     w بتوقيت:ar م:ar هـ:ar kell:et plkst:lv val:lt d:lt m:lt gada:lv
-    a a:vi sáng:vi
+    a sáng:vi
     p tối:vi chiều:vi
 """.replace("T2", "t2")
 
@@ -56,7 +56,8 @@ def key(name):
     name = re.sub("[’ʼ‘`]", "'", name)
     digits = "".join(str(unicodedata.digit(c)) if unicodedata.category(c) == "Nd" else c for c in name)
     digits = re.sub(r"(\d+)", r" \1 ", digits)
-    return " ".join(re.sub("[.․॰\\s]", " ", digits).split())
+    digits = re.sub(r"(?<=\d )-(?=\w)", "", digits)
+    return " ".join(word.strip("'་") for word in re.sub("[.․॰\\s]", " ", digits).split()).strip()
 
 
 def is_name(name):
@@ -75,14 +76,49 @@ def without_accents(name):
     return unicodedata.normalize("NFC", "".join(out)).replace("ł", "l").replace("ı", "i").replace("ø", "o").replace("đ", "d")
 
 
-def literals(pattern):
-    """The words of a pattern that are no fields."""
-    for quoted in re.findall(r"'((?:[^']|'')+)'", pattern):
-        yield from re.findall(r"[^\W\d_][\w’'-]*", quoted.replace("''", "'"))
-    bare = re.sub(r"'(?:[^']|'')*'", " ", pattern)
-    for word in re.findall(r"[^\W\d_]+", bare):
-        if not word.isascii():
-            yield word
+def split(pattern):
+    """A pattern's fields, as their letters, and the texts between them, in turn: texts have even places."""
+    parts = [""]
+    for quoted, field, other in re.findall(r"'((?:[^']|'')*)'|([A-Za-z])|(.)", pattern, re.DOTALL):
+        if not field:
+            if len(parts) % 2 == 0:
+                parts.append("")
+            parts[-1] += quoted.replace("''", "'") or other or "'"
+        elif len(parts) % 2 == 0 and parts[-1][0] == field:
+            parts[-1] += field
+        else:
+            parts += [field] if len(parts) % 2 else ["", field]
+    return parts if len(parts) % 2 else parts + [""]
+
+
+def words(text):
+    """The words of a text."""
+    return [word for word in re.split(r"[\s\d.,;:(){}\[\]/#|،、]+|(?<!\w)-|-(?!\w)", text) if word]
+
+
+def read_pattern(pattern, calendar, add):
+    """Passes the words of a pattern to `add`, and the names that are joined to such words."""
+    formats = {name: calendar[name]["format"] for name in ("months", "days", "dayPeriods")}
+    names = {
+        "MMM": [(name, month) for month, name in formats["months"]["abbreviated"].items()],
+        "MMMM": [(name, month) for month, name in formats["months"]["wide"].items()],
+        "E": [(name, f"d{DAYS.index(d) + 1}") for d, name in formats["days"]["abbreviated"].items()],
+        "EEEE": [(name, f"d{DAYS.index(d) + 1}") for d, name in formats["days"]["wide"].items()],
+        "a": [(formats["dayPeriods"]["abbreviated"][half], half[0]) for half in ("am", "pm")],
+    }
+    # A time ends with the half of the day.
+    parts = split(pattern.replace("{0}", "a").replace("{1}", "y"))
+    for text in parts[::2]:
+        for word in words(text):
+            add(word, "w")
+    for at in range(1, len(parts), 2):
+        before, after = words(parts[at - 1][-1:] and parts[at - 1]), words(parts[at + 1])
+        before = before[-1] if before and parts[at - 1].endswith(before[-1]) else ""
+        after = after[0] if after and parts[at + 1].lstrip("-").startswith(after[0]) else ""
+        if before or after:
+            hyphen = "-" if parts[at + 1].startswith("-") else ""
+            for name, meaning in names.get(parts[at], ()):
+                add(before + name + (hyphen + after if after else ""), meaning)
 
 
 def half_of_day(period):
@@ -105,7 +141,7 @@ def read(calendar, add):
                 main = period in ("am", "pm")
                 if main and not (len(name) == 1 and name.isascii()):
                     add(name, half_of_day(period))
-                elif width != "narrow" and len(name) > 2:
+                elif width != "narrow" and (len(name) > 2 or not name.isascii()):
                     add(name, half_of_day(period) + "?")
     for widths in (calendar["eras"]["eraAbbr"], calendar["eras"]["eraNames"]):
         add(widths["1"], "w")
@@ -118,8 +154,7 @@ def read(calendar, add):
     fields = ("yMMMd", "yMMMEd", "yMd", "yMEd", "Hm", "Hms", "hm", "hms", "h", "H")
     patterns += [joins["availableFormats"].get(f, "") for f in fields]
     for pattern in patterns:
-        for word in literals(pattern):
-            add(word, "w")
+        read_pattern(pattern, calendar, add)
 
 
 def collect(package):
@@ -132,8 +167,10 @@ def collect(package):
         language = locale.split("-")[0]
 
         def add(name, meaning):
-            if is_name(key(name)):
-                names[key(name)][meaning].add(language)
+            name = key(name)
+            is_odd = name in ("am", "pm") and meaning not in ("a", "p", "w")
+            if is_name(name) and not is_odd:
+                names[name][meaning].add(language)
 
         read(calendar, add)
     for line in EXTRA.strip().splitlines():
@@ -152,7 +189,8 @@ def collect(package):
                 meanings[half[0]] |= languages
     for name, meanings in list(names.items()):
         plain = without_accents(name)
-        if plain not in names:
+        # "Thu 3" is a Thursday.
+        if plain not in names and not re.match("thu \\d", plain):
             names[plain] = meanings
     return names
 

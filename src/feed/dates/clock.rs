@@ -39,9 +39,10 @@ pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     })
 }
 
-/// Whether a name's first word is English *am* or *pm*.
-pub(super) fn is_english_half(word: &str) -> bool {
-    ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half))
+/// Whether a token is English *am*, *a.m.*, or *a* behind a time. With a space, *a. m.*, it is Spanish.
+pub(super) fn is_english_half(token: &Token<'_>) -> bool {
+    let is = |word: &str| ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half));
+    token.word().is_some_and(is) && !token.has_space
 }
 
 /// A time as written.
@@ -94,7 +95,9 @@ impl Clock {
 pub(super) fn read(tokens: &[Token<'_>]) -> Found {
     let Some(hour) = short_number(tokens.first()) else { return Found::Nothing };
     match tokens.get(1).and_then(Token::mark) {
-        Some(':') if is_glued(tokens.get(1)) => read_marked(tokens, hour, ':'),
+        Some(':') if is_glued(tokens.get(1)) && is_glued(tokens.get(2)) => {
+            read_marked(tokens, hour, ':')
+        }
         Some('.') if is_glued(tokens.get(1)) && has_width(tokens.get(2), 2) => {
             match read_marked(tokens, hour, '.') {
                 Found::Wrong => Found::Nothing,
@@ -156,7 +159,7 @@ fn read_with_words(tokens: &[Token<'_>], hour: u32) -> Option<Clock> {
     };
     let next = tokens.get(1)?;
     let word = next.word()?;
-    if is_english_half(word) && word.len() <= 2 && next.meanings().and_then(half_of).is_some() {
+    if word.len() <= 2 && is_english_half(next) && next.meanings().and_then(half_of).is_some() {
         time_of_day(hour, 0, 0).filter(|_| (1..=12).contains(&hour))?;
         return Some(Clock { hour, minute: 0, second: 0, count: 1, has_hour_word: false });
     }

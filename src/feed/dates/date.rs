@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
 use super::clock::TimeOfDay;
 pub use super::order::{DateOrder, order_of};
-use super::{iso, words};
+use super::{iso, usual, words};
 
 /// Longest text taken for a date, in bytes.
 const DATE_BYTES_MAX: usize = 240;
@@ -67,8 +67,8 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     if text.is_empty() || text.len() > DATE_BYTES_MAX {
         return None;
     }
-    if let Some(usual) = read_usual_form(text) {
-        return usual.map(Reading::full);
+    if let Some(usual) = usual::read(text) {
+        return Some(Reading::full(usual));
     }
     if let Some(epoch) = read_epoch(text) {
         return Some(Reading::full(epoch));
@@ -79,20 +79,6 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
         return Some(Reading { at, has_time, has_zone, is_ambiguous: false, shows: None });
     }
     words::read(text, order)
-}
-
-/// The form nearly every RSS feed writes, `Mon, 02 Mar 2026 10:00:00 GMT`, read without a search for anything
-/// else: dates are most of the work in a feed of many short entries. `Some(None)` is one that is no date.
-fn read_usual_form(text: &str) -> Option<Option<DateTime<Utc>>> {
-    const LENGTHS: [usize; 2] =
-        ["Mon, 02 Mar 2026 10:00:00 GMT".len(), "Mon, 02 Mar 2026 10:00:00 +0000".len()];
-    if !LENGTHS.contains(&text.len()) {
-        return None;
-    }
-    let there = DateTime::parse_from_rfc2822(text).ok()?;
-    let read = there.to_utc();
-    let is_date = is_year(there.year()) && is_year(read.year());
-    (read.timestamp_subsec_nanos() == 0).then_some(Some(read).filter(|_| is_date))
 }
 
 /// Whether a year can be that of a date. Year 1 is where many programs begin to count.

@@ -106,15 +106,20 @@ fn read_short_year(scan: &mut Scan<'_>) -> Option<NaiveDate> {
     if scan.digits_ahead() == 3 {
         return NaiveDate::from_yo_opt(year, scan.number(3)?);
     }
-    let month = scan.number(2)?;
-    let day = scan.eat(&['-']).then(|| scan.number(2)).flatten()?;
-    if scan.digits_ahead() > 0 { None } else { NaiveDate::from_ymd_opt(year, month, day) }
+    let month = (scan.digits_ahead() == 2).then(|| scan.number(2)).flatten()?;
+    let day = (scan.eat(&['-']) && scan.digits_ahead() == 2).then(|| scan.number(2)).flatten()?;
+    NaiveDate::from_ymd_opt(year, month, day)
 }
 
 fn read_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
     let hour = scan.number(2)?;
     let colon = scan.eat(&[':']);
-    let minute = if colon || scan.digits_ahead() >= 2 { scan.number(2)? } else { 0 };
+    let has_minute = colon || scan.digits_ahead() >= 2;
+    if !has_minute && scan.0.starts_with('.') {
+        // `09.15` is no fraction of an hour.
+        return None;
+    }
+    let minute = if has_minute { scan.number(2)? } else { 0 };
     let more = scan.eat(&[':']) || (!colon && scan.digits_ahead() >= 2);
     let second = if more { scan.number(2)? } else { 0 };
     if scan.eat(&['.', ',']) {

@@ -7,5 +7,6 @@ mod names;
 mod numeric;
 mod order;
 mod tokens;
+mod usual;
 mod words;
 pub(super) mod zone_names;

@@ -112,8 +112,20 @@ impl Meanings {
 
 /// Finds a name: words in lower case, one space between them, without dots.
 pub(super) fn find(name: &str) -> Option<Meanings> {
-    let line = TABLE.get(lower_bound(name)..)?.lines().next()?;
-    line.split_once('\t').filter(|(known, _)| *known == name).map(|(_, codes)| Meanings(codes))
+    find_start(name).0
+}
+
+/// Finds a name, and whether longer names begin with it and another word.
+pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
+    let mut lines = TABLE.get(lower_bound(name)..).unwrap_or_default().lines().peekable();
+    let read = |line: &'static str| line.split_once('\t').filter(|(known, _)| *known == name);
+    let found = lines.peek().and_then(|line| read(line)).map(|(_, codes)| Meanings(codes));
+    if found.is_some() {
+        lines.next();
+    }
+    // A space comes before all other characters of names.
+    let next = lines.next().and_then(|line| line.strip_prefix(name));
+    (found, next.is_some_and(|rest| rest.starts_with(' ')))
 }
 
 /// Finds a name that is written as `find` wants it, without its accents or without its end, as long as
@@ -132,11 +144,6 @@ pub(super) fn find_similar(word: &str) -> Option<Meanings> {
         let least = if word.is_ascii() { PREFIX_CHARS_MIN + 2 } else { PREFIX_CHARS_MIN };
         (stem.chars().count() >= least).then(|| find_prefix(stem)).flatten()
     })
-}
-
-/// Whether any name begins with these words.
-pub(super) fn begins_name(start: &str) -> bool {
-    TABLE.get(lower_bound(start)..).is_some_and(|rest| rest.starts_with(start))
 }
 
 /// Finds the name that begins so. Of names with several meanings the main one counts.

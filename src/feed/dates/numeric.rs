@@ -43,7 +43,25 @@ pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<Numeri
     let all = 0..tokens.len();
     let full = all.clone().find_map(|at| read_at(tokens, at, false));
     full.or_else(|| all.clone().find_map(|at| read_joined(tokens, at)))
+        .or_else(|| all.clone().filter(|_| short_years).find_map(|at| read_spaced(tokens, at)))
         .or_else(|| all.clone().filter(|_| short_years).find_map(|at| read_at(tokens, at, true)))
+}
+
+/// Reads three numbers with nothing but spaces between them, one of them a full year.
+fn read_spaced<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
+    let [first, second, third] = tokens.get(at..at + 3)? else { return None };
+    let (first, second, third) = (first.number()?, second.number()?, third.number()?);
+    let is_date =
+        matches!((first.len(), second.len(), third.len()), (1..=2, 1..=2, 4) | (4, 1..=2, 1..=2));
+    let is_time = tokens.get(at + 3).is_some_and(|next| !next.is_spaced && is_joint(Some(next)));
+    let goes_on = is_time || goes_on_before(tokens, at);
+    (is_date && !goes_on).then_some(NumericDate {
+        range: at..at + 3,
+        first,
+        second,
+        third,
+        mark: '.',
+    })
 }
 
 /// Reads `yyyymmdd`.
@@ -141,7 +159,10 @@ impl NumericDate<'_> {
             (None, Some(date)) => {
                 Some(certain(date, Some(DateOrder::MonthFirst).filter(|_| !has_dots)))
             }
-            (None, None) => None,
+            // `94/11/06`
+            (None, None) => date(self.first, self.second, self.third, &year)
+                .filter(|_| self.first.len() == 2 && self.third.len() == 2)
+                .map(|date| certain(date, None)),
         }
     }
 }

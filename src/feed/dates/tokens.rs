@@ -21,6 +21,8 @@ pub(super) enum Piece<'a> {
 pub(super) struct Token<'a> {
     pub(super) piece: Piece<'a>,
     pub(super) is_spaced: bool,
+    /// White space is also between its words.
+    pub(super) has_space: bool,
 }
 
 impl<'a> Token<'a> {
@@ -133,7 +135,7 @@ pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
             _ if is_word_char(first) => Piece::Word(text),
             _ => Piece::Mark(first),
         };
-        raw.push(Token { piece, is_spaced });
+        raw.push(Token { piece, is_spaced, has_space: false });
         (rest, is_spaced) = (after, false);
         if raw.len() > TOKENS_MAX {
             return None;
@@ -161,15 +163,18 @@ fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
     let mut key = String::new();
     let mut at = 0;
     while let Some(token) = raw.get(at) {
-        if let Some((count, piece)) = find_name(raw.get(at..).unwrap_or_default(), &mut key) {
-            out.push(Token { piece, is_spaced: token.is_spaced });
+        let after_number =
+            !token.is_spaced && out.last().is_some_and(|last| last.number().is_some());
+        let ahead = raw.get(at..).unwrap_or_default();
+        if let Some((count, piece)) = find_name(ahead, after_number, &mut key) {
+            let inner = raw.get(at + 1..at + count).unwrap_or_default();
+            let has_space = inner.iter().any(|token| token.is_spaced);
+            out.push(Token { piece, is_spaced: token.is_spaced, has_space });
             at += count;
             continue;
         }
         match token.piece {
             Piece::Word(word) => {
-                let after_number =
-                    !token.is_spaced && out.last().is_some_and(|last| last.number().is_some());
                 push_word(&mut out, word, token.is_spaced, after_number);
             }
             Piece::Number(_) | Piece::Name(..) | Piece::Mark(_) => out.push(*token),
@@ -180,16 +185,27 @@ fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
 }
 
 /// Reads the longest name in front, as the number of its tokens and the name.
-fn find_name<'a>(tokens: &[Token<'a>], key: &mut String) -> Option<(usize, Piece<'a>)> {
+fn find_name<'a>(
+    tokens: &[Token<'a>],
+    after_number: bool,
+    key: &mut String,
+) -> Option<(usize, Piece<'a>)> {
     key.clear();
     let mut found = None;
     let mut first = None;
     for (at, token) in tokens.iter().enumerate().take(2 * names::WORDS_MAX) {
         let word = match token.piece {
             Piece::Word(word) => word,
-            // `7月` is a name, `7 mar` is none.
-            Piece::Number(digits) if at > 0 || is_glued_word(tokens.get(1)) => digits,
+            // `7月` and `7-р` begin names, `7 mar` does not.
+            Piece::Number(digits) if at == 0 && is_joined(tokens.get(1)) => digits,
+            // `M7` and Vietnamese `tháng 7` are names, the `o 7` of `o 7:15` and `th 7` of `5th 7` are none.
+            Piece::Number(digits)
+                if at > 0 && !after_number && (!token.is_spaced || key.starts_with("th")) =>
+            {
+                digits
+            }
             Piece::Mark('.') if at > 0 => continue,
+            Piece::Mark('-') if at == 1 && is_joined(tokens.get(2)) => continue,
             Piece::Number(_) | Piece::Name(..) | Piece::Mark(_) => break,
         };
         if !key.is_empty() {
@@ -197,20 +213,21 @@ fn find_name<'a>(tokens: &[Token<'a>], key: &mut String) -> Option<(usize, Piece
         }
         push_lower_case(key, word);
         let first = *first.get_or_insert(word);
-        if let Some(meanings) = names::find(key) {
+        let (meanings, goes_on) = names::find_start(key);
+        if let Some(meanings) = meanings {
             found = Some((at + 1, Piece::Name(first, meanings)));
         }
-        key.push(' ');
-        if !names::begins_name(key) {
+        if !goes_on {
             break;
         }
-        key.pop();
     }
     found
 }
 
-fn is_glued_word(token: Option<&Token<'_>>) -> bool {
-    token.is_some_and(|next| !next.is_spaced && next.word().is_some())
+/// Whether a word or hyphen follows without a space.
+fn is_joined(token: Option<&Token<'_>>) -> bool {
+    let is_joint = |next: &Token<'_>| next.word().is_some() || next.mark() == Some('-');
+    token.is_some_and(|next| !next.is_spaced && is_joint(next))
 }
 
 /// Appends a word as the table has it: numbers without leading zeros, letters in lower case.
@@ -242,7 +259,7 @@ fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after
         Some(meanings) => Piece::Name(word, meanings),
         None => Piece::Word(word),
     };
-    out.push(Token { piece, is_spaced });
+    out.push(Token { piece, is_spaced, has_space: false });
 }
 
 /// Whether a character is of a script that puts no spaces between words.
@@ -256,7 +273,9 @@ fn has_no_spaces(c: char) -> bool {
 fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     const UNITS: &str = "年月日号號時时点點分秒년월일시분초";
     let (mut rest, mut is_spaced, mut after_number) = (word, is_spaced, after_number);
-    while let Some(first) = rest.chars().next() {
+    // The Tibetan mark between syllables ends no name.
+    while let Some(first) = rest.trim_start_matches('་').chars().next() {
+        rest = rest.trim_start_matches('་');
         let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
         let name = ends
             .filter_map(|end| Some((end, names::find(rest.get(..end)?)?)))
@@ -273,7 +292,7 @@ fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, afte
             }
             None => (rest.len(), Piece::Word(rest)),
         };
-        out.push(Token { piece, is_spaced });
+        out.push(Token { piece, is_spaced, has_space: false });
         rest = rest.get(length..).unwrap_or_default();
         (is_spaced, after_number) = (false, false);
     }

@@ -4,7 +4,7 @@ use chrono::{Datelike as _, NaiveDate, TimeZone as _};
 
 use super::clock::{self, Clock, Found, Half};
 use super::date::{self, DateOrder, Reading};
-use super::names::{Meaning, Meanings};
+use super::names::{Meaning, Meanings, Sense};
 use super::numeric::{self, Circumstances, Decided, NumericDate};
 use super::tokens::{self, Piece, Token};
 use super::{iso, zone_names};
@@ -74,12 +74,27 @@ fn is_thai(text: &str) -> bool {
 fn find_month(tokens: &[Token<'_>]) -> Option<usize> {
     let weight = |meanings: Meanings| {
         let is_main = meanings.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
+        let is_filler = meanings.has(|meaning| meaning.sense == Sense::Filler);
         let is_first = meanings.iter().next().is_some_and(|meaning| meaning.month().is_some());
-        u8::from(meanings.is_clearly_month()) * 4 + u8::from(is_main) * 2 + u8::from(is_first)
+        (meanings.is_clearly_month(), is_main, !is_filler, is_first)
     };
+    let is_day = |at: Option<usize>| {
+        let token = at.and_then(|at| tokens.get(at));
+        token.and_then(Token::number).is_some_and(|digits| digits.len() <= 2)
+    };
+    let is_day_name = |token: &Token<'_>| token.meanings().is_some_and(is_day_name);
+    let has_days = tokens.iter().filter(|token| is_day_name(token)).count() > 1;
+    let is_clock = |at: usize| tokens.get(at).and_then(Token::mark) == Some(':');
     let names = tokens.iter().enumerate().filter_map(|(at, token)| {
         let meanings = token.meanings()?;
-        meanings.months().next().map(|_| (at, weight(meanings)))
+        let is_beside_day =
+            is_day(at.checked_sub(1)) || (is_day(Some(at + 1)) && !is_clock(at + 2));
+        // What is a common word of a main language is no month of another one.
+        let is_main = meanings.months().any(|(_, meaning)| !meaning.is_minor);
+        let other = meanings.iter().find(|m| m.month().is_none() && !m.is_minor);
+        let is_month = is_main || other.is_none_or(|other| other.day().is_some() && has_days);
+        meanings.months().next().filter(|_| is_month)?;
+        Some((at, (weight(meanings), is_beside_day)))
     });
     names.max_by_key(|(_, weight)| *weight).map(|(at, _)| at)
 }
@@ -108,6 +123,7 @@ impl<'t> Words<'t> {
             return Some(count);
         }
         match token.piece {
+            Piece::Mark('(') if self.clock.is_none() && self.has_clock_at(at + 1) => Some(1),
             Piece::Mark('(') => self.read_comment(at),
             Piece::Mark(mark) => self.read_mark(at, mark),
             Piece::Number(digits) => self.read_number(at, digits),
@@ -120,20 +136,21 @@ impl<'t> Words<'t> {
     fn take_clock(&mut self, at: usize, clock: Clock) -> usize {
         self.clock = Some(clock);
         let mut end = at + clock.count;
-        let next = self.tokens.get(end);
-        let glued = next.filter(|next| !next.is_spaced).and_then(Token::word);
-        if let Some(Piece::Name(word, meanings)) = next.map(|next| next.piece) {
-            let is_day = meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor);
+        if let Some(next) = self.tokens.get(end) {
+            let is_english = clock::is_english_half(next);
+            let word = next.word().unwrap_or_default();
             let is_capital = word.chars().all(char::is_uppercase);
-            if let Some(half) = clock::half_of(meanings).filter(|_| !is_day || is_capital) {
-                self.half = Some((half, clock::is_english_half(word)));
+            let meanings = next.meanings().filter(|names| !is_main_day(*names) || is_capital);
+            let half = meanings.and_then(clock::half_of);
+            // `9:15p`
+            let short = (!next.is_spaced && is_english).then(|| {
+                let is_morning = word.starts_with(['a', 'A']);
+                if is_morning { Half::Morning } else { Half::Afternoon }
+            });
+            if let Some(half) = half.or(short) {
+                self.half = Some((half, is_english));
                 end += 1;
             }
-        }
-        if self.half.is_none() && glued.is_some_and(clock::is_english_half) {
-            let is_morning = glued.is_some_and(|word| word.eq_ignore_ascii_case("a"));
-            self.half = Some((if is_morning { Half::Morning } else { Half::Afternoon }, true));
-            end += 1;
         }
         self.after_clock = end;
         end - at
@@ -212,10 +229,18 @@ impl<'t> Words<'t> {
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let is_allowed = match mark {
             ',' | '.' | ';' => before.is_some(),
-            '-' | '/' => before.is_some() && (token.is_spaced != next_is_glued),
+            // Not the sign of a negative year.
+            '-' | '/' => before.is_some() && !(token.is_spaced && next_is_glued),
             '|' | '·' | '@' | '~' => token.is_spaced && !next_is_glued,
-            '\'' => next_is_glued,
-            ':' => before.is_some_and(|before| before.word().is_some()),
+            '\'' => next_is_glued || before.is_some_and(|before| before.word().is_some()),
+            // `Date:`, and `2021:09:15:00` of web servers.
+            ':' => {
+                before.is_some_and(|before| before.word().is_some())
+                    || !next_is_glued
+                    || (self.year.is_some() && self.has_clock_at(at + 1))
+            }
+            // The end of a time in parentheses.
+            ')' => self.clock.is_some(),
             _ => false,
         };
         is_allowed.then_some(1)
@@ -264,17 +289,25 @@ impl<'t> Words<'t> {
         if self.month == Some(at) {
             return Some(1);
         }
-        if let Some(half) = clock::half_of(meanings).filter(|_| self.half.is_none()) {
-            let is_day = meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor);
-            let is_before = self.clock.is_none() && !is_day && self.has_clock_at(at + 1);
-            let is_late = self.clock.is_some() && clock::is_english_half(word) && word.len() == 2;
-            let is_filler = meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half());
+        let is_filler = meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half());
+        if self.half.is_none()
+            && let Some(half) = clock::half_of(meanings)
+        {
+            let token = self.tokens.get(at)?;
+            let is_english = clock::is_english_half(token);
+            let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
+            // German `am`, French `du`: what is also another word is only a half of the day with its dot.
+            let is_certain =
+                !is_filler || has_dot || (is_english && word.starts_with(['A', 'P', 'p']));
+            let next = at + 1 + usize::from(has_dot);
+            let is_before = self.clock.is_none() && is_certain && self.has_clock_at(next);
+            let is_late = self.clock.is_some() && is_english && word.len() == 2;
             if is_before || (is_late && !is_filler) {
-                self.half = Some((half, clock::is_english_half(word)));
+                self.half = Some((half, is_english));
                 return Some(1);
             }
         }
-        meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half()).then_some(1)
+        is_filler.then_some(1)
     }
 
     fn has_clock_at(&self, at: usize) -> bool {
@@ -384,6 +417,16 @@ impl<'t> Words<'t> {
         let on_day = months.iter().copied().find(|month| is_on_day(*month));
         on_day.or(months.first().copied()).and_then(date)
     }
+}
+
+/// Whether a name can be that of a day.
+fn is_day_name(meanings: Meanings) -> bool {
+    meanings.has(|meaning| meaning.day().is_some())
+}
+
+/// Whether a name is that of a day in a main language.
+fn is_main_day(meanings: Meanings) -> bool {
+    meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor)
 }
 
 /// Reads `+hh`, `-hhmm` or `+hh:mm` as minutes east of UTC, and the number of tokens it fills.
