@@ -43,7 +43,7 @@ EXTRA = """
     w um:de am:de uhr:de vom:de om:nl op:nl uur:nl klo:fi kello:fi kl:sv klokken:da den:sv г:ru года:ru о:uk об:uk
     w р:uk року:uk в:ru во:ru ч:bg στις:el dne:cs v:cs ve:cs hod:cs o:pl dnia:pl r:pl godz:pl u:hr sati:hr h:fr
     w ora:ro la:ro pukul:id jam:id tanggal:id lúc:vi ngày:vi năm:vi saat:tr ساعت:fa الساعة:ar בשעה:he ב:he को:hi
-    w بتوقيت:ar م:ar هـ:ar kell:et plkst:lv val:lt d:lt m:lt gada:lv
+    w بتوقيت:ar م:ar kell:et plkst:lv val:lt d:lt m:lt gada:lv
     a sáng:vi
     p tối:vi chiều:vi
 """.replace("T2", "t2")

@@ -118,3 +118,7 @@ pub(super) fn to_instant(
 #[cfg(test)]
 #[path = "date_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod form_tests;

@@ -48,11 +48,11 @@ pub(super) fn read(text: &str) -> Option<IsoDate> {
     let (date, is_full) = read_date(&mut scan)?;
     let before_time = scan.0;
     if !(scan.eat(&['T', 't']) || scan.eat(&[' '])) {
-        return Some(IsoDate { date, clock: None, offset: read_zone(before_time)? });
+        return IsoDate { date, clock: None, offset: None }.in_zone(before_time);
     }
     scan.0 = scan.0.trim_start();
-    let clock = read_time(&mut scan)?;
-    is_full.then_some(IsoDate { date, clock: Some(clock), offset: read_zone(scan.0)? })
+    let clock = read_time(&mut scan).filter(|_| is_full)?;
+    IsoDate { date, clock: Some(clock), offset: None }.in_zone(scan.0)
 }
 
 /// Reads the date, and whether it names a day.
@@ -128,16 +128,19 @@ fn read_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
     clock::time_of_day(hour, minute, second)
 }
 
-/// Reads what is left of a text as a zone in minutes east of UTC. Outer `None` means that it is none.
-fn read_zone(text: &str) -> Option<Option<i32>> {
-    let text = text.trim();
-    match text.chars().next() {
-        None => Some(None),
-        Some(sign @ ('+' | '-' | '−')) => {
-            let minutes = read_numeric_zone(text.get(sign.len_utf8()..)?)?;
-            Some(Some(if sign == '+' { minutes } else { -minutes }))
-        }
-        Some(_) => zone_names::find(text).map(Some),
+impl IsoDate {
+    /// Takes what is left of a text for the zone, in minutes east of UTC.
+    fn in_zone(self, text: &str) -> Option<Self> {
+        let text = text.trim();
+        let offset = match text.chars().next() {
+            None => None,
+            Some(sign @ ('+' | '-' | '−')) => {
+                let minutes = read_numeric_zone(text.get(sign.len_utf8()..)?)?;
+                Some(if sign == '+' { minutes } else { -minutes })
+            }
+            Some(_) => Some(zone_names::find(text)?),
+        };
+        Some(Self { offset, ..self })
     }
 }
 

@@ -3,6 +3,7 @@
 mod clock;
 pub mod date;
 mod iso;
+mod months;
 mod names;
 mod numeric;
 mod order;
@@ -10,3 +11,4 @@ mod tokens;
 mod usual;
 mod words;
 pub(super) mod zone_names;
+mod zones;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use chrono::{Datelike as _, NaiveDate};
 
 use super::clock::Half;
+use super::names::Meaning;
 use super::order::DateOrder;
 use super::tokens::Token;
 
@@ -21,8 +22,8 @@ pub(super) struct NumericDate<'a> {
 
 /// What else a text shows about the order of its numbers.
 pub(super) struct Circumstances<'a> {
-    /// The days of the week that its words can mean; Monday is 1.
-    pub(super) days: &'a [u32],
+    /// What the names of days in it mean.
+    pub(super) days: &'a [Meaning],
     /// The stated half of the day, and whether it is in English.
     pub(super) half: Option<(Half, bool)>,
     /// The hour is marked by a letter or word.
@@ -174,7 +175,10 @@ fn choose(
     seen: &Circumstances<'_>,
     order: Option<DateOrder>,
 ) -> Decided {
-    let on_day = |date: NaiveDate| seen.days.contains(&date.weekday().number_from_monday());
+    let on_day = |date: NaiveDate| {
+        let number = date.weekday().number_from_monday();
+        seen.days.iter().any(|day| day.day() == Some(number))
+    };
     let is_english = seen.half.is_some_and(|(_, is_english)| is_english);
     let own = match (on_day(day_first), on_day(month_first)) {
         (true, false) => Some(DateOrder::DayFirst),

@@ -276,10 +276,9 @@ fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, afte
     // The Tibetan mark between syllables ends no name.
     while let Some(first) = rest.trim_start_matches('་').chars().next() {
         rest = rest.trim_start_matches('་');
-        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        let mut ends = rest.char_indices().rev().map(|(at, c)| at + c.len_utf8());
         let name = ends
-            .filter_map(|end| Some((end, names::find(rest.get(..end)?)?)))
-            .last()
+            .find_map(|end| Some((end, names::find(rest.get(..end)?)?)))
             .filter(|_| !(after_number && UNITS.contains(first)));
         let (length, piece) = match name {
             Some((end, meanings)) => {

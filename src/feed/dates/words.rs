@@ -1,21 +1,12 @@
 //! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their languages.
 
-use chrono::{Datelike as _, NaiveDate, TimeZone as _};
-
 use super::clock::{self, Clock, Found, Half};
 use super::date::{self, DateOrder, Reading};
-use super::names::{Meaning, Meanings, Sense};
+use super::names::{Meaning, Meanings};
 use super::numeric::{self, Circumstances, Decided, NumericDate};
 use super::tokens::{self, Piece, Token};
-use super::{iso, zone_names};
-
-/// Where a date's time is counted.
-#[derive(Clone, Copy)]
-enum Zone {
-    /// Minutes east of UTC.
-    Offset(i32),
-    Place(chrono_tz::Tz),
-}
+use super::zones::{self, Zone};
+use super::{iso, months};
 
 /// The parts of a date, as far as found.
 struct Words<'t> {
@@ -44,7 +35,7 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     let tokens = tokens::split(text)?;
     let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
     let numeric = numeric::find(&tokens, !has_clear_month);
-    let month = if numeric.is_some() { None } else { Some(find_month(&tokens)) };
+    let month = if numeric.is_some() { None } else { Some(months::find(&tokens)) };
     let mut words = Words {
         tokens: &tokens,
         numeric,
@@ -68,35 +59,6 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
 /// Whether a text is in Thai, which counts years from the death of the Buddha.
 fn is_thai(text: &str) -> bool {
     text.contains(|c: char| ('\u{e00}'..='\u{e7f}').contains(&c))
-}
-
-/// Finds the token that names the month. Many names of days are names of months in another language.
-fn find_month(tokens: &[Token<'_>]) -> Option<usize> {
-    let weight = |meanings: Meanings| {
-        let is_main = meanings.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
-        let is_filler = meanings.has(|meaning| meaning.sense == Sense::Filler);
-        let is_first = meanings.iter().next().is_some_and(|meaning| meaning.month().is_some());
-        (meanings.is_clearly_month(), is_main, !is_filler, is_first)
-    };
-    let is_day = |at: Option<usize>| {
-        let token = at.and_then(|at| tokens.get(at));
-        token.and_then(Token::number).is_some_and(|digits| digits.len() <= 2)
-    };
-    let is_day_name = |token: &Token<'_>| token.meanings().is_some_and(is_day_name);
-    let has_days = tokens.iter().filter(|token| is_day_name(token)).count() > 1;
-    let is_clock = |at: usize| tokens.get(at).and_then(Token::mark) == Some(':');
-    let names = tokens.iter().enumerate().filter_map(|(at, token)| {
-        let meanings = token.meanings()?;
-        let is_beside_day =
-            is_day(at.checked_sub(1)) || (is_day(Some(at + 1)) && !is_clock(at + 2));
-        // What is a common word of a main language is no month of another one.
-        let is_main = meanings.months().any(|(_, meaning)| !meaning.is_minor);
-        let other = meanings.iter().find(|m| m.month().is_none() && !m.is_minor);
-        let is_month = is_main || other.is_none_or(|other| other.day().is_some() && has_days);
-        meanings.months().next().filter(|_| is_month)?;
-        Some((at, (weight(meanings), is_beside_day)))
-    });
-    names.max_by_key(|(_, weight)| *weight).map(|(at, _)| at)
 }
 
 impl<'t> Words<'t> {
@@ -164,37 +126,6 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Finds the zone at a token, and the number of tokens it fills.
-    fn find_zone(&self, at: usize) -> Option<(Zone, usize)> {
-        let tokens = self.rest(at);
-        if let Some((minutes, count)) = read_offset(tokens) {
-            return Some((Zone::Offset(minutes), count));
-        }
-        let token = tokens.first()?;
-        let word = token.word()?;
-        let is_next = at == self.after_clock;
-        let is_name = token
-            .meanings()
-            .is_some_and(|names| names.has(|m| m.month().or(m.day()).is_some() && !m.is_minor));
-        let is_capital = word.bytes().all(|byte| byte.is_ascii_uppercase());
-        let known = zone_names::find(word).filter(|_| {
-            (is_capital && !is_name) || (is_next && (word.len() > 2 || word.len() == 1))
-        });
-        let zone = match known {
-            Some(minutes) => Zone::Offset(minutes),
-            None if is_next && token.meanings().is_none() && zone_names::is_like_zone(word) => {
-                word.parse().map_or(Zone::Offset(0), Zone::Place)
-            }
-            None => return None,
-        };
-        // `GMT+2`
-        let behind = tokens.get(1..).unwrap_or_default();
-        match read_offset(behind).filter(|_| behind.first().is_some_and(|sign| !sign.is_spaced)) {
-            Some((minutes, count)) => Some((Zone::Offset(minutes), count + 1)),
-            None => Some((zone, 1)),
-        }
-    }
-
     /// Passes over a comment. After the time it can hold the zone.
     fn read_comment(&mut self, at: usize) -> Option<usize> {
         if self.clock.is_some()
@@ -215,6 +146,10 @@ impl<'t> Words<'t> {
             }
         }
         Some(self.rest(at).len())
+    }
+
+    fn find_zone(&self, at: usize) -> Option<(Zone, usize)> {
+        zones::find(self.rest(at), at == self.after_clock)
     }
 
     fn find_zone_in_comment(&self, at: usize) -> Option<(Zone, usize)> {
@@ -338,43 +273,17 @@ impl<'t> Words<'t> {
     }
 
     fn finish(self, order: Option<DateOrder>, is_thai: bool) -> Option<Reading> {
-        let days: Vec<u32> = self.other_meanings().filter_map(Meaning::day).collect();
-        let year = |year: i32| {
-            if is_thai && (2400..2700).contains(&year) { year - 543 } else { year }
-        };
-        let decided = match &self.numeric {
-            Some(numeric) => {
-                let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
-                let seen = Circumstances { days: &days, half: self.half, has_hour_word };
-                numeric.decide(&seen, order, |digits| {
-                    let number: u32 = digits.parse().ok()?;
-                    let full = i32::try_from(number).ok()?;
-                    Some(year(if digits.len() == 2 { iso::expand_year(number) } else { full }))
-                })?
-            }
-            None => {
-                let date = self.decide_month(year(self.year?), self.day?)?;
-                Decided { date, is_ambiguous: false, shows: None }
-            }
-        };
         if self.has_unknown_word && self.clock.is_none() {
             return None;
         }
+        let decided = self.decide(order, is_thai)?;
         let half = self.half.map(|(half, _)| half);
         let clock = match self.clock {
             Some(clock) => Some(clock.in_half(half)?),
             None => None,
         };
-        let offset = match self.zone {
-            Some(Zone::Offset(minutes)) => minutes,
-            Some(Zone::Place(place)) => {
-                let there = decided.date.and_time(clock.unwrap_or_default().time);
-                let local = place.from_local_datetime(&there).earliest();
-                let offset = local.map(|local| (there - local.naive_utc()).num_minutes());
-                offset.and_then(|minutes| i32::try_from(minutes).ok()).unwrap_or(0)
-            }
-            None => 0,
-        };
+        let there = decided.date.and_time(clock.unwrap_or_default().time);
+        let offset = self.zone.map_or(0, |zone| zone.minutes_at(there));
         Some(Reading {
             at: date::to_instant(decided.date, clock, offset)?,
             has_time: clock.is_some(),
@@ -384,64 +293,28 @@ impl<'t> Words<'t> {
         })
     }
 
-    /// Decides on the month where its name has several meanings: the language of the day's name, or else the
-    /// day of the week that the date would have, or else the most common language.
-    fn decide_month(&self, year: i32, day: u32) -> Option<NaiveDate> {
-        let meanings = self.tokens.get(self.month?)?.meanings()?;
-        let date = |month: u32| NaiveDate::from_ymd_opt(year, month, day);
-        let mut months = meanings.months();
-        let first = months.next()?;
-        if months.next().is_none() {
-            return date(first.0);
-        }
-        let others: Vec<Meaning> =
+    fn decide(&self, order: Option<DateOrder>, is_thai: bool) -> Option<Decided> {
+        let days: Vec<Meaning> =
             self.other_meanings().filter(|other| other.day().is_some()).collect();
-        let shares = |meaning: Meaning| others.iter().any(|other| other.shares_language(meaning));
-        let in_language: Vec<u32> = meanings
-            .months()
-            .filter(|(_, meaning)| shares(*meaning))
-            .map(|(month, _)| month)
-            .collect();
-        if let [only] = in_language.as_slice() {
-            return date(*only);
-        }
-        let is_on_day = |month: u32| {
-            date(month).is_some_and(|date| {
-                let day = date.weekday().number_from_monday();
-                others.iter().any(|other| other.day() == Some(day))
-            })
+        let year = |year: i32| {
+            if is_thai && (2400..2700).contains(&year) { year - 543 } else { year }
         };
-        let candidates = |month: &u32| in_language.is_empty() || in_language.contains(month);
-        let months: Vec<u32> =
-            meanings.months().map(|(month, _)| month).filter(candidates).collect();
-        let on_day = months.iter().copied().find(|month| is_on_day(*month));
-        on_day.or(months.first().copied()).and_then(date)
+        let Some(numeric) = &self.numeric else {
+            let names = self.tokens.get(self.month?)?.meanings()?;
+            let date = months::decide(names, &days, year(self.year?), self.day?)?;
+            return Some(Decided { date, is_ambiguous: false, shows: None });
+        };
+        let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
+        let seen = Circumstances { days: &days, half: self.half, has_hour_word };
+        numeric.decide(&seen, order, |digits| {
+            let number: u32 = digits.parse().ok()?;
+            let full = i32::try_from(number).ok()?;
+            Some(year(if digits.len() == 2 { iso::expand_year(number) } else { full }))
+        })
     }
-}
-
-/// Whether a name can be that of a day.
-fn is_day_name(meanings: Meanings) -> bool {
-    meanings.has(|meaning| meaning.day().is_some())
 }
 
 /// Whether a name is that of a day in a main language.
 fn is_main_day(meanings: Meanings) -> bool {
     meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor)
-}
-
-/// Reads `+hh`, `-hhmm` or `+hh:mm` as minutes east of UTC, and the number of tokens it fills.
-fn read_offset(tokens: &[Token<'_>]) -> Option<(i32, usize)> {
-    let sign = tokens.first()?.mark().filter(|mark| matches!(mark, '+' | '-'))?;
-    let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);
-    let digits = glued(1)?.number()?;
-    let number: i32 = digits.parse().ok().filter(|_| digits.len() <= 4)?;
-    let (hours, minutes, count) = match digits.len() {
-        1 | 2 => match (glued(2).and_then(Token::mark), glued(3).and_then(Token::number)) {
-            (Some(':'), Some(minutes)) if minutes.len() == 2 => (number, minutes.parse().ok()?, 4),
-            _ => (number, 0, 2),
-        },
-        _ => (number / 100, number % 100, 2),
-    };
-    let east = (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)?;
-    Some((if sign == '+' { east } else { -east }, count))
 }
