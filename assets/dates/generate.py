@@ -206,9 +206,8 @@ def main():
     # Languages are listed where a month has to be chosen, and with the names of days that help to choose.
     needed = set()
     for meanings in names.values():
-        months = [languages for m, languages in meanings.items() if m.isdigit()]
-        if len(months) > 1:
-            needed |= set().union(*months)
+        if len(meanings) > 1:
+            needed |= set().union(*(languages for m, languages in meanings.items() if m.isdigit()))
     print(f"# Words of dates, made by generate.py from Unicode CLDR (npm package cldr-dates-full {version}).")
     print("# Copyright © 1991-2026 Unicode, Inc. Unicode License v3: see LICENSE-UNICODE beside this file.")
     print("# A line: name, tab, meanings: a month's number, d1 (Monday) to d7, a or p (half of the day), n (night),")

@@ -69,7 +69,8 @@ impl Clock {
     /// The time of day, in the stated half of the day.
     pub(super) fn in_half(self, half: Option<Half>) -> Option<TimeOfDay> {
         let hour = match (half, self.hour) {
-            (Some(Half::Afternoon), hour @ 1..=11) | (Some(Half::Night), hour @ 6..=11) => {
+            // Japanese counts from 午後0 to 午後11.
+            (Some(Half::Afternoon), hour @ 0..=11) | (Some(Half::Night), hour @ 6..=11) => {
                 hour + 12
             }
             (Some(Half::Morning | Half::Night), 12) => 0,
