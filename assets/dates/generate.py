@@ -38,7 +38,7 @@ EXTRA = """
     d2 tues:en mar:fr
     d3 weds:en mitt:de
     d4 thur:en thurs:en
-    w on:en the:en at:en of:en and:en date:en posted:en published:en updated:en le:fr les:fr du:fr à:fr a:es
+    w on:en the:en at:en of:en date:en posted:en published:en updated:en le:fr les:fr du:fr à:fr a:es
     w de:es del:es el:es las:es la:es às:pt as:pt da:pt em:pt dia:pt alle:it ore:it il:it del:it den:de der:de dem:de
     w um:de am:de uhr:de vom:de om:nl op:nl uur:nl klo:fi kello:fi kl:sv klokken:da den:sv г:ru года:ru о:uk об:uk
     w р:uk року:uk в:ru во:ru ч:bg στις:el dne:cs v:cs ve:cs hod:cs o:pl dnia:pl r:pl godz:pl u:hr sati:hr h:fr

@@ -83,6 +83,7 @@ impl<'t> Words<'t> {
         } else if let Some((zone, count)) = self.find_zone(at) {
             self.take_zone(zone, token.mark().is_some() || count > 1);
             self.after_clock = at + count;
+            self.drop_months(at, count);
             return Some(count);
         }
         match token.piece {
@@ -112,11 +113,17 @@ impl<'t> Words<'t> {
             });
             if let Some(half) = half.or(short) {
                 self.half = Some((half, is_english));
+                self.drop_months(end, 1);
                 end += 1;
             }
         }
         self.after_clock = end;
         end - at
+    }
+
+    /// Notes that some tokens mean something else than the month.
+    fn drop_months(&mut self, at: usize, count: usize) {
+        self.months.retain(|month| !(at..at + count).contains(&month.at));
     }
 
     fn take_zone(&mut self, zone: Zone, is_offset: bool) {
@@ -143,6 +150,7 @@ impl<'t> Words<'t> {
                 _ => {}
             }
             if depth == 0 {
+                self.drop_months(at, count + 1);
                 return Some(count + 1);
             }
         }
@@ -239,7 +247,7 @@ impl<'t> Words<'t> {
             let is_late = self.clock.is_some() && is_half_first && word != "am";
             if is_before || is_late {
                 self.half = Some((half, is_english));
-                self.months.retain(|month| month.at != at);
+                self.drop_months(at, 1);
                 return Some(1);
             }
         }
