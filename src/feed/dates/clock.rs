@@ -39,7 +39,8 @@ pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     })
 }
 
-/// Whether a token is English *am*, *a.m.*, or *a* behind a time. With a space, *a. m.*, it is Spanish.
+/// Whether a token is English *am*, *a.m.*, or *a* behind a time. With a space, *a. m.*, it is
+/// Spanish.
 pub(super) fn is_english_half(token: &Token<'_>) -> bool {
     let is = |word: &str| ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half));
     token.word().is_some_and(is) && !token.has_space

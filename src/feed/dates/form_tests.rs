@@ -349,7 +349,8 @@ fn years_and_numbers_in_other_texts_are_no_dates() {
     }
 }
 
-/// Every month in its own language with its day of the week, where the name means another month elsewhere.
+/// Every month in its own language with its day of the week, where the name means another month
+/// elsewhere.
 #[test]
 fn the_language_of_the_day_decides_on_the_month() {
     for (text, expected) in [

@@ -47,8 +47,9 @@ fn is_day_name(names: Meanings) -> bool {
     names.has(|meaning| meaning.day().is_some())
 }
 
-/// Decides on the date where several words, or several meanings of a word, can be the month: by the language of
-/// the day's name and the day of the week that the date has, else for the language that the table names first.
+/// Decides on the date where several words, or several meanings of a word, can be the month: by the
+/// language of the day's name and the day of the week that the date has, else for the language that
+/// the table names first.
 pub(super) fn decide(
     tokens: &[Token<'_>],
     candidates: &[Candidate],
@@ -87,6 +88,5 @@ pub(super) fn decide(
 /// The meanings of the names of days other than at a token.
 fn days_beside(tokens: &[Token<'_>], except: usize) -> Vec<Meaning> {
     let names = tokens.iter().enumerate().filter(|(at, _)| *at != except);
-    let meanings = names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::iter);
-    meanings.filter(|meaning| meaning.day().is_some()).collect()
+    names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::days).collect()
 }

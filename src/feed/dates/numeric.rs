@@ -130,8 +130,8 @@ fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
 }
 
 impl NumericDate<'_> {
-    /// Decides on the day, by what the date itself shows, by the order of the document, or in the order of
-    /// RFC 822. `year` completes a year.
+    /// Decides on the day, by what the date itself shows, by the order of the document, or in the
+    /// order of RFC 822. `year` completes a year.
     pub(super) fn decide(
         &self,
         seen: &Circumstances<'_>,

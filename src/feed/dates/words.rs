@@ -1,4 +1,5 @@
-//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their languages.
+//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their
+//! languages.
 
 use super::clock::{self, Clock, Found, Half};
 use super::date::{self, DateOrder, Reading};
@@ -52,7 +53,9 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     };
     let mut at = 0;
     while at < tokens.len() {
-        at += words.read_token(at)?;
+        let count = words.read_token(at)?;
+        words.drop_months(at + 1, count.saturating_sub(1));
+        at += count;
     }
     words.finish(order, is_thai(text))
 }
@@ -67,8 +70,8 @@ impl<'t> Words<'t> {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the whole text is
-    /// no date.
+    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the
+    /// whole text is no date.
     fn read_token(&mut self, at: usize) -> Option<usize> {
         if let Some(numeric) = self.numeric.as_ref().filter(|numeric| numeric.range.contains(&at)) {
             return Some(numeric.range.end - at);
@@ -83,7 +86,7 @@ impl<'t> Words<'t> {
         } else if let Some((zone, count)) = self.find_zone(at) {
             self.take_zone(zone, token.mark().is_some() || count > 1);
             self.after_clock = at + count;
-            self.drop_months(at, count);
+            self.drop_months(at, 1);
             return Some(count);
         }
         match token.piece {
@@ -150,7 +153,6 @@ impl<'t> Words<'t> {
                 _ => {}
             }
             if depth == 0 {
-                self.drop_months(at, count + 1);
                 return Some(count + 1);
             }
         }
@@ -237,7 +239,8 @@ impl<'t> Words<'t> {
             let token = self.tokens.get(at)?;
             let is_english = clock::is_english_half(token);
             let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
-            // German `am`, French `du`: what is also another word is only a half of the day with its dot.
+            // German `am`, French `du`: what is also another word is only a half of the day with
+            // its dot.
             let is_certain =
                 !is_filler || has_dot || (is_english && word.starts_with(['A', 'P', 'p']));
             let next = at + 1 + usize::from(has_dot);
@@ -259,8 +262,8 @@ impl<'t> Words<'t> {
         !is_date && matches!(clock::read(self.rest(at)), Found::Time(_))
     }
 
-    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a language
-    /// that is not known.
+    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a
+    /// language that is not known.
     fn read_unknown(&mut self, at: usize, word: &str) -> Option<usize> {
         const UNITS: [&str; 8] = ["年", "月", "日", "号", "號", "년", "월", "일"];
         let next = self.tokens.get(at + 1);
@@ -305,7 +308,7 @@ impl<'t> Words<'t> {
             return Some(Decided { date, is_ambiguous: false, shows: None });
         };
         let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
-        let names = self.tokens.iter().filter_map(Token::meanings).flat_map(Meanings::iter);
+        let names = self.tokens.iter().filter_map(Token::meanings).flat_map(Meanings::days);
         let days: Vec<u32> = names.filter_map(Meaning::day).collect();
         let seen = Circumstances { days: &days, half: self.half, has_hour_word };
         numeric.decide(&seen, order, |digits| {

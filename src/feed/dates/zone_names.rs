@@ -110,8 +110,8 @@ const PHRASES: [(&str, i32); 18] = [
     ("hawaii", -600),
 ];
 
-/// Finds the zone that words spell, as its minutes east of UTC and the number of words. After an American
-/// zone, `daylight` moves it by an hour.
+/// Finds the zone that words spell, as its minutes east of UTC and the number of words. After an
+/// American zone, `daylight` moves it by an hour.
 pub(in crate::feed) fn find_phrase(words: &[&str]) -> Option<(i32, usize)> {
     let starts = |phrase: &str, at: usize| {
         phrase.split(' ').enumerate().all(|(place, wanted)| {
@@ -137,8 +137,8 @@ pub(in crate::feed) fn find(name: &str) -> Option<i32> {
     known.map(|(_, minutes)| *minutes)
 }
 
-/// Whether a word looks like the name of a zone: capitals, or a place like `Europe/Berlin`. Such a zone
-/// counts as UTC if it is not known.
+/// Whether a word looks like the name of a zone: capitals, or a place like `Europe/Berlin`. Such a
+/// zone counts as UTC if it is not known.
 pub(in crate::feed) fn is_like_zone(word: &str) -> bool {
     let is_place = word.split('/').count() > 1
         && word.split('/').all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));

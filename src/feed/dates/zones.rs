@@ -27,8 +27,8 @@ impl Zone {
     }
 }
 
-/// Finds the zone in front of the tokens, and the number of tokens it fills. `is_next`: the time is directly
-/// before them, so that also names in small letters and unknown names are zones.
+/// Finds the zone in front of the tokens, and the number of tokens it fills. `is_next`: the time is
+/// directly before them, so that also names in small letters and unknown names are zones.
 pub(super) fn find(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)> {
     if let Some((minutes, count)) = read_offset(tokens) {
         return Some((Zone::Offset(minutes), count));
