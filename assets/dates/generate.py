@@ -11,12 +11,20 @@ import sys
 import unicodedata
 from collections import defaultdict
 
-# The languages most feeds are in. Where a name has several meanings, the language named first here counts,
-# and a name may be shortened if its beginning has one meaning in these languages.
+# The languages most feeds are in. Where a name has several meanings, the language named first here
+# counts, and a name may be shortened if its beginning has one meaning in these languages.
 LANGUAGES = """
-    en es pt fr de ru it nl pl ja zh ko tr ar fa cs sv da nb no nn fi el hu ro uk id vi th he hi bn bg hr sr sk sl
-    lt lv et ca eu gl ms fil is ga cy sq mk bs be ka hy az kk uz mn ur ta te ml mr gu kn pa ne si my km lo am sw af
+    en es pt fr de ru it nl pl ja zh ko tr ar fa cs sv da nb no nn fi el hu ro uk id vi th he hi
+    bn bg hr sr sk sl lt lv et ca eu gl ms fil is ga cy sq mk bs be ka hy az kk uz mn ur ta te
+    ml mr gu kn pa ne si my km lo am sw af
 """.split()
+
+HEAD = """\
+# Words of dates, made by generate.py from Unicode CLDR (npm package cldr-dates-full {}).
+# Copyright © 2004-2026 Unicode, Inc., under the Unicode License v3: LICENSE-UNICODE beside this file.
+# A line: name, tab, meanings. A meaning: a month's number, d1 (Monday) to d7, a or p (half of the
+# day), n (night) or w (a word without meaning); ~ if no main language uses it so; its languages
+# where they matter. The most common meaning is first."""
 
 DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
@@ -34,19 +42,20 @@ EXTRA = """
     10 okt:de out:pt ott:it paź:pl říj:cs окт:ru οκτ:el lok:fi
     11 lis:pl ноя:ru νοε:el νοέ:el
     12 dez:pt déc:fr dic:es des:nb gru:pl pro:cs grd:lt дек:ru δεκ:el
-    d1 maa:nl T2:vi
+    d1 maa:nl t2:vi
     d2 tues:en mar:fr
     d3 weds:en mitt:de
     d4 thur:en thurs:en
-    w on:en the:en at:en of:en and:en date:en posted:en published:en updated:en le:fr les:fr du:fr à:fr a:es
-    w de:es del:es el:es las:es la:es às:pt as:pt da:pt em:pt dia:pt alle:it ore:it il:it del:it den:de der:de dem:de
-    w um:de am:de uhr:de vom:de om:nl op:nl uur:nl klo:fi kello:fi kl:sv klokken:da den:sv г:ru года:ru о:uk об:uk
-    w р:uk року:uk в:ru во:ru ч:bg στις:el dne:cs v:cs ve:cs hod:cs o:pl dnia:pl r:pl godz:pl u:hr sati:hr h:fr
-    w ora:ro la:ro pukul:id jam:id tanggal:id lúc:vi ngày:vi năm:vi saat:tr ساعت:fa الساعة:ar בשעה:he ב:he को:hi
+    w on:en the:en at:en of:en date:en posted:en published:en updated:en le:fr les:fr du:fr à:fr
+    w a:es de:es del:es el:es las:es la:es às:pt as:pt da:pt em:pt dia:pt alle:it ore:it il:it
+    w del:it den:de der:de dem:de um:de am:de uhr:de vom:de om:nl op:nl uur:nl klo:fi kello:fi
+    w kl:sv klokken:da den:sv г:ru года:ru о:uk об:uk р:uk року:uk в:ru во:ru ч:bg στις:el
+    w dne:cs v:cs ve:cs hod:cs o:pl dnia:pl r:pl godz:pl u:hr sati:hr h:fr ora:ro la:ro pukul:id
+    w jam:id tanggal:id lúc:vi ngày:vi năm:vi saat:tr ساعت:fa الساعة:ar בשעה:he ב:he को:hi
     w بتوقيت:ar م:ar kell:et plkst:lv val:lt d:lt m:lt gada:lv
     a sáng:vi
     p tối:vi chiều:vi
-""".replace("T2", "t2")
+"""
 
 
 def key(name):
@@ -54,7 +63,8 @@ def key(name):
     name = unicodedata.normalize("NFC", name).lower().replace("\u0307", "")
     name = re.sub("[\u200b-\u200f\u2060\ufeff\u180e\u00ad\u061c\u070f]", "", name)
     name = re.sub("[’ʼ‘`]", "'", name)
-    digits = "".join(str(unicodedata.digit(c)) if unicodedata.category(c) == "Nd" else c for c in name)
+    is_digit = lambda c: unicodedata.category(c) == "Nd"
+    digits = "".join(str(unicodedata.digit(c)) if is_digit(c) else c for c in name)
     digits = re.sub(r"(\d+)", r" \1 ", digits)
     digits = re.sub(r"(?<=\d )-(?=\w)", "", digits)
     return " ".join(word.strip("'་") for word in re.sub("[.․॰\\s]", " ", digits).split()).strip()
@@ -73,11 +83,12 @@ def without_accents(name):
         kind = unicodedata.name(out[-1], "") if out else ""
         if not (unicodedata.combining(c) and kind.startswith(("LATIN", "GREEK"))):
             out.append(c)
-    return unicodedata.normalize("NFC", "".join(out)).replace("ł", "l").replace("ı", "i").replace("ø", "o").replace("đ", "d")
+    plain = unicodedata.normalize("NFC", "".join(out))
+    return plain.translate(str.maketrans("łıøđ", "liod"))
 
 
 def split(pattern):
-    """A pattern's fields, as their letters, and the texts between them, in turn: texts have even places."""
+    """A pattern's texts and fields in turn; texts have even places."""
     parts = [""]
     for quoted, field, other in re.findall(r"'((?:[^']|'')*)'|([A-Za-z])|(.)", pattern, re.DOTALL):
         if not field:
@@ -102,8 +113,8 @@ def read_pattern(pattern, calendar, add):
     names = {
         "MMM": [(name, month) for month, name in formats["months"]["abbreviated"].items()],
         "MMMM": [(name, month) for month, name in formats["months"]["wide"].items()],
-        "E": [(name, f"d{DAYS.index(d) + 1}") for d, name in formats["days"]["abbreviated"].items()],
-        "EEEE": [(name, f"d{DAYS.index(d) + 1}") for d, name in formats["days"]["wide"].items()],
+        "E": [(name, day_code(day)) for day, name in formats["days"]["abbreviated"].items()],
+        "EEEE": [(name, day_code(day)) for day, name in formats["days"]["wide"].items()],
         "a": [(formats["dayPeriods"]["abbreviated"][half], half[0]) for half in ("am", "pm")],
     }
     # A time ends with the half of the day.
@@ -112,13 +123,17 @@ def read_pattern(pattern, calendar, add):
         for word in words(text):
             add(word, "w")
     for at in range(1, len(parts), 2):
-        before, after = words(parts[at - 1][-1:] and parts[at - 1]), words(parts[at + 1])
+        before, after = words(parts[at - 1]), words(parts[at + 1])
         before = before[-1] if before and parts[at - 1].endswith(before[-1]) else ""
         after = after[0] if after and parts[at + 1].lstrip("-").startswith(after[0]) else ""
         if before or after:
             hyphen = "-" if parts[at + 1].startswith("-") else ""
             for name, meaning in names.get(parts[at], ()):
                 add(before + name + (hyphen + after if after else ""), meaning)
+
+
+def day_code(day):
+    return f"d{DAYS.index(day) + 1}"
 
 
 def half_of_day(period):
@@ -135,7 +150,7 @@ def read(calendar, add):
                 add(name, number)
         for width in ("wide", "abbreviated", "short"):
             for day, name in calendar["days"][context][width].items():
-                add(name, f"d{DAYS.index(day) + 1}")
+                add(name, day_code(day))
         for width, periods in calendar["dayPeriods"][context].items():
             for period, name in periods.items():
                 main = period in ("am", "pm")
@@ -203,22 +218,19 @@ def main():
     package = pathlib.Path(sys.argv[1])
     version = json.loads((package / "package.json").read_text())["version"]
     names = collect(package)
-    # Languages are listed where a month has to be chosen, and with the names of days that help to choose.
+    # Languages are listed where a month has to be chosen, and with the names of days that help.
     needed = set()
     for meanings in names.values():
-        months = [languages for m, languages in meanings.items() if m.isdigit()]
-        if len(months) > 1:
-            needed |= set().union(*months)
-    print(f"# Words of dates, made by generate.py from Unicode CLDR (npm package cldr-dates-full {version}).")
-    print("# Copyright © 1991-2026 Unicode, Inc. Unicode License v3: see LICENSE-UNICODE beside this file.")
-    print("# A line: name, tab, meanings: a month's number, d1 (Monday) to d7, a or p (half of the day), n (night),")
-    print("# w (a word without meaning). ~ is no main language; languages follow where they matter.")
+        if len(meanings) > 1:
+            needed |= set().union(*(languages for m, languages in meanings.items() if m.isdigit()))
+    print(HEAD.format(version))
     for name in sorted(names, key=lambda name: name.encode()):
         meanings = names[name]
         several = len(meanings) > 1
         has_month = any(m.isdigit() for m in meanings)
         out = []
-        for meaning, languages in sorted(meanings.items(), key=lambda m: (min(map(rank, m[1])), m[0])):
+        by_rank = sorted(meanings.items(), key=lambda m: (min(map(rank, m[1])), m[0]))
+        for meaning, languages in by_rank:
             minor = "" if any(language in LANGUAGES for language in languages) else "~"
             is_day = meaning[0] == "d"
             is_listed = several and (is_day or meaning.isdigit()) and has_month

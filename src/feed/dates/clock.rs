@@ -39,7 +39,8 @@ pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     })
 }
 
-/// Whether a token is English *am*, *a.m.*, or *a* behind a time. With a space, *a. m.*, it is Spanish.
+/// Whether a token is English *am*, *a.m.*, or *a* behind a time. With a space, *a. m.*, it is
+/// Spanish.
 pub(super) fn is_english_half(token: &Token<'_>) -> bool {
     let is = |word: &str| ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half));
     token.word().is_some_and(is) && !token.has_space
@@ -69,7 +70,8 @@ impl Clock {
     /// The time of day, in the stated half of the day.
     pub(super) fn in_half(self, half: Option<Half>) -> Option<TimeOfDay> {
         let hour = match (half, self.hour) {
-            (Some(Half::Afternoon), hour @ 1..=11) | (Some(Half::Night), hour @ 6..=11) => {
+            // Japanese counts from 午後0 to 午後11.
+            (Some(Half::Afternoon), hour @ 0..=11) | (Some(Half::Night), hour @ 6..=11) => {
                 hour + 12
             }
             (Some(Half::Morning | Half::Night), 12) => 0,

@@ -1,5 +1,5 @@
-//! Parses dates as publishers write them: RFC 822 with its usual faults, RFC 3339 and W3C-DTF in all
-//! partial forms, and the usual forms of all languages.
+//! Parses dates as publishers write them: RFC 822 with its usual faults, RFC 3339 and W3C-DTF in
+//! all partial forms, and the usual forms of all languages.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
@@ -35,9 +35,9 @@ impl Reading {
     }
 }
 
-/// Parses a date in any form that feeds use, with one-second resolution. No zone means UTC, no time means
-/// midnight, a wrong name of the day is ignored, 24:00 is the start of the next day. Years before 2 and
-/// after 9999 are no dates. Of two readings the one in the order of RFC 822 counts.
+/// Parses a date in any form that feeds use, with one-second resolution. No zone means UTC, no time
+/// means midnight, a wrong name of the day is ignored, 24:00 is the start of the next day. Years
+/// before 2 and after 9999 are no dates. Of two readings the one in the order of RFC 822 counts.
 pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
     read_date(text, None).map(|read| read.at)
 }

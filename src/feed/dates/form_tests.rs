@@ -212,82 +212,158 @@ fn dates_as_people_write_them_are_read() {
 }
 
 /// How the main languages of Unicode CLDR write one instant in full.
+const IN_MAIN_LANGUAGES: [&str; 72] = [
+    "Wednesday, November 13, 2013 at 11:34 AM",       // en
+    "miércoles, 13 de noviembre de 2013, 11:34",      // es
+    "quarta-feira, 13 de novembro de 2013 às 11:34",  // pt
+    "mercredi 13 novembre 2013 à 11:34",              // fr
+    "Mittwoch, 13. November 2013 um 11:34",           // de
+    "среда, 13 ноября 2013 г. в 11:34",               // ru
+    "mercoledì 13 novembre 2013 alle ore 11:34",      // it
+    "woensdag 13 november 2013 om 11:34",             // nl
+    "środa, 13 listopada 2013 11:34",                 // pl
+    "2013年11月13日水曜日 11:34",                     // ja
+    "2013年11月13日星期三 11:34",                     // zh
+    "2013년 11월 13일 수요일 AM 11:34",               // ko
+    "13 Kasım 2013 Çarşamba 11:34",                   // tr
+    "الأربعاء، 13 نوفمبر 2013 في 11:34 ص",             // ar
+    "چهارشنبه ۱۳ نوامبر ۲۰۱۳ ساعت ۱۱:۳۴",             // fa
+    "středa 13. listopadu 2013 v 11:34",              // cs
+    "onsdag 13 november 2013 kl. 11:34",              // sv
+    "onsdag den 13. november 2013 kl. 11.34",         // da
+    "onsdag 13. november 2013 kl. 11:34",             // nb
+    "keskiviikko 13. marraskuuta 2013 klo 11.34",     // fi
+    "Τετάρτη 13 Νοεμβρίου 2013 στις 11:34 π.μ.",      // el
+    "2013. november 13., szerda 11:34",               // hu
+    "miercuri, 13 noiembrie 2013 la 11:34",           // ro
+    "середа, 13 листопада 2013 р. о 11:34",           // uk
+    "Rabu, 13 November 2013 pukul 11.34",             // id
+    "lúc 11:34 Thứ Tư, 13 tháng 11, 2013",            // vi
+    "วันพุธที่ 13 พฤศจิกายน ค.ศ. 2013 เวลา 11:34",         // th
+    "יום רביעי, 13 בנובמבר 2013 בשעה 11:34",          // he
+    "बुधवार, 13 नवंबर 2013 को 11:34 am बजे",             // hi
+    "বুধবার, ১৩ নভেম্বর, ২০১৩ এ ১১:৩৪ AM",               // bn
+    "сряда, 13 ноември 2013 г. в 11:34",              // bg
+    "srijeda, 13. studenoga 2013. u 11:34",           // hr
+    "среда, 13. новембар 2013. 11:34",                // sr
+    "streda 13. novembra 2013 o 11:34",               // sk
+    "sreda, 13. november 2013 ob 11:34",              // sl
+    "2013 m. lapkričio 13 d., trečiadienis 11:34",    // lt
+    "trešdiena, 2013. gada 13. novembris 11:34",      // lv
+    "kolmapäev, 13. november 2013, kell 11:34",       // et
+    "dimecres, 13 de novembre del 2013, a les 11:34", // ca
+    "2013(e)ko azaroaren 13(a), asteazkena (11:34)",  // eu
+    "mércores, 13 de novembro de 2013, 11:34",        // gl
+    "Rabu, 13 November 2013 pada 11:34 PG",           // ms
+    "Miyerkules, Nobyembre 13, 2013 nang 11:34 AM",   // fil
+    "miðvikudagur, 13. nóvember 2013 kl. 11:34",      // is
+    "Dé Céadaoin 13 Samhain 2013 ag 11:34",           // ga
+    "Dydd Mercher, 13 Tachwedd 2013 am 11:34",        // cy
+    "e mërkurë, 13 nëntor 2013 në 11:34 p.d.",        // sq
+    "среда, 13 ноември 2013 г., во 11:34",            // mk
+    "srijeda, 13. novembar 2013. u 11:34",            // bs
+    "серада, 13 лістапада 2013 г. у 11:34",           // be
+    "ოთხშაბათი, 13 ნოემბერი, 2013, 11:34",            // ka
+    "2013 թ. նոյեմբերի 13, չորեքշաբթի, 11:34",        // hy
+    "13 noyabr 2013, çərşənbə/11:34",                 // az
+    "2013 ж. 13 қараша, сәрсенбі, 11:34",             // kk
+    "chorshanba, 13-noyabr, 2013, 11:34",             // uz
+    "2013 оны арван нэгдүгээр сарын 13, лхагва гараг 11:34", // mn
+    "بدھ، 13 نومبر، 2013 کو 11:34 AM",                // ur
+    "புதன், 13 நவம்பர், 2013 அன்று 11:34 AM",             // ta
+    "13, నవంబర్ 2013, బుధవారం 11:34 AMకి",               // te
+    "2013 നവംബർ 13, ബുധനാഴ്\u{200c}ച, 11:34 AM-ന്",       // ml
+    "बुधवार, १३ नोव्हेंबर, २०१३ रोजी ११:३४ AM",           // mr
+    "બુધવાર, 13 નવેમ્બર, 2013 11:34 AM",                 // gu
+    "ಬುಧವಾರ, ನವೆಂಬರ್ 13, 2013 ರಂದು 11:34 AM ಸಮಯಕ್ಕೆ",     // kn
+    "ਬੁੱਧਵਾਰ, 13 ਨਵੰਬਰ 2013 11:34 AM",                   // pa
+    "२०१३ नोभेम्बर १३, बुधबार: ११:३४",                   // ne
+    "2013 ඉල් 13, බදාදා දින 11.34",                       // si
+    "၂၀၁၃ နိုဝင်ဘာ ၁၃ ဗုဒ္ဓဟူး ၁၁:၃၄",                      // my
+    "ពុធ 13 វិច្ឆិកា 2013 នៅ\u{200b}ម៉ោង 11:34 AM",         // km
+    "ວັນພຸດ, 13 ພະຈິກ 2013, 11:34",                      // lo
+    "ረቡዕ 13 ኖቬምበር 2013 11:34 ጥዋት",                    // am
+    "Jumatano, 13 Novemba 2013, 11:34",               // sw
+    "Woensdag 13 November 2013 om 11:34",             // af
+];
+
 #[test]
 fn every_main_language_is_read() {
-    for text in [
-        "Wednesday, November 13, 2013 at 11:34 AM",       // en
-        "miércoles, 13 de noviembre de 2013, 11:34",      // es
-        "quarta-feira, 13 de novembro de 2013 às 11:34",  // pt
-        "mercredi 13 novembre 2013 à 11:34",              // fr
-        "Mittwoch, 13. November 2013 um 11:34",           // de
-        "среда, 13 ноября 2013 г. в 11:34",               // ru
-        "mercoledì 13 novembre 2013 alle ore 11:34",      // it
-        "woensdag 13 november 2013 om 11:34",             // nl
-        "środa, 13 listopada 2013 11:34",                 // pl
-        "2013年11月13日水曜日 11:34",                     // ja
-        "2013年11月13日星期三 11:34",                     // zh
-        "2013년 11월 13일 수요일 AM 11:34",               // ko
-        "13 Kasım 2013 Çarşamba 11:34",                   // tr
-        "الأربعاء، 13 نوفمبر 2013 في 11:34 ص",             // ar
-        "چهارشنبه ۱۳ نوامبر ۲۰۱۳ ساعت ۱۱:۳۴",             // fa
-        "středa 13. listopadu 2013 v 11:34",              // cs
-        "onsdag 13 november 2013 kl. 11:34",              // sv
-        "onsdag den 13. november 2013 kl. 11.34",         // da
-        "onsdag 13. november 2013 kl. 11:34",             // nb
-        "keskiviikko 13. marraskuuta 2013 klo 11.34",     // fi
-        "Τετάρτη 13 Νοεμβρίου 2013 στις 11:34 π.μ.",      // el
-        "2013. november 13., szerda 11:34",               // hu
-        "miercuri, 13 noiembrie 2013 la 11:34",           // ro
-        "середа, 13 листопада 2013 р. о 11:34",           // uk
-        "Rabu, 13 November 2013 pukul 11.34",             // id
-        "lúc 11:34 Thứ Tư, 13 tháng 11, 2013",            // vi
-        "วันพุธที่ 13 พฤศจิกายน ค.ศ. 2013 เวลา 11:34",         // th
-        "יום רביעי, 13 בנובמבר 2013 בשעה 11:34",          // he
-        "बुधवार, 13 नवंबर 2013 को 11:34 am बजे",             // hi
-        "বুধবার, ১৩ নভেম্বর, ২০১৩ এ ১১:৩৪ AM",               // bn
-        "сряда, 13 ноември 2013 г. в 11:34",              // bg
-        "srijeda, 13. studenoga 2013. u 11:34",           // hr
-        "среда, 13. новембар 2013. 11:34",                // sr
-        "streda 13. novembra 2013 o 11:34",               // sk
-        "sreda, 13. november 2013 ob 11:34",              // sl
-        "2013 m. lapkričio 13 d., trečiadienis 11:34",    // lt
-        "trešdiena, 2013. gada 13. novembris 11:34",      // lv
-        "kolmapäev, 13. november 2013, kell 11:34",       // et
-        "dimecres, 13 de novembre del 2013, a les 11:34", // ca
-        "2013(e)ko azaroaren 13(a), asteazkena (11:34)",  // eu
-        "mércores, 13 de novembro de 2013, 11:34",        // gl
-        "Rabu, 13 November 2013 pada 11:34 PG",           // ms
-        "Miyerkules, Nobyembre 13, 2013 nang 11:34 AM",   // fil
-        "miðvikudagur, 13. nóvember 2013 kl. 11:34",      // is
-        "Dé Céadaoin 13 Samhain 2013 ag 11:34",           // ga
-        "Dydd Mercher, 13 Tachwedd 2013 am 11:34",        // cy
-        "e mërkurë, 13 nëntor 2013 në 11:34 p.d.",        // sq
-        "среда, 13 ноември 2013 г., во 11:34",            // mk
-        "srijeda, 13. novembar 2013. u 11:34",            // bs
-        "серада, 13 лістапада 2013 г. у 11:34",           // be
-        "ოთხშაბათი, 13 ნოემბერი, 2013, 11:34",            // ka
-        "2013 թ. նոյեմբերի 13, չորեքշաբթի, 11:34",        // hy
-        "13 noyabr 2013, çərşənbə/11:34",                 // az
-        "2013 ж. 13 қараша, сәрсенбі, 11:34",             // kk
-        "chorshanba, 13-noyabr, 2013, 11:34",             // uz
-        "2013 оны арван нэгдүгээр сарын 13, лхагва гараг 11:34", // mn
-        "بدھ، 13 نومبر، 2013 کو 11:34 AM",                // ur
-        "புதன், 13 நவம்பர், 2013 அன்று 11:34 AM",             // ta
-        "13, నవంబర్ 2013, బుధవారం 11:34 AMకి",               // te
-        "2013 നവംബർ 13, ബുധനാഴ്\u{200c}ച, 11:34 AM-ന്",       // ml
-        "बुधवार, १३ नोव्हेंबर, २०१३ रोजी ११:३४ AM",           // mr
-        "બુધવાર, 13 નવેમ્બર, 2013 11:34 AM",                 // gu
-        "ಬುಧವಾರ, ನವೆಂಬರ್ 13, 2013 ರಂದು 11:34 AM ಸಮಯಕ್ಕೆ",     // kn
-        "ਬੁੱਧਵਾਰ, 13 ਨਵੰਬਰ 2013 11:34 AM",                   // pa
-        "२०१३ नोभेम्बर १३, बुधबार: ११:३४",                   // ne
-        "2013 ඉල් 13, බදාදා දින 11.34",                       // si
-        "၂၀၁၃ နိုဝင်ဘာ ၁၃ ဗုဒ္ဓဟူး ၁၁:၃၄",                      // my
-        "ពុធ 13 វិច្ឆិកា 2013 នៅ\u{200b}ម៉ោង 11:34 AM",         // km
-        "ວັນພຸດ, 13 ພະຈິກ 2013, 11:34",                      // lo
-        "ረቡዕ 13 ኖቬምበር 2013 11:34 ጥዋት",                    // am
-        "Jumatano, 13 Novemba 2013, 11:34",               // sw
-        "Woensdag 13 November 2013 om 11:34",             // af
-    ] {
+    for text in IN_MAIN_LANGUAGES {
         check(text, "2013-11-13T11:34:00Z");
+    }
+}
+
+#[test]
+fn zones_written_out_and_english_variations_are_read() {
+    for (text, expected) in [
+        ("Monday, July 5th, 2021 at 9:15 AM Eastern Daylight Time", "2021-07-05T13:15:00Z"),
+        ("July 5, 2021 9:15 AM Pacific Daylight Time", "2021-07-05T16:15:00Z"),
+        ("July 5, 2021 9:15 AM Eastern Time", "2021-07-05T14:15:00Z"),
+        ("5 July 2021 09:15 Central Standard Time", "2021-07-05T15:15:00Z"),
+        ("Mon Jul 5 2021 09:15:00 Coordinated Universal Time", "2021-07-05T09:15:00Z"),
+        ("5 July 2021 09:15 Central European Summer Time", "2021-07-05T07:15:00Z"),
+        ("Mon, 05 Jul 2021 09:15:00 PET", "2021-07-05T14:15:00Z"),
+        ("Mon, 05 Jul 2021 09:15:00 WITA", "2021-07-05T01:15:00Z"),
+        ("Thu 5 July 2021 09:15", "2021-07-05T09:15:00Z"),
+        ("Sept. 5th, 2021", "2021-09-05T00:00:00Z"),
+        ("Sun 5 Sept 2021 9:15", "2021-09-05T09:15:00Z"),
+        ("sun, 5 september 2021 9:15 gmt", "2021-09-05T09:15:00Z"),
+        ("Mon Jul  5 09:15:00 EDT 2021", "2021-07-05T13:15:00Z"),
+        ("Mon, 5 Jul 2021 09:15:00 UT", "2021-07-05T09:15:00Z"),
+        ("Mon, 05 Jul 2021 09:15:00.000 GMT", "2021-07-05T09:15:00Z"),
+        ("Mon, 05 Jul 2021 09:15:00 A", "2021-07-05T09:15:00Z"),
+        ("2021-07-05T09:15Z", "2021-07-05T09:15:00Z"),
+        ("2021-07-05T09:15:00,000Z", "2021-07-05T09:15:00Z"),
+        ("Monday 5th July 2021 at 9.15am", "2021-07-05T09:15:00Z"),
+        ("9.15am, 5 July 2021", "2021-07-05T09:15:00Z"),
+        ("5 July 2021 9:15 AM BST", "2021-07-05T08:15:00Z"),
+        ("5-Jul-21", "2021-07-05T00:00:00Z"),
+        ("5-7-2021", "2021-07-05T00:00:00Z"),
+        ("Monday, 5/7/2021", "2021-07-05T00:00:00Z"),
+        ("Mån 5 juli 2021", "2021-07-05T00:00:00Z"),
+        ("ons, 05 maj 2021 09:15:00 +0200", "2021-05-05T07:15:00Z"),
+        ("śr., 05 maj 2021 09:15:00 +0200", "2021-05-05T07:15:00Z"),
+    ] {
+        check(text, expected);
+    }
+}
+
+#[test]
+fn years_and_numbers_in_other_texts_are_no_dates() {
+    for text in [
+        "2021-07-05 and so on",
+        "Eastern 5 July",
+        "5 July 2021 Eastern",
+        "Time 5 July 2021",
+        "The 5 Best of May 2021",
+        "Call for papers 2021-07-05 deadline",
+        "Part 1 of 3",
+        "May 2021",
+        "No. 5/7/2021 x",
+        "Room 12 9:15",
+        "123456789012",
+        "20211305",
+    ] {
+        check(text, "");
+    }
+}
+
+/// Every month in its own language with its day of the week, where the name means another month
+/// elsewhere.
+#[test]
+fn the_language_of_the_day_decides_on_the_month() {
+    for (text, expected) in [
+        ("sri, 30 lis 2013", "2013-10-30T00:00:00Z"),
+        ("sub., 30. lis 2013.", "2013-10-30T00:00:00Z"),
+        ("sob., 30 lis 2013", "2013-11-30T00:00:00Z"),
+        ("p\u{11b}t, 5 lip 2013", "2013-07-05T00:00:00Z"),
+        ("wt., 5 lip 2022", "2022-07-05T00:00:00Z"),
+        ("ned, 5 lip 2022", "2022-06-05T00:00:00Z"),
+        ("mar, 30 pay 2021", "2021-11-30T00:00:00Z"),
+        ("Sun, 5 Mar 2018", "2018-03-05T00:00:00Z"),
+        ("Sat, 5 Sep 2020", "2020-09-05T00:00:00Z"),
+    ] {
+        check(text, expected);
     }
 }

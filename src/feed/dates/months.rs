@@ -5,14 +5,17 @@ use chrono::{Datelike as _, NaiveDate};
 use super::names::{Meaning, Meanings, Sense};
 use super::tokens::Token;
 
-/// Finds the token that names the month. Many names of days are names of months in another language.
-pub(super) fn find(tokens: &[Token<'_>]) -> Option<usize> {
-    let weight = |meanings: Meanings| {
-        let is_main = meanings.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
-        let is_filler = meanings.has(|meaning| meaning.sense == Sense::Filler);
-        let is_first = meanings.iter().next().is_some_and(|meaning| meaning.month().is_some());
-        (meanings.is_clearly_month(), is_main, !is_filler, is_first)
-    };
+/// A token that can name the month.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) at: usize,
+    names: Meanings,
+    /// How much speaks for it; more is better.
+    weight: [bool; 5],
+}
+
+/// Finds the tokens that can name the month.
+pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
     let is_day = |at: Option<usize>| {
         let token = at.and_then(|at| tokens.get(at));
         token.and_then(Token::number).is_some_and(|digits| digits.len() <= 2)
@@ -20,47 +23,70 @@ pub(super) fn find(tokens: &[Token<'_>]) -> Option<usize> {
     let is_day_name = |token: &Token<'_>| token.meanings().is_some_and(is_day_name);
     let has_days = tokens.iter().filter(|token| is_day_name(token)).count() > 1;
     let is_clock = |at: usize| tokens.get(at).and_then(Token::mark) == Some(':');
-    let names = tokens.iter().enumerate().filter_map(|(at, token)| {
-        let meanings = token.meanings()?;
+    let candidate = |(at, token): (usize, &Token<'_>)| {
+        let names = token.meanings()?;
+        names.months().next()?;
+        let is_main = names.months().any(|(_, meaning)| !meaning.is_minor);
+        let other = names.iter().find(|meaning| meaning.month().is_none() && !meaning.is_minor);
+        // What is a common word of a main language is no month of another one.
+        if !is_main && other.is_some_and(|other| other.day().is_none() || !has_days) {
+            return None;
+        }
+        let is_filler = names.has(|meaning| meaning.sense == Sense::Filler);
+        let is_first = names.iter().next().is_some_and(|meaning| meaning.month().is_some());
         let is_beside_day =
             is_day(at.checked_sub(1)) || (is_day(Some(at + 1)) && !is_clock(at + 2));
-        // What is a common word of a main language is no month of another one.
-        let is_main = meanings.months().any(|(_, meaning)| !meaning.is_minor);
-        let other = meanings.iter().find(|m| m.month().is_none() && !m.is_minor);
-        let is_month = is_main || other.is_none_or(|other| other.day().is_some() && has_days);
-        meanings.months().next().filter(|_| is_month)?;
-        Some((at, (weight(meanings), is_beside_day)))
-    });
-    names.max_by_key(|(_, weight)| *weight).map(|(at, _)| at)
+        let weight = [names.is_clearly_month(), is_main, !is_filler, is_first, is_beside_day];
+        Some(Candidate { at, names, weight })
+    };
+    tokens.iter().enumerate().filter_map(candidate).collect()
 }
 
 /// Whether a name can be that of a day.
-fn is_day_name(meanings: Meanings) -> bool {
-    meanings.has(|meaning| meaning.day().is_some())
+fn is_day_name(names: Meanings) -> bool {
+    names.has(|meaning| meaning.day().is_some())
 }
 
-/// Decides on the date where the name of its month has several meanings: by the language of the day's name, else
-/// by the day of the week that the date has, else for the language that the table names first. `days` are the
-/// meanings of the names of days beside it.
-pub(super) fn decide(names: Meanings, days: &[Meaning], year: i32, day: u32) -> Option<NaiveDate> {
+/// Decides on the date where several words, or several meanings of a word, can be the month: by the
+/// language of the day's name and the day of the week that the date has, else for the language that
+/// the table names first.
+pub(super) fn decide(
+    tokens: &[Token<'_>],
+    candidates: &[Candidate],
+    year: i32,
+    day: u32,
+) -> Option<NaiveDate> {
     let date = |month: u32| NaiveDate::from_ymd_opt(year, month, day);
-    let months: Vec<(u32, Meaning)> = names.months().collect();
-    if let [(only, _)] = months.as_slice() {
-        return date(*only);
+    if let [only] = candidates {
+        let mut months = only.names.months();
+        if let (Some((month, _)), None) = (months.next(), months.next()) {
+            return date(month);
+        }
     }
-    let shares = |meaning: Meaning| days.iter().any(|day| day.shares_language(meaning));
-    let in_language = months.iter().any(|(_, meaning)| shares(*meaning));
-    let candidates: Vec<u32> = months
-        .iter()
-        .filter(|(_, meaning)| !in_language || shares(*meaning))
-        .map(|(month, _)| *month)
-        .collect();
-    let is_on_day = |month: u32| {
-        date(month).is_some_and(|date| {
+    let mut best = None;
+    for candidate in candidates {
+        let others = candidates.iter().filter(|other| other.at != candidate.at);
+        let is_month_only = |other: &Candidate| other.names.iter().all(|m| m.month().is_some());
+        if others.into_iter().any(is_month_only) {
+            continue;
+        }
+        let days = days_beside(tokens, candidate.at);
+        for (month, meaning) in candidate.names.months() {
+            let Some(date) = date(month) else { continue };
             let number = date.weekday().number_from_monday();
-            days.iter().any(|day| day.day() == Some(number))
-        })
-    };
-    let on_day = candidates.iter().copied().find(|month| is_on_day(*month));
-    on_day.or(candidates.first().copied()).and_then(date)
+            let shares = days.iter().any(|day| day.shares_language(meaning));
+            let is_on_day = days.iter().any(|day| day.day() == Some(number));
+            let score = (shares && is_on_day, candidate.weight, shares, is_on_day);
+            if best.is_none_or(|(known, _)| score > known) {
+                best = Some((score, date));
+            }
+        }
+    }
+    best.map(|(_, date)| date)
+}
+
+/// The meanings of the names of days other than at a token.
+fn days_beside(tokens: &[Token<'_>], except: usize) -> Vec<Meaning> {
+    let names = tokens.iter().enumerate().filter(|(at, _)| *at != except);
+    names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::days).collect()
 }

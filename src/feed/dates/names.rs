@@ -100,6 +100,13 @@ impl Meanings {
         self.iter().filter_map(|meaning| Some((meaning.month()?, meaning)))
     }
 
+    /// The days of the week that it can be, unless it is commonly another word, like `h`.
+    pub(super) fn days(self) -> impl Iterator<Item = Meaning> {
+        let first = self.iter().next();
+        let is_name = first.is_some_and(|first| first.month().or(first.day()).is_some());
+        self.iter().filter(move |meaning| is_name && meaning.day().is_some())
+    }
+
     /// Whether it means nothing but a month to readers of the main languages.
     pub(super) fn is_clearly_month(self) -> bool {
         let has_main = self.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
@@ -128,8 +135,8 @@ pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
     (found, next.is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// Finds a name that is written as `find` wants it, without its accents or without its end, as long as
-/// only one month or day of the main languages begins so.
+/// Finds a name that is written as `find` wants it, without its accents or without its end, as long
+/// as only one month or day of the main languages begins so.
 pub(super) fn find_similar(word: &str) -> Option<Meanings> {
     let is_mark = |c: char| ('\u{300}'..='\u{36f}').contains(&c);
     if word.contains(is_mark) {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use chrono::{Datelike as _, NaiveDate};
 
 use super::clock::Half;
-use super::names::Meaning;
 use super::order::DateOrder;
 use super::tokens::Token;
 
@@ -22,8 +21,8 @@ pub(super) struct NumericDate<'a> {
 
 /// What else a text shows about the order of its numbers.
 pub(super) struct Circumstances<'a> {
-    /// What the names of days in it mean.
-    pub(super) days: &'a [Meaning],
+    /// The days of the week that its words can mean; Monday is 1.
+    pub(super) days: &'a [u32],
     /// The stated half of the day, and whether it is in English.
     pub(super) half: Option<(Half, bool)>,
     /// The hour is marked by a letter or word.
@@ -89,6 +88,10 @@ fn read_at<'a>(tokens: &[Token<'a>], at: usize, short_year: bool) -> Option<Nume
     let spaces = [mark, second, mark_again, third].map(|token| token.is_spaced);
     let spaced_well = match separator {
         '.' if is_year_first => matches!(spaces, [false, one, false, two] if one == two),
+        // `21. 7. 5.` is Korean, year first, or Bosnian, day first.
+        '.' if short_year && spaces == [false, true, false, true] => {
+            tokens.get(at + 5).and_then(Token::mark) != Some('.')
+        }
         '.' if !short_year => matches!(spaces, [false, _, false, _]),
         '/' => spaces == [spaces[0]; 4],
         _ => spaces == [false; 4],
@@ -127,8 +130,8 @@ fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
 }
 
 impl NumericDate<'_> {
-    /// Decides on the day, by what the date itself shows, by the order of the document, or in the order of
-    /// RFC 822. `year` completes a year.
+    /// Decides on the day, by what the date itself shows, by the order of the document, or in the
+    /// order of RFC 822. `year` completes a year.
     pub(super) fn decide(
         &self,
         seen: &Circumstances<'_>,
@@ -142,6 +145,14 @@ impl NumericDate<'_> {
         if self.first.len() == 4 {
             return date(self.first, self.second, self.third, &year)
                 .map(|date| certain(date, None));
+        }
+        let is_short = [self.first, self.second, self.third].iter().all(|part| part.len() == 2);
+        if self.mark == '-' && is_short && seen.half.is_none() && order.is_none() {
+            // `21-07-05` is ISO 8601 of 1988 wherever nothing speaks against it.
+            let iso = date(self.first, self.second, self.third, &year);
+            if let Some(date) = iso {
+                return Some(certain(date, None));
+            }
         }
         let day_first = date(self.third, self.second, self.first, &year);
         let month_first = date(self.third, self.first, self.second, &year);
@@ -175,10 +186,7 @@ fn choose(
     seen: &Circumstances<'_>,
     order: Option<DateOrder>,
 ) -> Decided {
-    let on_day = |date: NaiveDate| {
-        let number = date.weekday().number_from_monday();
-        seen.days.iter().any(|day| day.day() == Some(number))
-    };
+    let on_day = |date: NaiveDate| seen.days.contains(&date.weekday().number_from_monday());
     let is_english = seen.half.is_some_and(|(_, is_english)| is_english);
     let own = match (on_day(day_first), on_day(month_first)) {
         (true, false) => Some(DateOrder::DayFirst),

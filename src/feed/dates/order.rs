@@ -9,8 +9,9 @@ pub enum DateOrder {
     MonthFirst,
 }
 
-/// Returns the order that most of a document's dates show, of those that can be read in one way only. English
-/// *am* or *pm* beside three numbers shows that the month is first; dates with dots show nothing.
+/// Returns the order that most of a document's dates show, of those that can be read in one way
+/// only. English *am* or *pm* beside three numbers shows that the month is first; dates with dots
+/// show nothing.
 pub fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first) = (0_u32, 0_u32);
     for text in texts.filter(|text| can_show(text)) {

@@ -144,7 +144,8 @@ pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
     Some(name_words(&raw))
 }
 
-/// The length of the word in front: letters, with an apostrophe, hyphen, stroke or the like between them.
+/// The length of the word in front: letters, with an apostrophe, hyphen, stroke or the like between
+/// them.
 fn word_length(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -198,7 +199,8 @@ fn find_name<'a>(
             Piece::Word(word) => word,
             // `7月` and `7-р` begin names, `7 mar` does not.
             Piece::Number(digits) if at == 0 && is_joined(tokens.get(1)) => digits,
-            // `M7` and Vietnamese `tháng 7` are names, the `o 7` of `o 7:15` and `th 7` of `5th 7` are none.
+            // `M7` and Vietnamese `tháng 7` are names, the `o 7` of `o 7:15` and `th 7` of `5th 7`
+            // are none.
             Piece::Number(digits)
                 if at > 0 && !after_number && (!token.is_spaced || key.starts_with("th")) =>
             {

@@ -1,12 +1,13 @@
-//! Reads the forms that nearly every feed writes, without a search for anything else: dates are most of the
-//! work in a feed of many short entries.
+//! Reads the forms that nearly every feed writes, without a search for anything else: dates are
+//! most of the work in a feed of many short entries.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::clock::{self, TimeOfDay};
 use super::{date, zone_names};
 
-/// Reads `Mon, 02 Mar 2026 10:00:00 GMT`, perhaps without the day's name or the seconds, and RFC 3339.
+/// Reads `Mon, 02 Mar 2026 10:00:00 GMT`, perhaps without the day's name or the seconds, and RFC
+/// 3339.
 pub(super) fn read(text: &str) -> Option<DateTime<Utc>> {
     let mut bytes = Bytes(text.as_bytes());
     if bytes.0.get(4) == Some(&b'-') { bytes.read_rfc_3339() } else { bytes.read_mail() }

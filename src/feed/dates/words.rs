@@ -1,19 +1,21 @@
-//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their languages.
+//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their
+//! languages.
 
 use super::clock::{self, Clock, Found, Half};
 use super::date::{self, DateOrder, Reading};
+use super::iso;
+use super::months::{self, Candidate};
 use super::names::{Meaning, Meanings};
 use super::numeric::{self, Circumstances, Decided, NumericDate};
 use super::tokens::{self, Piece, Token};
 use super::zones::{self, Zone};
-use super::{iso, months};
 
 /// The parts of a date, as far as found.
 struct Words<'t> {
     tokens: &'t [Token<'t>],
     numeric: Option<NumericDate<'t>>,
-    /// Which token names the month.
-    month: Option<usize>,
+    /// The tokens that can name the month.
+    months: Vec<Candidate>,
     day: Option<u32>,
     year: Option<i32>,
     clock: Option<Clock>,
@@ -35,11 +37,11 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     let tokens = tokens::split(text)?;
     let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
     let numeric = numeric::find(&tokens, !has_clear_month);
-    let month = if numeric.is_some() { None } else { Some(months::find(&tokens)) };
+    let months = if numeric.is_some() { Vec::new() } else { months::candidates(&tokens) };
     let mut words = Words {
         tokens: &tokens,
         numeric,
-        month: month.flatten(),
+        months,
         day: None,
         year: None,
         clock: None,
@@ -51,7 +53,9 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     };
     let mut at = 0;
     while at < tokens.len() {
-        at += words.read_token(at)?;
+        let count = words.read_token(at)?;
+        words.drop_months(at + 1, count.saturating_sub(1));
+        at += count;
     }
     words.finish(order, is_thai(text))
 }
@@ -66,8 +70,8 @@ impl<'t> Words<'t> {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the whole text is
-    /// no date.
+    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the
+    /// whole text is no date.
     fn read_token(&mut self, at: usize) -> Option<usize> {
         if let Some(numeric) = self.numeric.as_ref().filter(|numeric| numeric.range.contains(&at)) {
             return Some(numeric.range.end - at);
@@ -82,6 +86,7 @@ impl<'t> Words<'t> {
         } else if let Some((zone, count)) = self.find_zone(at) {
             self.take_zone(zone, token.mark().is_some() || count > 1);
             self.after_clock = at + count;
+            self.drop_months(at, 1);
             return Some(count);
         }
         match token.piece {
@@ -111,11 +116,17 @@ impl<'t> Words<'t> {
             });
             if let Some(half) = half.or(short) {
                 self.half = Some((half, is_english));
+                self.drop_months(end, 1);
                 end += 1;
             }
         }
         self.after_clock = end;
         end - at
+    }
+
+    /// Notes that some tokens mean something else than the month.
+    fn drop_months(&mut self, at: usize, count: usize) {
+        self.months.retain(|month| !(at..at + count).contains(&month.at));
     }
 
     fn take_zone(&mut self, zone: Zone, is_offset: bool) {
@@ -221,9 +232,6 @@ impl<'t> Words<'t> {
     }
 
     fn read_name(&mut self, at: usize, word: &str, meanings: Meanings) -> Option<usize> {
-        if self.month == Some(at) {
-            return Some(1);
-        }
         let is_filler = meanings.has(|meaning| meaning.month().is_none() && !meaning.is_half());
         if self.half.is_none()
             && let Some(half) = clock::half_of(meanings)
@@ -231,18 +239,22 @@ impl<'t> Words<'t> {
             let token = self.tokens.get(at)?;
             let is_english = clock::is_english_half(token);
             let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
-            // German `am`, French `du`: what is also another word is only a half of the day with its dot.
+            // German `am`, French `du`: what is also another word is only a half of the day with
+            // its dot.
             let is_certain =
                 !is_filler || has_dot || (is_english && word.starts_with(['A', 'P', 'p']));
             let next = at + 1 + usize::from(has_dot);
             let is_before = self.clock.is_none() && is_certain && self.has_clock_at(next);
-            let is_late = self.clock.is_some() && is_english && word.len() == 2;
-            if is_before || (is_late && !is_filler) {
+            // `9:15 ч. pm`, but `12:15 Uhr am 5. Juli`.
+            let is_half_first = meanings.iter().next().is_some_and(Meaning::is_half);
+            let is_late = self.clock.is_some() && is_half_first && word != "am";
+            if is_before || is_late {
                 self.half = Some((half, is_english));
+                self.drop_months(at, 1);
                 return Some(1);
             }
         }
-        is_filler.then_some(1)
+        (is_filler || self.months.iter().any(|month| month.at == at)).then_some(1)
     }
 
     fn has_clock_at(&self, at: usize) -> bool {
@@ -250,8 +262,8 @@ impl<'t> Words<'t> {
         !is_date && matches!(clock::read(self.rest(at)), Found::Time(_))
     }
 
-    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a language
-    /// that is not known.
+    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a
+    /// language that is not known.
     fn read_unknown(&mut self, at: usize, word: &str) -> Option<usize> {
         const UNITS: [&str; 8] = ["年", "月", "日", "号", "號", "년", "월", "일"];
         let next = self.tokens.get(at + 1);
@@ -264,12 +276,6 @@ impl<'t> Words<'t> {
         let is_marked = next.and_then(Token::mark).is_some_and(|mark| matches!(mark, ',' | '.'));
         self.has_unknown_word = at == 0 && (is_marked || word.chars().count() <= 4);
         self.has_unknown_word.then_some(1)
-    }
-
-    /// The meanings of all names but that of the month.
-    fn other_meanings(&self) -> impl Iterator<Item = Meaning> {
-        let names = self.tokens.iter().enumerate().filter(|(at, _)| self.month != Some(*at));
-        names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::iter)
     }
 
     fn finish(self, order: Option<DateOrder>, is_thai: bool) -> Option<Reading> {
@@ -294,17 +300,16 @@ impl<'t> Words<'t> {
     }
 
     fn decide(&self, order: Option<DateOrder>, is_thai: bool) -> Option<Decided> {
-        let days: Vec<Meaning> =
-            self.other_meanings().filter(|other| other.day().is_some()).collect();
         let year = |year: i32| {
             if is_thai && (2400..2700).contains(&year) { year - 543 } else { year }
         };
         let Some(numeric) = &self.numeric else {
-            let names = self.tokens.get(self.month?)?.meanings()?;
-            let date = months::decide(names, &days, year(self.year?), self.day?)?;
+            let date = months::decide(self.tokens, &self.months, year(self.year?), self.day?)?;
             return Some(Decided { date, is_ambiguous: false, shows: None });
         };
         let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
+        let names = self.tokens.iter().filter_map(Token::meanings).flat_map(Meanings::days);
+        let days: Vec<u32> = names.filter_map(Meaning::day).collect();
         let seen = Circumstances { days: &days, half: self.half, has_hour_word };
         numeric.decide(&seen, order, |digits| {
             let number: u32 = digits.parse().ok()?;

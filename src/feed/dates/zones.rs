@@ -27,20 +27,26 @@ impl Zone {
     }
 }
 
-/// Finds the zone in front of the tokens, and the number of tokens it fills. `is_next`: the time is directly
-/// before them, so that also names in small letters and unknown names are zones.
+/// Finds the zone in front of the tokens, and the number of tokens it fills. `is_next`: the time is
+/// directly before them, so that also names in small letters and unknown names are zones.
 pub(super) fn find(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)> {
     if let Some((minutes, count)) = read_offset(tokens) {
         return Some((Zone::Offset(minutes), count));
     }
     let (token, behind) = tokens.split_first()?;
     let word = token.word()?;
+    if is_next {
+        let words: Vec<&str> = tokens.iter().map_while(Token::word).take(4).collect();
+        if let Some((minutes, count)) = zone_names::find_phrase(&words) {
+            return Some((Zone::Offset(minutes), count));
+        }
+    }
     let is_name = token
         .meanings()
         .is_some_and(|names| names.has(|m| m.month().or(m.day()).is_some() && !m.is_minor));
     let is_capital = word.bytes().all(|byte| byte.is_ascii_uppercase());
-    let known =
-        zone_names::find(word).filter(|_| (is_capital && !is_name) || (is_next && word.len() != 2));
+    let known = zone_names::find(word)
+        .filter(|_| (is_capital && (is_next || !is_name)) || (is_next && word.len() != 2));
     let zone = match known {
         Some(minutes) => Zone::Offset(minutes),
         None if is_next && token.meanings().is_none() && zone_names::is_like_zone(word) => {

@@ -33,6 +33,7 @@ impl Served {
             .arg(script)
             .arg(program.path("server.log"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("PYTHONPATH", script.parent().unwrap())
             .stdin(Stdio::null())
             .spawn();
         let Ok(server) = started else {
