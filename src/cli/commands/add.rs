@@ -231,8 +231,10 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     }
     let mut lines = Vec::new();
     if addition.found.len() > 1 {
+        let is_first = addition.found.first().is_some_and(|first| first.url == feed.record.url);
+        let taken = if is_first { "the first" } else { &feed.record.url };
         lines.push(format!(
-            "{} names {} feeds; the first was taken:",
+            "{} names {} feeds; {taken} was taken:",
             addition.wanted.address,
             addition.found.len()
         ));

@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
-use crate::engine::poll::fetch::{FailureClass, FetchFailure, Fetched};
+use crate::engine::poll::fetch::{AddressSource, FailureClass, FetchFailure, Fetched};
 use crate::engine::settings::Credentials;
-use crate::feed::discover::page_feeds::Candidate;
+use crate::feed::discover::candidates::Candidate;
 use crate::history::FeedKey;
 use crate::schedule::counted_words;
 
@@ -41,6 +41,10 @@ pub struct Addition {
     pub wanted: Subscribe,
     /// Addresses still to try, and whether somebody named them or they are only usual.
     pub(super) to_try: VecDeque<String>,
+    /// Addresses that pages named, and how far each may lead. All others were typed, or follow from what was typed.
+    pub(super) named: BTreeMap<String, NamedAddress>,
+    /// A page led to another one by itself.
+    pub(super) refreshed: bool,
     /// Feeds the page named.
     pub found: Vec<Candidate>,
     /// What is known of them.
@@ -68,6 +72,13 @@ impl Addition {
             self.plain = plain_address(&self.wanted.address, asked, fetched);
         }
     }
+}
+
+/// Whose word an address is that a page named (SPEC D.6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAddress {
+    pub(super) source: AddressSource,
+    pub(super) allow_insecure: bool,
 }
 
 /// A subscription that was made.

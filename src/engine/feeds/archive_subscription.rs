@@ -1,8 +1,9 @@
 //! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
 
-use super::addition::{Addition, Mistaken};
+use super::addition::{Addition, Mistaken, NamedAddress};
+use super::discovery::named_by;
 use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
-use crate::engine::poll::fetch::{AddressSource, FetchRequest, Fetched, RequestKind};
+use crate::engine::poll::fetch::{FetchRequest, Fetched, RequestKind};
 use crate::engine::poll::poll_request::Sent;
 use crate::feed::FeedDocument;
 use crate::history::kind::{Subscribed, subscribed};
@@ -67,12 +68,15 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
 /// Makes the request for the next address: whose word it is, and whether caches are passed over.
 pub fn request(addition: &Addition, typed: FetchRequest) -> FetchRequest {
     let answer = addition.mistaken.as_ref().and_then(|first| first.fetched.result.as_ref().ok());
-    let address_source = answer.map_or(AddressSource::Typed, |answer| AddressSource::Supplied {
-        by: answer.url.clone(),
-        public: answer.public,
-    });
     let kind = if addition.fresh { RequestKind::Fresh } else { RequestKind::Usual };
-    FetchRequest { kind, address_source, ..typed }
+    let named = addition.named.get(&typed.url).cloned();
+    let NamedAddress { source, allow_insecure } = match answer {
+        Some(answer) => NamedAddress { source: named_by(answer), allow_insecure: false },
+        None => {
+            named.unwrap_or(NamedAddress { source: typed.address_source, allow_insecure: false })
+        }
+    };
+    FetchRequest { kind, address_source: source, allow_insecure, ..typed }
 }
 
 fn document(fetched: &Fetched) -> Option<&FeedDocument> {

@@ -1,23 +1,38 @@
-//! What an answer on the way from a typed address to a feed brings.
+//! What an answer on the way from a typed address to a feed brings, and where a page leads.
 
+use super::addition::{Addition, NamedAddress};
+use crate::engine::politeness::host_queue::site_of;
 use crate::engine::poll::classify_response::{answer_words, not_a_feed};
-use crate::engine::poll::fetch::{AnswerBody, Fetched};
+use crate::engine::poll::fetch::{AddressSource, Answer, AnswerBody, Fetched};
 use crate::feed::FeedDocument;
-use crate::feed::discover::page_feeds::Candidate;
+use crate::feed::discover::candidates::Candidate;
+use crate::feed::discover::page_feeds::{PageLeads, well_known};
+
+/// Most links of a page that names no feed that are tried (SPEC D.9).
+const LINKED_MAX: usize = 5;
 
 /// The feed that an answer carries, or why there is none.
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
     match found(fetched) {
         Found::Feed(document) => Ok(document),
-        Found::Page(..) => Err("it is no feed".into()),
+        Found::Page(_) => Err("it is no feed".into()),
         Found::Nothing(why) => Err(why),
     }
 }
 
 pub(super) enum Found<'a> {
     Feed(&'a FeedDocument),
-    Page(Vec<Candidate>, Option<String>),
+    Page(FoundPage<'a>),
     Nothing(String),
+}
+
+/// A page on the way.
+pub(super) struct FoundPage<'a> {
+    answer: &'a Answer,
+    pub(super) title: Option<&'a str>,
+    /// Feeds it names.
+    pub(super) candidates: &'a [Candidate],
+    leads: &'a PageLeads,
 }
 
 pub(super) fn found(fetched: &Fetched) -> Found<'_> {
@@ -34,10 +49,142 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
         }
         AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed(document),
         AnswerBody::Document(document) => Found::Nothing(not_a_feed(document)),
-        AnswerBody::Page { title, candidates } => Found::Page(candidates.clone(), title.clone()),
+        AnswerBody::Page { title, candidates, leads } => {
+            Found::Page(FoundPage { answer, title: title.as_deref(), candidates, leads })
+        }
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
             Found::Nothing("it is no feed".into())
         }
         AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the answer is empty".into()),
+    }
+}
+
+/// Whose word an address is that an answer names.
+pub(super) fn named_by(answer: &Answer) -> AddressSource {
+    AddressSource::Supplied { by: answer.url.clone(), public: answer.public }
+}
+
+/// Returns the addresses to try after a page, in their order, and notes whose word they are (SPEC D.9): the feeds it names;
+/// else the page it leads to, once; else links that may lead to feeds of its site, and usual addresses.
+pub(super) fn follow_page(
+    addition: &mut Addition,
+    asked: &str,
+    page: &FoundPage<'_>,
+) -> Vec<String> {
+    let source = named_by(page.answer);
+    let is_new = |addition: &Addition, url: &String| {
+        url != asked && *url != page.answer.url && !addition.named.contains_key(url)
+    };
+    let is_first = addition.asked == 1_u32.saturating_add(u32::from(addition.refreshed));
+    let urls = |candidates: &[Candidate]| -> Vec<String> {
+        candidates.iter().map(|candidate| candidate.url.clone()).collect()
+    };
+    let refresh = page.leads.refresh.as_ref().filter(|_| is_first && !addition.refreshed);
+    if let Some(target) = refresh.filter(|_| page.candidates.is_empty()) {
+        addition.refreshed = true;
+        let named = NamedAddress { source, allow_insecure: false };
+        addition.named.insert(target.clone(), named);
+        return vec![target.clone()];
+    }
+    let mut named = urls(page.candidates);
+    named.retain(|url| is_new(addition, url));
+    let mut guessed = Vec::new();
+    if named.is_empty() && is_first {
+        let site = site_of(&page.answer.url);
+        named = urls(&page.leads.linked);
+        named.retain(|url| site_of(url) == site && is_new(addition, url));
+        named.truncate(LINKED_MAX);
+        guessed = well_known(asked);
+        guessed.retain(|url| !named.contains(url));
+    }
+    for url in &named {
+        // Where the page itself leads over http there is nothing that could be made insecure.
+        let allow_insecure = url.starts_with("http:");
+        let named = NamedAddress { source: source.clone(), allow_insecure };
+        addition.named.insert(url.clone(), named);
+    }
+    if let Some(whose) = addition.named.get(asked).cloned() {
+        addition.named.extend(guessed.iter().map(|url| (url.clone(), whose.clone())));
+    }
+    named.extend(guessed);
+    named
+}
+
+/// What is said of a page that names no feed.
+pub(super) fn names_no_feed(title: Option<&str>) -> String {
+    let page = title.map(|title| format!(" '{title}'")).unwrap_or_default();
+    format!("the page{page} names no feed; try the address of the feed itself")
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta, Utc};
+
+    use super::*;
+    use crate::engine::effect::Effect;
+    use crate::engine::feeds::addition::Subscribe;
+    use crate::engine::input::Input;
+    use crate::engine::poll::fetch::{AnswerHeaders, FetchRequest};
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::state::Engine;
+    use crate::engine::update::update;
+
+    /// The next request, if the first one brings a page.
+    fn asked_after(candidates: Vec<Candidate>, leads: PageLeads) -> FetchRequest {
+        let now = DateTime::<Utc>::UNIX_EPOCH;
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now);
+        engine.host_queue.not_before = None;
+        let address = "https://site.example/".to_owned();
+        let wanted = Box::new(Subscribe { id: 7, address, ..Subscribe::default() });
+        let effects = update(&mut engine, now, Input::Request(Request::Subscribe(wanted))).effects;
+        let take = |effects: Vec<Effect>| {
+            let mut requests = effects.into_iter().filter_map(|effect| {
+                let Effect::Fetch(request) = effect else { return None };
+                Some(request)
+            });
+            requests.next()
+        };
+        let first = take(effects).unwrap();
+        let body = AnswerBody::Page { title: None, candidates, leads };
+        let (url, headers) = (first.url, AnswerHeaders::default());
+        let answer = Answer { status: 200, url, public: true, received: now, headers, body };
+        let (hops, conditional) = (Vec::new(), false);
+        let fetched =
+            Fetched { started: now, wire_bytes: 0, hops, conditional, result: Ok(answer) };
+        let answered = update(&mut engine, now, Input::Fetched(first.id, Box::new(fetched)));
+        let later = update(&mut engine, now + TimeDelta::seconds(5), Input::Tick);
+        take(answered.effects).or_else(|| take(later.effects)).unwrap()
+    }
+
+    /// SPEC D.6, D.9.
+    #[test]
+    fn what_a_page_names_may_lead_as_far_as_the_page_may() {
+        let candidate =
+            |url: &str| Candidate { url: url.to_owned(), title: None, media_type: String::new() };
+        let none = PageLeads::default();
+        let linked =
+            vec![candidate("https://other.example/f"), candidate("https://site.example/l")];
+        let refresh = Some("http://site.example/en/".to_owned());
+        for (candidates, leads, url, insecure) in [
+            (vec![candidate("http://127.0.0.1/f")], none.clone(), "http://127.0.0.1/f", true),
+            (vec![candidate("https://b.example/f")], none, "https://b.example/f", false),
+            (
+                vec![],
+                PageLeads { refresh, linked: linked.clone() },
+                "http://site.example/en/",
+                false,
+            ),
+            (vec![], PageLeads { refresh: None, linked }, "https://site.example/l", false),
+        ] {
+            let request = asked_after(candidates, leads);
+            assert_eq!((request.url.as_str(), request.allow_insecure), (url, insecure));
+            let by = "https://site.example/".to_owned();
+            assert_eq!(
+                request.address_source,
+                AddressSource::Supplied { by, public: true },
+                "{url}"
+            );
+        }
     }
 }

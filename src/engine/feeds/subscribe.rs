@@ -1,14 +1,14 @@
 //! The journey of a subscription: an address is typed, asked, found to be a feed or a page that names one,
 //! subscribed to, and its first document kept.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, Utc};
 
 use super::addition::{Added, Addition, Previews, Subscribe};
 use super::addresses::{address_of, subscribed_as};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
-use super::discovery::{Found, feed_in, found};
+use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::feed_preview;
 use super::subscription::{Subscription, SubscriptionRecord};
 use super::typed_logins::{take_login, without_login};
@@ -27,13 +27,12 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
 use crate::feed::discover::feed_address_of;
-use crate::feed::discover::page_feeds::well_known;
 use crate::feed::opml::subscription_list::normal_tags;
 use crate::feed::text::{NAME_MAX, one_line};
 use crate::history::FeedKey;
 
 /// Pages asked on the way from a typed address to a feed.
-const ASKED_MAX: u32 = 8;
+const ASKED_MAX: u32 = 12;
 
 /// Puts a subscription into the engine, due at once.
 pub(in crate::engine) fn insert(
@@ -74,6 +73,8 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
     let mut addition = Addition {
         to_try: VecDeque::new(),
         found: Vec::new(),
+        named: BTreeMap::new(),
+        refreshed: false,
         previews: Previews::default(),
         asked: 0,
         fresh: false,
@@ -190,33 +191,31 @@ pub fn fetched(
             addition.ended = Some(Ok(added));
             Ok(effects)
         }
-        Found::Page(candidates, title) => {
-            let named: Vec<String> =
-                candidates.iter().map(|candidate| candidate.url.clone()).collect();
-            let why = names_no_feed(title.as_deref());
-            if addition.wanted.choose && candidates.len() > 1 && addition.found.is_empty() {
-                let first = candidates.first().map(|candidate| candidate.url.clone());
-                addition.found = candidates;
+        Found::Page(page) => {
+            let refreshed = addition.refreshed;
+            let named = follow_page(&mut addition, &asked, &page);
+            let leads_on = !page.candidates.is_empty() || addition.refreshed != refreshed;
+            let is_choice = page.candidates.len() > 1 && addition.found.is_empty();
+            if addition.found.is_empty() {
+                addition.found = page.candidates.to_vec();
+            }
+            if addition.wanted.choose && is_choice {
+                let first = addition.found.first().map(|candidate| candidate.url.clone());
                 engine.additions.insert(id, addition);
                 engine.tell(Event::ChooseFeed(id));
                 let preview = |url| feed_preview::select(engine, now, id, url);
                 return first.map(preview).unwrap_or_default();
             }
-            if addition.found.is_empty() {
-                addition.found = candidates;
-            }
-            let more =
-                if named.is_empty() && addition.asked == 1 { well_known(&asked) } else { named };
-            addition.to_try.extend(more);
-            Err(why)
+            addition.to_try.extend(named);
+            Err((!leads_on).then(|| names_no_feed(page.title)))
         }
         Found::Nothing(why) => {
             addition.note_plain(&asked, &fetched);
-            Err(why)
+            Err(Some(why))
         }
     };
     let mut effects = subscribed.unwrap_or_else(|why| {
-        go_on(engine, &mut addition, why);
+        go_on(engine, &mut addition, &asked, why);
         Vec::new()
     });
     engine.additions.insert(id, addition);
@@ -281,16 +280,15 @@ fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     try_next(engine, addition);
 }
 
-/// What is said of a page that names no feed.
-fn names_no_feed(title: Option<&str>) -> String {
-    let page = title.map(|title| format!(" '{title}'")).unwrap_or_default();
-    format!("the page{page} names no feed; try the address of the feed itself")
-}
-
-/// Tries the next address, or ends with the reason the first one gave.
-fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
-    let why = addition.first_trouble.get_or_insert(why).clone();
+/// Tries the next address, or ends with the reason the first one gave, or the first of those that it names.
+fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<String>) {
+    let why = why.map(|why| match addition.named.get(asked) {
+        Some(_) => format!("it leads to {asked}: {why}"),
+        None => why,
+    });
+    addition.first_trouble = addition.first_trouble.take().or(why);
     if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
+        let why = addition.first_trouble.clone().unwrap_or_else(|| names_no_feed(None));
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         match &addition.plain {
             Some(_) if addition.wanted.choose => engine.tell(Event::OfferPlain(addition.wanted.id)),
@@ -382,7 +380,8 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::update::{Output, update};
     use crate::feed::FeedDocument;
-    use crate::feed::discover::page_feeds::Candidate;
+    use crate::feed::discover::candidates::Candidate;
+    use crate::feed::discover::page_feeds::PageLeads;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -419,7 +418,7 @@ mod tests {
             media_type: String::new(),
         };
         let candidates = ["one", "two", "three"].map(named).to_vec();
-        let page = AnswerBody::Page { title: None, candidates };
+        let page = AnswerBody::Page { title: None, candidates, leads: PageLeads::default() };
         let preview = answer(&mut engine, &first, 200, page);
         assert!(preview.events.contains(&Event::ChooseFeed(7)));
         assert_eq!(asked(&preview).1, "https://one.example/feed", "the first one is looked at");

@@ -241,6 +241,7 @@ pub fn status_words(status: u16) -> String {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::classify_response::*;
+    use crate::feed::discover::page_feeds::PageLeads;
 
     fn answer(status: u16, body: AnswerBody) -> Answer {
         Answer {
@@ -289,7 +290,11 @@ mod tests {
     }
 
     fn page(title: &str) -> AnswerBody {
-        AnswerBody::Page { title: Some(title.into()), candidates: vec![] }
+        AnswerBody::Page {
+            title: Some(title.into()),
+            candidates: vec![],
+            leads: PageLeads::default(),
+        }
     }
 
     #[test]

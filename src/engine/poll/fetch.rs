@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::feed::FeedDocument;
-use crate::feed::discover::page_feeds::Candidate;
+use crate::feed::discover::candidates::Candidate;
+use crate::feed::discover::page_feeds::PageLeads;
 use crate::feed::sparse::is_default;
 use crate::history::{EntryKey, FeedKey};
 use crate::schedule;
@@ -217,6 +218,8 @@ pub enum AnswerBody {
         title: Option<String>,
         /// Feeds it names.
         candidates: Vec<Candidate>,
+        /// What to try where it names none.
+        leads: PageLeads,
     },
 }
 

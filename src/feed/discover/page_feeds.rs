@@ -2,7 +2,10 @@
 
 use url::Url;
 
-use crate::feed::address::{web_url, without_feed_scheme};
+use super::anchors::Anchors;
+use super::candidates::{Candidate, StatedFeed, collect_candidates, feed_link};
+use super::header_links::refresh_address;
+use crate::feed::address::web_url;
 use crate::feed::content::markup::{Piece, Tag, walk_markup};
 use crate::feed::encoding::charset::{html_charset, to_text};
 use crate::feed::encoding::decode::charset_parameter;
@@ -11,41 +14,42 @@ use crate::feed::text::one_line;
 /// How many bytes of a page are read. Feeds are linked near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// How many candidates of one page are kept.
-const CANDIDATES_MAX: usize = 50;
-
 /// Longest title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// A feed that a page links to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// Absolute, `http` or `https`, without a fragment.
-    pub url: String,
-    /// What the page calls it.
+/// What a page says of feeds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageFeeds {
+    /// The title of the page, plain text on one line.
     pub title: Option<String>,
-    /// The media type as stated, in lower case and without parameters; empty if none is.
-    pub media_type: String,
+    /// The feeds it names in `link` elements, in the order of the page, feeds of comments last, each address once.
+    pub named: Vec<Candidate>,
+    /// What to try where it names none.
+    pub leads: PageLeads,
 }
 
-/// Returns the feeds in the `link` elements of a page, in the order of the page, feeds of comments last,
-/// each address once.
-///
-/// `page_url` is the address the page was finally read from.
-pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
+/// Where a page leads that names no feed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageLeads {
+    /// The page that is to be shown instead of it.
+    pub refresh: Option<String>,
+    /// Links that may lead to feeds, the likeliest first.
+    pub linked: Vec<Candidate>,
+}
+
+/// Reads what a page says of feeds. `page_url` is the address the page was finally read from.
+pub fn read_page_feeds(html: &[u8], page_url: &str) -> PageFeeds {
     let page = read_page(html);
-    let Some(base) = base_url(&page, page_url) else { return Vec::new() };
-    let mut found: Vec<Candidate> = Vec::new();
-    for stated in page.stated {
-        let Some(url) = absolute_address(&stated.href, &base) else { continue };
-        let known = found.iter().any(|candidate| candidate.url == url);
-        if !known && found.len() < CANDIDATES_MAX {
-            found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
-        }
-    }
-    // The sort keeps the order of equals.
-    found.sort_by_key(is_of_comments);
-    found
+    let own = one_line(&page.title, TITLE_CHARS_MAX);
+    let title = if own.is_empty() { one_line(&page.shared_title, TITLE_CHARS_MAX) } else { own };
+    let title = (!title.is_empty()).then_some(title);
+    let Some(base) = base_url(&page, page_url) else {
+        return PageFeeds { title, ..PageFeeds::default() };
+    };
+    let refresh = page.refresh.and_then(|stated| refresh_address(&stated, &base, page_url));
+    let linked = page.anchors.into_candidates(&base, page_url);
+    let named = collect_candidates(page.stated.into_iter(), &base);
+    PageFeeds { title, named, leads: PageLeads { refresh, linked } }
 }
 
 /// Decodes a page. Its own declaration of a charset outranks the header of the response, and neither counts where the
@@ -53,14 +57,6 @@ pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
 pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     let of_header = || charset_parameter(content_type?);
     to_text(html, html_charset(html).or_else(of_header).as_deref())
-}
-
-/// Returns the title of a page on one line.
-pub fn page_title(html: &[u8]) -> Option<String> {
-    let page = read_page(html);
-    let own = one_line(&page.title, TITLE_CHARS_MAX);
-    let title = if own.is_empty() { one_line(&page.shared_title, TITLE_CHARS_MAX) } else { own };
-    (!title.is_empty()).then_some(title)
 }
 
 /// Returns addresses to try when a page links to no feed: at most six, those in the directory of `site`
@@ -95,14 +91,11 @@ struct PageHead {
     title: String,
     /// `og:title`.
     shared_title: String,
-}
-
-/// A `link` to a feed, as written.
-#[derive(Debug)]
-struct StatedFeed {
-    href: String,
-    title: Option<String>,
-    media_type: String,
+    /// The first `meta` element that refreshes the page, as written.
+    refresh: Option<String>,
+    anchors: Anchors,
+    /// Within `noscript`, which is for browsers that run no scripts.
+    in_noscript: bool,
 }
 
 fn read_page(html: &[u8]) -> PageHead {
@@ -119,8 +112,11 @@ fn read_page(html: &[u8]) -> PageHead {
             page.read_tag(tag);
         }
         Piece::Close("title") => title_open = title_open.map(|_| false),
+        Piece::Close("a") => page.anchors.close(),
+        Piece::Close("noscript") => page.in_noscript = false,
         Piece::Close(_) => {}
         Piece::Text(text) => {
+            page.anchors.add_text(text);
             if title_open == Some(true) && page.title.len() < TITLE_CHARS_MAX * 8 {
                 page.title.push_str(text);
             }
@@ -131,7 +127,14 @@ fn read_page(html: &[u8]) -> PageHead {
 
 impl PageHead {
     fn read_tag(&mut self, tag: &Tag) {
+        self.anchors.open_tag(tag);
+        let refreshes =
+            || tag.attribute("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
         match tag.name() {
+            "noscript" => self.in_noscript = true,
+            "meta" if !self.in_noscript && self.refresh.is_none() && refreshes() => {
+                self.refresh = tag.attribute("content").map(str::to_owned);
+            }
             "base" if self.base.is_none() => self.base = tag.attribute("href").map(str::to_owned),
             "link" => self.stated.extend(read_feed_link(tag)),
             "meta" if self.shared_title.is_empty() => {
@@ -145,80 +148,9 @@ impl PageHead {
     }
 }
 
-/// Reads a `link`, and returns the feed it leads to.
-///
-/// It leads to a feed if all of these hold:
-///
-/// 1 - `rel` contains `alternate` (and not `stylesheet`) or `feed`
-/// 2 - the type is one of feeds, or one of several uses and the address or title mentions a feed;
-///     with `rel=feed` the type may be missing
-/// 3 - there is an address
 fn read_feed_link(tag: &Tag) -> Option<StatedFeed> {
-    let rel = tag.attribute("rel")?;
-    let has = |token: &str| rel.split_ascii_whitespace().any(|t| t.eq_ignore_ascii_case(token));
-    let states_alternate = has("alternate") && !has("stylesheet");
-    let href = tag.attribute("href")?.trim();
-    let title = one_line(tag.attribute("title").unwrap_or_default(), TITLE_CHARS_MAX);
-    let media_type = tag.attribute("type").unwrap_or_default();
-    let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_feed = match use_of_type(&media_type) {
-        TypeUse::Feed => states_alternate || has("feed"),
-        TypeUse::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
-        TypeUse::Unstated => has("feed"),
-        TypeUse::Other => false,
-    };
-    let title = (!title.is_empty()).then_some(title);
-    (is_feed && !href.is_empty()).then(|| StatedFeed { href: href.to_owned(), title, media_type })
-}
-
-/// What a media type is used for.
-enum TypeUse {
-    Feed,
-    /// Feeds and other things.
-    Several,
-    Unstated,
-    Other,
-}
-
-fn use_of_type(media_type: &str) -> TypeUse {
-    match media_type {
-        "" => TypeUse::Unstated,
-        "application/json" | "application/xml" | "text/xml" | "application/x-xml" => {
-            TypeUse::Several
-        }
-        // With prefixes that were tried (`x-`, `x.`, `text/`), and without `+xml`.
-        other => {
-            let subtype = other.rsplit(['/', '.']).next().unwrap_or_default();
-            let subtype = subtype.strip_prefix("x-").unwrap_or(subtype);
-            match subtype {
-                "rss+xml" | "atom+xml" | "rdf+xml" | "feed+json" | "rss" | "atom" | "rdf" => {
-                    TypeUse::Feed
-                }
-                _ => TypeUse::Other,
-            }
-        }
-    }
-}
-
-/// Whether an address or a title names a feed. Addresses of interfaces do not count.
-fn speaks_of_feed(href: &str, title: &str) -> bool {
-    const WORDS: [&str; 4] = ["feed", "rss", "atom", "rdf"];
-    const OTHERS: [&str; 5] = ["wp-json", "oembed", "opensearch", "sitemap", "/api/"];
-    let href = href.to_ascii_lowercase();
-    let title = title.to_ascii_lowercase();
-    !OTHERS.iter().any(|word| href.contains(word))
-        && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
-}
-
-/// Whether a text contains a word that is not the middle of another (`rss` in `crossing`).
-fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text.get(..at).and_then(|before| before.chars().next_back());
-        !before.is_some_and(char::is_alphanumeric)
-            || !text
-                .get(at + word.len()..)
-                .is_some_and(|after| after.starts_with(char::is_alphanumeric))
-    })
+    let attribute = |name: &str| tag.attribute(name).unwrap_or_default();
+    feed_link(attribute("rel"), attribute("href"), attribute("title"), attribute("type"))
 }
 
 /// Returns the base for relative addresses (in HTML the first `base` with an address).
@@ -231,24 +163,6 @@ fn base_url(page: &PageHead, page_url: &str) -> Option<Url> {
     stated.filter(|url| matches!(url.scheme(), "http" | "https")).or(own)
 }
 
-fn absolute_address(href: &str, base: &Url) -> Option<String> {
-    let mut url = base.join(&without_feed_scheme(href)).ok()?;
-    url.set_fragment(None);
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
-}
-
-/// Whether a candidate is a feed of comments.
-fn is_of_comments(candidate: &Candidate) -> bool {
-    const WORDS: [&str; 6] =
-        ["comment", "kommentar", "comentario", "comentário", "reacties", "コメント"];
-    let title = candidate.title.as_deref().unwrap_or_default().to_lowercase();
-    let url = candidate.url.to_ascii_lowercase();
-    WORDS.iter().any(|word| title.contains(word))
-        || url.contains("/comments/")
-        || url.ends_with("/comments")
-        || url.contains("feed=comments")
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -256,9 +170,13 @@ mod tests {
     use crate::feed::discover::feed_address_of;
     use crate::feed::discover::page_feeds::*;
 
+    fn named(html: &str, page_url: &str) -> Vec<Candidate> {
+        read_page_feeds(html.as_bytes(), page_url).named
+    }
+
     fn found(html: &str) -> Vec<String> {
         let page = "https://a.example/dir/page.html";
-        discover(html.as_bytes(), page).into_iter().map(|candidate| candidate.url).collect()
+        named(html, page).into_iter().map(|candidate| candidate.url).collect()
     }
 
     #[test]
@@ -320,7 +238,7 @@ mod tests {
             link("https://a.example/a#x", "again"),
         ]
         .concat();
-        let feeds = discover(html.as_bytes(), "https://a.example/");
+        let feeds = named(&html, "https://a.example/");
         let urls: Vec<&str> = feeds.iter().map(|feed| feed.url.as_str()).collect();
         let expected =
             ["/a", "/b", "/c", "/comments/feed"].map(|p| format!("https://a.example{p}"));
@@ -342,8 +260,29 @@ mod tests {
     }
 
     #[test]
+    fn the_page_that_a_page_leads_to_is_known_unless_it_is_for_those_without_scripts() {
+        for (html, expected) in [
+            ("<meta http-equiv=Refresh content='0; url=/en/'>", Some("https://a.example/en/")),
+            (
+                "<base href=/x/><META HTTP-EQUIV='REFRESH' CONTENT='0;URL=en'>",
+                Some("https://a.example/x/en"),
+            ),
+            ("<meta http-equiv=refresh content=300><meta http-equiv=refresh content='0;/x'>", None),
+            ("<noscript><meta http-equiv=refresh content='0; url=/en/'></noscript>", None),
+            (
+                "<noscript>x</noscript><meta http-equiv=refresh content='0; url=/en/'>",
+                Some("https://a.example/en/"),
+            ),
+            ("<meta name=refresh content='0; url=/en/'>", None),
+        ] {
+            let read = read_page_feeds(html.as_bytes(), "https://a.example/");
+            assert_eq!(read.leads.refresh.as_deref(), expected, "{html}");
+        }
+    }
+
+    #[test]
     fn a_page_has_a_title() {
-        let title = |html: &[u8]| page_title(html);
+        let title = |html: &[u8]| read_page_feeds(html, "").title;
         assert_eq!(title(b"<title> A &amp;\n B</title><title>C</title>").as_deref(), Some("A & B"));
         assert_eq!(title(b"<meta property=og:title content=X>").as_deref(), Some("X"));
         assert_eq!(
@@ -372,10 +311,10 @@ mod tests {
         fn no_page_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), page in ".{0,30}") {
             let link = b"<base href=x><link rel=feed href=y title='";
             let html = [link.as_slice(), bytes.as_slice()].concat();
-            prop_assert!(discover(&html, &page).is_empty());
-            prop_assert!(discover(&html, "https://a.example/").len() <= CANDIDATES_MAX);
+            prop_assert!(read_page_feeds(&html, &page).named.is_empty());
+            let read = read_page_feeds(&html, "https://a.example/");
+            prop_assert!(read.named.len() <= 50 && read.leads.linked.len() <= 50);
             prop_assert!(well_known(&page).is_empty() && feed_address_of(&page).is_none());
-            drop(page_title(&html));
         }
     }
 }

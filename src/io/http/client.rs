@@ -17,7 +17,7 @@ use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
 use super::request_headers::{self, FetchCredentials};
-use super::response_body::{answer_headers, is_readable, joined_header, read_body};
+use super::response_body::{PageHeaders, answer_headers, is_readable, joined_header, read_body};
 use super::trust::Trust;
 use crate::engine::poll::fetch::{
     Answer, AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
@@ -204,6 +204,7 @@ impl Http {
         }
         let mut response = arrived.response;
         let content_type = joined_header(response.headers(), &header::CONTENT_TYPE);
+        let page_headers = PageHeaders::read(response.headers());
         let limits = self.limits.body_limits(kind);
         let (decoding, turn) = self.receive_body(&url, &mut response, limits, trace).await?;
         let unknown_encoding = decoding.unknown_encoding();
@@ -225,7 +226,10 @@ impl Http {
             }
             let listing = (kind == RequestKind::Listing).then(|| read_listing(&bytes)).flatten();
             listing.map_or_else(
-                || read_body(&bytes, url.as_str(), content_type.as_deref()),
+                || {
+                    let body = read_body(&bytes, url.as_str(), content_type.as_deref());
+                    page_headers.add_to(body, url.as_str())
+                },
                 AnswerBody::Listing,
             )
         });

@@ -1,9 +1,12 @@
 //! Reads a response: the headers that are used, and the body as the kind of document it is (SPEC D.1).
 
 use reqwest::header::{self, HeaderMap, HeaderName};
+use url::Url;
 
 use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
-use crate::feed::discover::page_feeds::{discover, page_title};
+use crate::feed::discover::candidates::Candidate;
+use crate::feed::discover::header_links::{feeds_in_link_header, refresh_address};
+use crate::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
 use crate::feed::{self, Kind, Origin};
 
 /// The instance manipulation of a delta (RFC 3229 §10.5.2).
@@ -45,16 +48,53 @@ pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerB
     }
     let document = feed::parse(bytes, &Origin { url: Some(url), content_type });
     if document.kind == Kind::None && looks_like_html(bytes, content_type) {
-        return AnswerBody::Page { title: page_title(bytes), candidates: discover(bytes, url) };
+        let PageFeeds { title, named: candidates, leads } = read_page_feeds(bytes, url);
+        return AnswerBody::Page { title, candidates, leads };
     }
     AnswerBody::Document(Box::new(document))
+}
+
+/// What the headers of an answer that is no feed say of feeds.
+pub(super) struct PageHeaders {
+    link: String,
+    refresh: String,
+}
+
+impl PageHeaders {
+    pub(super) fn read(headers: &HeaderMap) -> Self {
+        let read = |name| joined_header(headers, &name).unwrap_or_default();
+        Self { link: read(header::LINK), refresh: read(header::REFRESH) }
+    }
+
+    /// Adds it to a body, if that is no document: behind what a page says itself.
+    pub(super) fn add_to(&self, body: AnswerBody, url: &str) -> AnswerBody {
+        let named = feeds_in_link_header(&self.link, url);
+        let base = Url::parse(url).ok();
+        let refresh = base.and_then(|base| refresh_address(&self.refresh, &base, url));
+        let is_document = is_readable(&body) && body != AnswerBody::Empty;
+        let (title, mut candidates, mut leads) =
+            if let AnswerBody::Page { title, candidates, leads } = body {
+                (title, candidates, leads)
+            } else if is_document || (named.is_empty() && refresh.is_none()) {
+                return body;
+            } else {
+                Default::default()
+            };
+        for candidate in named {
+            if candidates.iter().all(|known: &Candidate| known.url != candidate.url) {
+                candidates.push(candidate);
+            }
+        }
+        leads.refresh = leads.refresh.or(refresh);
+        AnswerBody::Page { title, candidates, leads }
+    }
 }
 
 /// Whether a body was read as something: a document, or a page that has at least a title or names a feed.
 pub(super) fn is_readable(body: &AnswerBody) -> bool {
     match body {
         AnswerBody::Document(document) => document.kind != Kind::None,
-        AnswerBody::Page { title, candidates } => title.is_some() || !candidates.is_empty(),
+        AnswerBody::Page { title, candidates, .. } => title.is_some() || !candidates.is_empty(),
         AnswerBody::Article(article) => article.is_ok(),
         AnswerBody::Picture(_)
         | AnswerBody::Listing(_)

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use backissue::feed::dates::date::parse_date;
-use backissue::feed::discover::page_feeds::discover;
+use backissue::feed::discover::page_feeds::read_page_feeds;
 use backissue::feed::opml::read_opml;
 use backissue::feed::opml::subscription_list::{OpmlFeed, normal_tag};
 use backissue::feed::{Origin, parse};
@@ -121,7 +121,8 @@ fn pages_of_others_lead_to_their_feeds() {
         total += 1;
         let file = row["file"].as_str().unwrap();
         let page = std::fs::read(folder.join(file)).unwrap();
-        let found: Vec<String> = discover(&page, row["page_url"].as_str().unwrap())
+        let found: Vec<String> = read_page_feeds(&page, row["page_url"].as_str().unwrap())
+            .named
             .into_iter()
             .map(|candidate| candidate.url)
             .collect();
@@ -172,7 +173,7 @@ fn attacks_of_others_end_soon() {
         let start = clock::instant();
         let document = parse(&bytes, &Origin::default());
         read_opml(&bytes).ok();
-        discover(&bytes, "https://a.example/");
+        read_page_feeds(&bytes, "https://a.example/");
         let took = start.elapsed();
         let held: usize =
             document.entries.iter().filter_map(|entry| entry.body()).map(str::len).sum();

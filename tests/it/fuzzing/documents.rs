@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use backissue::feed::discover::page_feeds::discover;
+use backissue::feed::discover::page_feeds::read_page_feeds;
 use backissue::feed::{Origin, find_oddities, parse};
 use backissue::lint::examine;
 
@@ -73,7 +73,7 @@ fn check(bytes: &[u8], number: usize) {
     assert_eq!(document, parse(bytes, &origin), "two answers");
     assert!(document.entries.iter().all(|entry| !entry.id.is_empty()), "an empty id");
     find_oddities(bytes, &origin);
-    discover(bytes, URL);
+    read_page_feeds(bytes, URL);
     if number.is_multiple_of(EXAMINED) {
         examine(bytes, &origin, chrono::DateTime::UNIX_EPOCH);
     }

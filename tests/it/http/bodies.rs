@@ -118,7 +118,7 @@ async fn the_body_decides_and_not_its_content_type() {
 async fn a_page_is_told_with_the_feeds_it_names() {
     let feeds = [("News", "/news.xml"), ("Comments", "comments.xml")];
     let body = read(&[("content-type", "text/html")], page("Home & away", &feeds)).await.body;
-    let AnswerBody::Page { title, candidates } = body else { panic!("{body:?}") };
+    let AnswerBody::Page { title, candidates, .. } = body else { panic!("{body:?}") };
     assert_eq!(title.as_deref(), Some("Home & away"));
     let paths: Vec<&str> =
         candidates.iter().map(|one| one.url.splitn(4, '/').nth(3).unwrap()).collect();

@@ -3,6 +3,7 @@
 
 mod archives;
 mod credentials;
+mod discovery;
 mod filters;
 mod giving_up;
 mod journey;

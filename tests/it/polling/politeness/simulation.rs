@@ -16,6 +16,7 @@ use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, Stored};
 use backissue::engine::update::update;
+use backissue::feed::discover::page_feeds::PageLeads;
 use backissue::feed::{Entry, FeedDocument, FeedHead, Kind};
 use backissue::history::{Counters, FeedKey};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -338,7 +339,7 @@ impl Simulation {
         };
         let body = match status {
             200 | 226 if self.dice.one_in(90) => {
-                AnswerBody::Page { title: None, candidates: vec![] }
+                AnswerBody::Page { title: None, candidates: vec![], leads: PageLeads::default() }
             }
             200 | 226 => AnswerBody::Document(Box::new(document(number))),
             _ => AnswerBody::Unread,

@@ -1,0 +1,89 @@
+//! From a page to its feed: what pages and headers name, and what is tried where they name none (SPEC D.9).
+
+use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
+
+use super::{feeds, new_program};
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+
+const HTML: (&str, &str) = ("content-type", "text/html");
+
+/// A site of pages; what begins with `/f` is a feed.
+fn site() -> Site {
+    Site::start(|request: PublisherRequest| respond(&request.path_and_query))
+}
+
+fn respond(path: &str) -> PublisherAnswer {
+    let alternate = |href: &str| format!("<link rel=alternate type=text/rss href={href}>");
+    let body = match path {
+        "/dead-first" => alternate("/dead") + &alternate("/f/live"),
+        "/anchor" => "<a href=/about>About</a> <a href=/f/news.xml>RSS feed</a>".to_owned(),
+        "/order" => {
+            let link = |number| format!("<a href=/x{number}>RSS</a>");
+            (0..9).map(link).collect::<String>() + "<a href=http://other.example/rss>RSS</a>"
+        }
+        "/refresh" => "<meta http-equiv=refresh content='0; URL=/en/'>".to_owned(),
+        "/en/" => alternate("/f/en"),
+        "/round" => "<meta http-equiv=refresh content='0; url=/about'>".to_owned(),
+        "/itself" => alternate("/itself"),
+        "/about" => "<meta http-equiv=refresh content='0; url=/round'>".to_owned(),
+        "/elsewhere" => alternate("http://localhost:9/f"),
+        "/header" => {
+            let link = "</s.css>; rel=preload, </f/hdr>; rel=\"alternate\"; type=\"text/rss\"";
+            return answer(200, &[HTML, ("link", link)], "<title>x</title>");
+        }
+        "/header-refresh" => return answer(200, &[HTML, ("refresh", "0; url=/f/r")], ""),
+        path if path.starts_with("/f/") => return answer(200, &[], rss("T", "e", 1)),
+        _ => return answer(404, &[], ""),
+    };
+    answer(200, &[HTML], format!("<!doctype html><title>x</title>{body}"))
+}
+
+#[test]
+fn a_feed_is_found_however_its_page_names_it() {
+    let site = site();
+    for (page, feed) in [
+        ("/dead-first", "/f/live"),
+        ("/anchor", "/f/news.xml"),
+        ("/refresh", "/f/en"),
+        ("/header", "/f/hdr"),
+        ("/header-refresh", "/f/r"),
+    ] {
+        let program = new_program();
+        let told = program.run(&["add", &site.at(page)]).with(0);
+        assert!(told.out.contains(&site.at(feed)), "{page}: {}", told.out);
+        assert_eq!(feeds(&program)[0]["url"], site.at(feed), "{page}");
+        if page == "/dead-first" {
+            let taken = format!("names 2 feeds; {} was taken:", site.at(feed));
+            assert!(told.out.contains(&taken), "{}", told.out);
+        }
+    }
+}
+
+/// SPEC D.9: five links, then the usual addresses.
+#[test]
+fn of_links_that_may_lead_to_feeds_few_are_tried_and_those_of_the_site_alone() {
+    let (site, program) = (site(), new_program());
+    let told = program.run(&["add", &site.at("/order")]).with(1);
+    assert!(told.err.contains("names no feed"), "{}", told.err);
+    let asked: Vec<String> =
+        site.all_requests().into_iter().map(|request| request.path_and_query).collect();
+    assert_eq!(asked[1..6], ["/x0", "/x1", "/x2", "/x3", "/x4"]);
+    assert_eq!(
+        asked[6..],
+        ["/order/feed", "/order/feed.xml", "/order/index.xml", "/feed", "/feed.xml", "/atom.xml"]
+    );
+}
+
+#[test]
+fn a_page_leads_to_another_one_once_and_only_where_it_may() {
+    let (site, program) = (site(), new_program());
+    let told = program.run(&["add", &site.at("/round")]).with(1);
+    let leads = format!("it leads to {}: the page 'x' names no feed", site.at("/about"));
+    assert!(told.err.contains(&leads), "{}", told.err);
+    assert_eq!((site.asked("/round").len(), site.asked("/about").len()), (1, 1));
+    program.run(&["add", &site.at("/itself")]).with(1);
+    assert_eq!(site.asked("/itself").len(), 1);
+    let told = program.run(&["add", &site.at("/elsewhere")]).with(1);
+    assert!(told.err.contains("may lead to its own host and port only"), "{}", told.err);
+}
