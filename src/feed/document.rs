@@ -45,6 +45,13 @@ impl FeedDocument {
         self.has_flaw(LACKS_END)
     }
 
+    /// Takes missing last end tags for a break, because nothing else would show one.
+    pub fn doubt_end(&mut self) {
+        for flaw in self.flaws.iter_mut().filter(|flaw| flaw.reason == LACKS_END) {
+            TRUNCATED.clone_into(&mut flaw.reason);
+        }
+    }
+
     fn has_flaw(&self, reason: &str) -> bool {
         self.flaws.iter().any(|flaw| flaw.reason == reason)
     }

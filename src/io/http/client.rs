@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use reqwest::{Response, header};
+use reqwest::{Response, Version, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
@@ -205,6 +205,7 @@ impl Http {
         let mut response = arrived.response;
         let content_type = joined_header(response.headers(), &header::CONTENT_TYPE);
         let page_headers = PageHeaders::read(response.headers());
+        let has_length = has_length(&response);
         let limits = self.limits.body_limits(kind);
         let (decoding, turn) = self.receive_body(&url, &mut response, limits, trace).await?;
         let unknown_encoding = decoding.unknown_encoding();
@@ -235,8 +236,13 @@ impl Http {
         });
         let body = read.await;
         drop(turn);
-        let body =
+        let mut body =
             body.ok_or_else(|| FetchFailure::Protocol("the answer could not be read".into()))?;
+        if let AnswerBody::Document(document) = &mut body
+            && !has_length
+        {
+            document.doubt_end();
+        }
         if let Some(failure) = unknown_encoding.filter(|_| !is_readable(&body)) {
             return Err(failure);
         }
@@ -275,6 +281,14 @@ impl Http {
             }
         }
     }
+}
+
+/// Whether a body that breaks off would have been noticed by its length.
+fn has_length(response: &Response) -> bool {
+    let states = |name| response.headers().contains_key(name);
+    response.version() > Version::HTTP_11
+        || states(header::CONTENT_LENGTH)
+        || states(header::TRANSFER_ENCODING)
 }
 
 /// What is known of a fetch even if it fails.

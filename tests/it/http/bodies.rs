@@ -213,3 +213,18 @@ async fn a_body_that_is_cut_off_is_told() {
         assert_eq!(cut, Err(FetchFailure::CutOff), "{}", bytes[..90].escape_ascii());
     }
 }
+
+#[tokio::test]
+async fn missing_last_end_tags_are_a_flaw_only_where_the_length_was_right() {
+    let text = rss("T", "e", 3);
+    let text = text.trim_end().strip_suffix("</channel></rss>").unwrap().to_owned();
+    for (head, is_whole) in
+        [(format!("Content-Length: {}\r\n", text.len()), true), (String::new(), false)]
+    {
+        let bytes = format!("HTTP/1.1 200 OK\r\n{head}\r\n{text}").into_bytes();
+        let server = BrokenServer::start(bytes, Then::Close).await;
+        let answer = fetch(roomy(), request(&server.at("/"))).await.result.unwrap();
+        let AnswerBody::Document(document) = answer.body else { panic!("a document") };
+        assert_eq!((document.entries.len(), document.is_truncated()), (3, !is_whole));
+    }
+}
