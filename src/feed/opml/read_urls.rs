@@ -45,7 +45,7 @@ pub fn read_urls(text: &str) -> Opml {
                 let text = one_line(line.text, NAMED_CHARS_MAX);
                 read.bad.push(BadOutline { text, reason: reason.to_owned(), line: line.number });
             }
-            Content::Feed { address, words } => {
+            Content::Feed { address, words, .. } => {
                 if seen.insert(address.clone()) {
                     read.outlines.push(feed(address, &words, section.as_deref(), titled));
                 }
@@ -66,7 +66,7 @@ enum Content<'t> {
     /// The feeds below belong to it.
     Section(&'t str),
     /// An address with what stands behind it.
-    Feed { address: String, words: Vec<Word> },
+    Feed { address: String, is_quoted: bool, words: Vec<Word> },
     /// Something else, and why it cannot be taken.
     Foreign(&'static str),
 }
@@ -87,10 +87,11 @@ fn read_line((number, line): (usize, &str)) -> Option<Line<'_>> {
         let end = section.find(['<', '{', '[']).unwrap_or(section.len());
         Content::Section(section.get(..end).unwrap_or_default().trim())
     } else {
-        let (address, rest) = next_word(text);
-        let address = address.text;
-        foreign(&address)
-            .map_or_else(|| Content::Feed { address, words: words(rest) }, Content::Foreign)
+        let (Word { text: address, quoted: is_quoted }, rest) = next_word(text);
+        foreign(&address).map_or_else(
+            || Content::Feed { address, is_quoted, words: words(rest) },
+            Content::Foreign,
+        )
     };
     Some(Line { number, text, content })
 }
@@ -155,6 +156,8 @@ fn is_newsraft(lines: &[Line<'_>]) -> bool {
         match &line.content {
             Content::Section(_) => return true,
             Content::Foreign(_) => {}
+            // newsboat writes quotes around addresses.
+            Content::Feed { is_quoted: true, .. } => return false,
             Content::Feed { words, .. } => {
                 feeds = feeds.saturating_add(1);
                 let [Word { text, quoted: true }] = words.as_slice() else { return false };
@@ -283,6 +286,8 @@ mod tests {
         assert_eq!(read_urls(text).bad.len(), 1);
         let titled = "https://a.example/ \"One\"\nhttps://b.example/ \"Two\"\n";
         assert_eq!(feeds(titled)[1], feed("https://b.example/", Some("Two"), &[]));
+        let quoted = "\"https://a.example/\" \"one\"\nhttps://b.example/ \"two\"\n";
+        assert_eq!(feeds(quoted)[1], feed("https://b.example/", None, &["two"]));
         let tagged = "https://a.example/ \"one\"\nhttps://b.example/ \"one\"\n";
         assert_eq!(feeds(tagged)[1], feed("https://b.example/", None, &["one"]));
     }

@@ -18,7 +18,9 @@ const RATIO_FROM_BYTES: usize = 1024 * 1024;
 /// Size of the buffer for decoded bytes.
 const STEP_BYTES: usize = 16 * 1024;
 /// Bytes that are needed to recognise the encoding of a body.
-const MARK_BYTES: usize = 2;
+const MARK_BYTES: usize = 5;
+/// How documents begin that are not compressed.
+const MARKUP: [&[u8]; 6] = [b"<?xml", b"<rss ", b"<feed", b"<!DOC", b"<!doc", b"<html"];
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Most members of one gzip body.
 const GZIP_MEMBERS_MAX: usize = 10_000;
@@ -55,7 +57,7 @@ impl BodyLimits {
 
 /// A body that is being received and decoded.
 ///
-/// A gzip stream is decoded even if no header announces it, a plain body announced as gzip is taken as it is, and a
+/// A gzip stream is decoded even if no header announces it, a plain body announced as compressed is taken as it is, and a
 /// body that is encoded twice is refused. Unknown encodings count as none.
 pub struct Decoding {
     announced: Announced,
@@ -159,7 +161,8 @@ impl Decoding {
     /// Chooses the decoder by the first bytes of a body.
     fn choose_decoder(&self, seen: &[u8]) -> BodyDecoder {
         let sink = DecodedBytes::within(self.limits);
-        match self.announced {
+        let is_plain = MARKUP.iter().any(|start| seen.starts_with(start));
+        match if is_plain { Announced::PlainOrGzip } else { self.announced } {
             Announced::PlainOrGzip if seen.starts_with(&GZIP_MAGIC) => {
                 BodyDecoder::Gzip(Box::new(GzipMembers {
                     decoder: GzDecoder::new(sink),

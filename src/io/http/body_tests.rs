@@ -40,6 +40,9 @@ fn each_encoding_we_ask_for_is_decoded() {
 fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() {
     assert_eq!(decoded(&gzip(b"<rss/>"), ""), Ok(b"<rss/>".to_vec()));
     assert_eq!(decoded(b"<rss/>", "gzip"), Ok(b"<rss/>".to_vec()));
+    for encoding in ["br", "deflate", "aws-chunked, br"] {
+        assert_eq!(decoded(b"<?xml?>", encoding), Ok(b"<?xml?>".to_vec()), "{encoding}");
+    }
 }
 
 /// SPEC D.8: names that are no encoding of ours count as none, also beside one that is.

@@ -64,7 +64,7 @@ fn a_feed_is_found_however_its_page_names_it() {
 #[test]
 fn of_links_that_may_lead_to_feeds_few_are_tried_and_those_of_the_site_alone() {
     let (site, program) = (site(), new_program());
-    let told = program.run(&["add", &site.at("/order")]).with(1);
+    let told = program.run(&["add", &site.at("/order")]).with(2);
     assert!(told.err.contains("names no feed"), "{}", told.err);
     let asked: Vec<String> =
         site.all_requests().into_iter().map(|request| request.path_and_query).collect();
@@ -78,12 +78,12 @@ fn of_links_that_may_lead_to_feeds_few_are_tried_and_those_of_the_site_alone() {
 #[test]
 fn a_page_leads_to_another_one_once_and_only_where_it_may() {
     let (site, program) = (site(), new_program());
-    let told = program.run(&["add", &site.at("/round")]).with(1);
+    let told = program.run(&["add", &site.at("/round")]).with(2);
     let leads = format!("it leads to {}: the page 'x' names no feed", site.at("/about"));
     assert!(told.err.contains(&leads), "{}", told.err);
     assert_eq!((site.asked("/round").len(), site.asked("/about").len()), (1, 1));
-    program.run(&["add", &site.at("/itself")]).with(1);
+    program.run(&["add", &site.at("/itself")]).with(2);
     assert_eq!(site.asked("/itself").len(), 1);
-    let told = program.run(&["add", &site.at("/elsewhere")]).with(1);
+    let told = program.run(&["add", &site.at("/elsewhere")]).with(2);
     assert!(told.err.contains("may lead to its own host and port only"), "{}", told.err);
 }

@@ -118,7 +118,7 @@ fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
 fn adding_asks_once_more_after_a_304_that_nobody_asked_for() {
     for (answers, status, requests) in [
         (vec![answer(304, &[], ""), feed(&[])], 0, 2),
-        (vec![answer(304, &[], ""), answer(304, &[], ""), feed(&[])], 1, 2),
+        (vec![answer(304, &[], ""), answer(304, &[], ""), feed(&[])], 2, 2),
     ] {
         let (site, program) = (scripted(answers), new_program());
         let told = program.run(&["add", &site.at("/f")]).with(status);
