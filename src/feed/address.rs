@@ -28,6 +28,9 @@ pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<Strin
 }
 
 fn clean_address(written: &str) -> Cow<'_, str> {
+    if written.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"') {
+        return Cow::Borrowed(written);
+    }
     let is_mark = |c: char| {
         c.is_control()
             || is_invisible(c)

@@ -59,6 +59,9 @@ pub struct EntryIds {
 /// then by their place.
 pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
     let shared = shared_ids(stated);
+    if shared.is_empty() {
+        return EntryIds { ids: told_apart(stated), shared: Vec::new() };
+    }
     let stated: Vec<StatedIdentity<'_>> = stated
         .iter()
         .map(|entry| match named(entry.id) {
@@ -73,6 +76,11 @@ pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
 /// Finds ids that cannot be ids: all entries of a document state the same one, or at least three of them, and they
 /// have different links, or different titles where they have no link.
 fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
+    let mut ids: Vec<&str> = stated.iter().filter_map(|entry| named(entry.id)).collect();
+    ids.sort_unstable();
+    if ids.is_sorted_by(|a, b| a < b) {
+        return BTreeSet::new();
+    }
     let mut by_id: BTreeMap<&str, Vec<&StatedIdentity<'_>>> = BTreeMap::new();
     for entry in stated {
         if let Some(id) = named(entry.id) {

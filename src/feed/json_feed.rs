@@ -221,8 +221,8 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
         flaws.add("items", "", super::flaws::TOO_MANY_ENTRIES);
     }
     let date = |item: Option<&&Value>| parse_date(&read_line(item?, "date_published")?);
-    const DATES: [&str; 2] = ["date_published", "date_modified"];
-    let texts = items.iter().flat_map(|item| DATES.map(|key| item.get(key)?.as_str()));
+    let dates = ["date_published", "date_modified"];
+    let texts = items.iter().flat_map(|item| dates.map(|key| item.get(key)?.as_str()));
     let order = order_of(texts.flatten());
     let dates = date(items.first()).zip(date(items.last()));
     let left_out = if dates.is_some_and(|(first, last)| first < last) { surplus } else { 0 };
@@ -282,7 +282,7 @@ fn read_entry(
         updated: read_stated_date(item, "date_modified", order, flaws),
         summary: markup("summary"),
         content: markup("content_html")
-            .map(|html| make_addresses_absolute(html.into(), text_base).into_owned())
+            .map(|html| make_addresses_absolute(html.into(), || text_base.cloned()).into_owned())
             .or_else(plain),
         enclosures: list_values(item, "attachments")
             .take(LIST_MAX)

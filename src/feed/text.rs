@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::characters::{Shift, is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark};
 use super::content::markup_starts::{MarkupStarts, Place};
-use super::xml::references::{push_resolved, windows_1252};
+use super::xml::references::{push_resolved, resolve, windows_1252};
 
 /// Longest title kept, in characters.
 pub const TITLE_MAX: usize = 1_000;
@@ -60,8 +60,10 @@ fn push_ellipsis(out: &mut String, full: bool) {
 /// Makes one line of plain text from the markup of a title or a name: without tags, with character references
 /// resolved once.
 pub fn plain_line(markup: &str, max: usize) -> String {
-    if markup.contains(['<', '&']) {
+    if markup.contains('<') {
         one_line(&without_markup(markup, Place::Line), max)
+    } else if markup.contains('&') {
+        one_line(&resolve(markup), max)
     } else {
         one_line(markup, max)
     }

@@ -1,41 +1,48 @@
 //! Makes the addresses inside markup absolute, because a stored entry no longer knows the address of its document.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::cell::LazyCell;
+use std::ops::{Deref, Range};
 
 use url::Url;
 
 use crate::feed::xml::references;
 use crate::feed::{address, text};
 
-/// Attributes that hold one address, those of pictures that are loaded late among them.
-const ADDRESSES: [&str; 8] = [
-    "href",
-    "src",
-    "poster",
-    "data",
-    "data-src",
-    "data-lazy-src",
-    "data-original",
-    "data-orig-file",
-];
+/// Whether an attribute holds one address; those of pictures that are loaded late do.
+fn is_address(name: &str) -> bool {
+    let known: &[&str] = match name.len() {
+        3 => &["src"],
+        4 => &["href", "data"],
+        6 => &["poster"],
+        8 => &["data-src"],
+        13 => &["data-lazy-src", "data-original"],
+        14 => &["data-orig-file"],
+        _ => return false,
+    };
+    known.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
 /// Longest address looked at, in bytes.
 const ADDRESS_BYTES_MAX: usize = 4_096;
 
-/// Resolves the relative addresses in the tags of markup.
-pub(in crate::feed) fn make_addresses_absolute<'a>(
-    markup: Cow<'a, str>,
-    base: Option<&Url>,
-) -> Cow<'a, str> {
-    let Some(base) = base else { return markup };
+/// Resolves the relative addresses in the tags of markup. `base` is asked for if there are any.
+pub(in crate::feed) fn make_addresses_absolute(
+    markup: Cow<'_, str>,
+    base: impl FnOnce() -> Option<Url>,
+) -> Cow<'_, str> {
+    let base = LazyCell::new(base);
     let mut out = String::new();
     let mut copied = 0;
     let mut from = 0;
-    while let Some(at) = memchr::memchr(b'<', markup.as_bytes().get(from..).unwrap_or_default()) {
-        let mut tag = TagScan::new(&markup, from + at + 1);
+    for at in memchr::memchr_iter(b'<', markup.as_bytes()) {
+        if at < from {
+            continue;
+        }
+        let mut tag = TagScan::new(&markup, at + 1);
         while let Some((name, value)) = tag.next_attribute() {
             let written = markup.get(value.clone()).unwrap_or_default();
-            let Some(absolute) = absolute_value(name, written, base) else { continue };
+            let Some(absolute) = absolute_value(name, written, &base) else { continue };
             out.push_str(markup.get(copied..value.start).unwrap_or_default());
             text::push_escaped_attribute(&mut out, &absolute);
             copied = value.end;
@@ -50,15 +57,17 @@ pub(in crate::feed) fn make_addresses_absolute<'a>(
 }
 
 /// The value of an attribute with absolute addresses; `None` where it stays as it is.
-pub(in crate::feed) fn absolute_value(name: &str, written: &str, base: &Url) -> Option<String> {
-    if written.len() > ADDRESS_BYTES_MAX {
+pub(in crate::feed) fn absolute_value(
+    name: &str,
+    written: &str,
+    base: &dyn Deref<Target = Option<Url>>,
+) -> Option<String> {
+    let is_one = is_address(name);
+    if written.len() > ADDRESS_BYTES_MAX || !(is_one || name.eq_ignore_ascii_case("srcset")) {
         return None;
     }
-    if ADDRESSES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-        return absolute(&references::resolve(written), base);
-    }
-    if !name.eq_ignore_ascii_case("srcset") {
-        return None;
+    if is_one {
+        return absolute(written, base);
     }
     let written = references::resolve(written);
     let mut changed = false;
@@ -77,12 +86,26 @@ pub(in crate::feed) fn absolute_value(name: &str, written: &str, base: &Url) -> 
 }
 
 /// Resolves an address, unless it is absolute or leads to a place inside the entry.
-fn absolute(address: &str, base: &Url) -> Option<String> {
+fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<String> {
+    let written = written.trim_ascii();
+    // Most are.
+    if written.starts_with("http") && address::is_web(written) {
+        return None;
+    }
+    if written.is_empty() || written.starts_with('#') || address::has_scheme(written) {
+        return None;
+    }
+    let address = references::resolve(written);
     let address = address.trim();
     if address.is_empty() || address.starts_with('#') || address::has_scheme(address) {
         return None;
     }
-    base.join(address).ok().filter(|url| !url.cannot_be_a_base()).map(String::from)
+    base.deref()
+        .as_ref()?
+        .join(address)
+        .ok()
+        .filter(|url| !url.cannot_be_a_base())
+        .map(String::from)
 }
 
 /// Reads the attributes of one tag.
@@ -98,9 +121,8 @@ impl<'a> TagScan<'a> {
         let mut scan = Self { markup, at, in_tag: false };
         scan.in_tag = scan.byte().is_some_and(|byte| byte.is_ascii_alphabetic());
         if scan.in_tag {
-            scan.skip_until(|byte| {
-                byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>' | b'<')
-            });
+            scan.skip_until(|byte| !byte.is_ascii_alphanumeric());
+            scan.in_tag = scan.byte() != Some(b'>');
         }
         scan
     }
@@ -149,8 +171,12 @@ impl<'a> TagScan<'a> {
     }
 
     fn skip_until(&mut self, stop: impl Fn(u8) -> bool) {
-        let rest = self.markup.as_bytes().get(self.at..).unwrap_or_default();
-        self.at += rest.iter().position(|byte| stop(*byte)).unwrap_or(rest.len());
+        let bytes = self.markup.as_bytes();
+        while let Some(&byte) = bytes.get(self.at)
+            && !stop(byte)
+        {
+            self.at += 1;
+        }
     }
 }
 
@@ -161,7 +187,7 @@ mod tests {
     fn check(markup: &str, expected: &str) {
         let base = Url::parse("https://a.example/dir/feed").expect("an address");
         assert_eq!(
-            make_addresses_absolute(Cow::Borrowed(markup), Some(&base)),
+            make_addresses_absolute(Cow::Borrowed(markup), || Some(base)),
             expected,
             "{markup}"
         );

@@ -124,16 +124,15 @@ fn expand(name: &str, entities: &BTreeMap<&str, &str>, depth: u8) -> Option<Stri
     while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
         let (before, tail) = rest.split_at(at);
         out.push_str(before);
-        match reference(tail).filter(|name| entities.contains_key(name)) {
-            Some(inner) => {
-                out.push_str(&expand(inner, entities, depth)?);
-                rest = tail.get(inner.len() + 2..).unwrap_or_default();
-            }
-            None => {
-                out.push('&');
-                rest = tail.get(1..).unwrap_or_default();
-            }
-        }
+        let taken = if let Some(inner) = reference(tail).filter(|name| entities.contains_key(name))
+        {
+            out.push_str(&expand(inner, entities, depth)?);
+            inner.len() + 2
+        } else {
+            out.push('&');
+            1
+        };
+        rest = tail.get(taken..).unwrap_or_default();
         if out.len() > VALUE_BYTES_MAX {
             return None;
         }
@@ -178,7 +177,8 @@ mod tests {
         }
         let mut laughs = "<!DOCTYPE t [<!ENTITY a0 'ha ha ha ha ha ha ha ha'>".to_owned();
         for n in 1..20 {
-            laughs += &format!("<!ENTITY a{n} '{}'>", format!("&a{};", n - 1).repeat(10));
+            let value = format!("&a{};", n - 1).repeat(10);
+            laughs = [laughs, format!("<!ENTITY a{n} '{value}'>")].concat();
         }
         for n in [2, 3, 10, 19] {
             let document = format!("{laughs}]><t>{}</t>", format!("&a{n};").repeat(5_000));

@@ -96,9 +96,11 @@ fn is_picture(extension: &str) -> bool {
 
 /// Whether the content of an entry is a file that it names (RFC 4287 §4.1.3.2), and no page.
 fn is_file(content: XmlElement<'_, '_>) -> bool {
+    if !content.is(Ns::Atom, "content") || content.attribute("src").is_none() {
+        return false;
+    }
     let kind = content.attribute("type").unwrap_or_default().to_ascii_lowercase();
-    let is_page = kind.is_empty() || kind.contains("html") || kind.contains("xml");
-    content.is(Ns::Atom, "content") && content.attribute("src").is_some() && !is_page
+    !kind.is_empty() && !kind.contains("html") && !kind.contains("xml")
 }
 
 /// Returns the elements that name a file, which in a group are its children.

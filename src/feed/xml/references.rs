@@ -55,17 +55,10 @@ fn push_unfinished(out: &mut String, inner: &str) -> usize {
     let length = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let (name, after) = inner.split_at_checked(length).unwrap_or_default();
     let is_word = !after.starts_with(['=', ';', '-', '_']) && (2..=6).contains(&length);
-    let known = NAMED_ENTITIES.get(name).filter(|codes| is_word && codes.0 != 0);
-    match known.and_then(|codes| char::from_u32(codes.0)) {
-        Some(character) => {
-            out.push(character);
-            1 + length
-        }
-        None => {
-            out.push('&');
-            1
-        }
-    }
+    let known = is_word.then(|| NAMED_ENTITIES.get(name)).flatten().filter(|codes| codes.0 != 0);
+    let known = known.and_then(|codes| char::from_u32(codes.0));
+    out.push(known.unwrap_or('&'));
+    known.map_or(1, |_| 1 + length)
 }
 
 fn push_named(out: &mut String, name: &str) -> bool {

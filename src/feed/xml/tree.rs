@@ -4,6 +4,7 @@
 //! document; references are resolved when a value is read.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use url::Url;
@@ -307,8 +308,8 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             if raw.starts_with("xmlns") || raw.eq_ignore_ascii_case("xml:base") {
                 continue;
             }
-            let base = own.as_ref().or(writing.inner);
-            let absolute = base.and_then(|base| absolute_value(raw, value, base));
+            let base = own.as_ref().or(writing.inner).cloned();
+            let absolute = absolute_value(raw, value, &LazyCell::new(|| base));
             out.push(' ');
             out.push_str(raw);
             out.push_str("=\"");
@@ -350,6 +351,11 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             let joined = base.as_ref().map_or_else(|| Url::parse(value), |base| base.join(value));
             joined.ok().or(base)
         })
+    }
+
+    /// Whether an element inside may have an `xml:base`.
+    pub(in crate::feed) fn may_have_inner_base(self) -> bool {
+        self.tree.has_base && self.has_elements()
     }
 
     /// Whether an `xml:base` is in scope.

@@ -36,7 +36,15 @@ const NO_MARKUP: [&str; 4] = ["script", "style", "template", "textarea"];
 /// Builds the tree of the first element that can be the root of a feed. What comes before and after it is
 /// left out; without such an element the tree is empty.
 pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
-    build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, oldest_left_out(document), flaws)
+    let mut found = flaws.clone();
+    let tree = build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, 0, &mut found);
+    let is_too_long = found.has(TOO_MANY_ENTRIES);
+    let left_out = if is_too_long { oldest_left_out(document) } else { 0 };
+    if left_out > 0 {
+        return build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, left_out, flaws);
+    }
+    *flaws = found;
+    tree
 }
 
 /// Builds the tree of the first element with one of these names. In a web page none is looked for.

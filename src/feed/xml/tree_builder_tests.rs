@@ -67,7 +67,8 @@ fn deep_and_long_documents_are_cut() {
 fn of_too_many_entries_the_newest_are_kept_in_either_order() {
     let count = ENTRIES_MAX + 5;
     let item = |n: usize| {
-        let at = chrono::DateTime::from_timestamp(1_700_000_000 + 3_600 * n as i64, 0).unwrap();
+        let seconds = 1_700_000_000 + 3_600 * i64::try_from(n).unwrap();
+        let at = chrono::DateTime::from_timestamp(seconds, 0).unwrap();
         format!("<item><guid>{n}</guid><pubDate>{}</pubDate></item>", at.to_rfc2822())
     };
     let kept = |numbers: Vec<usize>| {

@@ -272,11 +272,11 @@ fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement
 fn read_entry(
     entry: XmlElement<'_, '_>,
     reader: &mut FeedRsReader,
-    context: &EntryContext<'_>,
+    within: &EntryContext<'_>,
     flaws: &mut Flaws,
 ) -> ReadEntry {
-    let url = context.document;
-    let mut chosen = ChosenElements::with_order(context.order);
+    let url = within.document;
+    let mut chosen = ChosenElements::with_order(within.order);
     chosen.add(entry, fields::ENTRY, flaws);
     let links = links::read_entry_links(entry, url);
     reader.add_entry(&chosen, &links.attached, url);
@@ -289,7 +289,7 @@ fn read_entry(
         .or_else(|| about.clone().filter(|about| address::is_web(about)))
         .or_else(|| attribute.clone())
         .or_else(|| read_source(&chosen, url));
-    let base = |element: XmlElement<'_, '_>| context.base(entry, element, link.as_deref());
+    let base = |element: XmlElement<'_, '_>| within.base(entry, element, link.as_deref());
     let content = Entry {
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
@@ -350,9 +350,9 @@ fn read_markup<'t, 'a>(
     base: impl Fn(XmlElement<'t, 'a>) -> Option<Url>,
 ) -> Option<String> {
     let element = chosen.get(field)?;
-    let base = base(element);
-    let markup = Construct::read(element, base.as_ref()).into_markup();
-    let markup = make_addresses_absolute(markup, base.as_ref());
+    let inner = element.may_have_inner_base().then(|| base(element)).flatten();
+    let markup = Construct::read(element, inner.as_ref()).into_markup();
+    let markup = make_addresses_absolute(markup, || base(element));
     let trimmed = markup.trim();
     match trimmed.len() {
         0 => None,

@@ -115,9 +115,10 @@ proptest! {
     ) {
         let mut reader = Reader::of("https://a.example/");
         for (hours, (document, is_archive)) in (0..).zip(documents.iter().zip(archives)) {
-            let position = match is_archive {
-                true => Position::Archive { epoch: 1, depth: 0 },
-                false => Position::Subscription,
+            let position = if is_archive {
+                Position::Archive { epoch: 1, depth: 0 }
+            } else {
+                Position::Subscription
             };
             reader.merge(document, &Merging::at(DocumentPlace { position, fetched_at: at(hours) }));
         }

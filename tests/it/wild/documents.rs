@@ -144,7 +144,7 @@ fn unclosed_elements_lose_nothing() {
     let Some(folder) = wild() else { return };
     for file in fs::read_dir(folder.join("08-unclosed-elements")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
-        if !name.ends_with(".xml") {
+        if name == "expected.txt" {
             continue;
         }
         let document = read(&format!("08-unclosed-elements/{name}"), None, None).unwrap();
@@ -165,7 +165,7 @@ fn unclosed_elements_lose_nothing() {
 #[test]
 fn junk_around_a_feed_is_no_part_of_it() {
     let Some(folder) = wild() else { return };
-    const NO_JSON: [&str; 5] = ["array", "bad-escape", "nan", "prefix", "trailing-comma"];
+    let no_json = ["array", "bad-escape", "nan", "prefix", "trailing-comma"];
     for file in fs::read_dir(folder.join("09-junk-around")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         if name == "expected.txt" {
@@ -173,7 +173,7 @@ fn junk_around_a_feed_is_no_part_of_it() {
         }
         let bytes = fs::read(folder.join("09-junk-around").join(&name)).unwrap();
         let document = parse(&bytes, &Origin::default());
-        let is_read = !NO_JSON.iter().any(|no| name == format!("json-{no}.json"));
+        let is_read = !no_json.iter().any(|no| name == format!("json-{no}.json"));
         assert_eq!(document.kind.is_feed(), is_read, "{name}: {:?}", document.flaws);
         let is_empty = name == "json-no-items.json" || !is_read;
         assert_eq!(document.entries.is_empty(), is_empty, "{name}");
