@@ -28,7 +28,9 @@ pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<Strin
 }
 
 fn clean_address(written: &str) -> Cow<'_, str> {
-    if written.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"') {
+    let is_clean =
+        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'<' | b'>');
+    if written.bytes().all(is_clean) {
         return Cow::Borrowed(written);
     }
     let is_mark = |c: char| {
@@ -37,7 +39,9 @@ fn clean_address(written: &str) -> Cow<'_, str> {
             || is_bidi_control(c)
             || matches!(c, '\u{200e}' | '\u{200f}')
     };
-    let trimmed = written.trim_matches(|c: char| c.is_whitespace() || c == '"' || is_mark(c));
+    let trimmed = written.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>') || is_mark(c)
+    });
     if !trimmed.contains(is_mark) {
         return Cow::Borrowed(trimmed);
     }

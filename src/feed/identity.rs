@@ -73,8 +73,8 @@ pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
     EntryIds { ids: told_apart(&stated), shared }
 }
 
-/// Finds ids that cannot be ids: all entries of a document state the same one, or at least three of them, and they
-/// have different links, or different titles where they have no link.
+/// Finds ids that cannot be ids: at least three entries of a document state the same one, or the only two with different
+/// links, and no two of them agree in both link and title.
 fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
     let mut ids: Vec<&str> = stated.iter().filter_map(|entry| named(entry.id)).collect();
     ids.sort_unstable();
@@ -88,12 +88,11 @@ fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
         }
     }
     by_id.retain(|_, entries| {
-        let differ = |part: for<'e> fn(&'e StatedIdentity<'_>) -> Option<&'e str>| {
-            let parts: BTreeSet<_> = entries.iter().map(|entry| named(part(entry))).collect();
-            parts.len() == entries.len()
-        };
-        let is_many = entries.len() > 2 || (entries.len() == 2 && stated.len() == 2);
-        is_many && differ(|entry| entry.title) && differ(|entry| entry.link.or(entry.title))
+        let said: BTreeSet<_> = entries.iter().map(|e| (named(e.link), named(e.title))).collect();
+        let links: BTreeSet<_> = entries.iter().filter_map(|e| named(e.link)).collect();
+        // Two copies of one entry may differ in their titles.
+        let is_pair = entries.len() == 2 && stated.len() == 2 && links.len() == 2;
+        said.len() == entries.len() && (entries.len() > 2 || is_pair)
     });
     by_id.into_keys().collect()
 }

@@ -12,7 +12,9 @@ use super::entry::{Enclosure, Entry};
 use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
+use super::oldest_first::is_oldest_first;
 use super::text::{self, NAME_MAX, TITLE_MAX};
+use super::xml::attachments;
 use super::xml::links;
 use super::xml::schedule_hints::{self, StatedRule};
 use super::xml::tree_builder::ENTRIES_MAX;
@@ -220,15 +222,19 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     if surplus > 0 {
         flaws.add("items", "", super::flaws::TOO_MANY_ENTRIES);
     }
-    let date = |item: Option<&&Value>| parse_date(&read_line(item?, "date_published")?);
+    let date = |item: &Value| {
+        let stated = read_line(item, "date_published").or_else(|| read_line(item, "date_modified"));
+        parse_date(&stated?)
+    };
     let dates = ["date_published", "date_modified"];
     let texts = items.iter().flat_map(|item| dates.map(|key| item.get(key)?.as_str()));
     let order = order_of(texts.flatten());
-    let dates = date(items.first()).zip(date(items.last()));
-    let left_out = if dates.is_some_and(|(first, last)| first < last) { surplus } else { 0 };
+    let left_out = if is_oldest_first(items.iter().map(|item| date(item))) { surplus } else { 0 };
+    let page = read_link(value, "home_page_url", base).and_then(|page| address::web_url(&page));
+    let within = ItemContext { base, page, order };
     for item in items.into_iter().skip(left_out).take(ENTRIES_MAX) {
         match read_line(item, "id") {
-            Some(id) => entries.push(Entry { id, ..read_entry(item, base, order, flaws) }),
+            Some(id) => entries.push(Entry { id, ..read_entry(item, &within, flaws) }),
             None => flaws.add(
                 "item",
                 &read_shown_line(item, "title", NAME_MAX).unwrap_or_default(),
@@ -254,13 +260,19 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     entries.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry }).collect()
 }
 
-/// Reads an item, all but its id.
-fn read_entry(
-    item: &Value,
-    base: Option<&Url>,
+/// What the document of an item says of how to read it.
+struct ItemContext<'u> {
+    /// The address of the document.
+    base: Option<&'u Url>,
+    /// The page of the feed.
+    page: Option<Url>,
+    /// Whether its dates name the day or the month first.
     order: Option<DateOrder>,
-    flaws: &mut Flaws,
-) -> Entry {
+}
+
+/// Reads an item, all but its id.
+fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entry {
+    let ItemContext { base, order, .. } = *within;
     let markup = |key: &str| {
         item.get(key).and_then(scalar_text).map(|markup| text::safe_text(&markup).into_owned())
     };
@@ -273,7 +285,7 @@ fn read_entry(
     };
     let link = read_link(item, "url", base).or_else(|| read_link(item, "external_url", base));
     let page = read_link(item, "url", base).and_then(|page| address::web_url(&page));
-    let text_base = page.as_ref().or(base);
+    let text_base = page.as_ref().or(within.page.as_ref()).or(base);
     Entry {
         title: read_shown_line(item, "title", TITLE_MAX),
         link,
@@ -284,10 +296,7 @@ fn read_entry(
         content: markup("content_html")
             .map(|html| make_addresses_absolute(html.into(), || text_base.cloned()).into_owned())
             .or_else(plain),
-        enclosures: list_values(item, "attachments")
-            .take(LIST_MAX)
-            .filter_map(|file| read_enclosure(file, base))
-            .collect(),
+        enclosures: read_enclosures(item, base),
         categories: list_values(item, "tags")
             .take(LIST_MAX)
             .filter_map(scalar_text)
@@ -312,6 +321,17 @@ fn read_stated_date(
         flaws.add_once(key, &text, AMBIGUOUS_DATE);
     }
     date.map(|date| date.at)
+}
+
+/// Reads the attachments, those that play first.
+fn read_enclosures(item: &Value, base: Option<&Url>) -> Vec<Enclosure> {
+    let files = list_values(item, "attachments").take(LIST_MAX);
+    let mut enclosures: Vec<Enclosure> =
+        files.filter_map(|file| read_enclosure(file, base)).collect();
+    enclosures.sort_by_key(|file| {
+        attachments::place(file.media_type.as_deref().unwrap_or_default(), &file.url)
+    });
+    enclosures
 }
 
 fn read_enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {

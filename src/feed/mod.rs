@@ -28,6 +28,7 @@ pub mod identity;
 mod json_feed;
 pub mod library_panics;
 mod oddities;
+mod oldest_first;
 pub mod parse;
 pub mod report;
 pub mod sparse;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::characters::{Shift, is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark};
+use super::content::absolute_addresses::attribute;
 use super::content::markup_starts::{MarkupStarts, Place};
 use super::xml::references::{push_resolved, resolve, windows_1252};
 
@@ -135,6 +136,12 @@ fn without_markup(markup: &str, place: Place) -> String {
         let name = tag_name(tag);
         if is_block(name) {
             out.push(' ');
+        }
+        // In a title a picture stands for a word.
+        if place == Place::Line && name.eq_ignore_ascii_case("img") {
+            let alt =
+                attribute(tag, "alt").filter(|alt| !alt.contains('<') && !alt.contains("&lt;"));
+            push_resolved(&mut out, alt.unwrap_or_default());
         }
         let is_end = tag.starts_with("</");
         if let Some(shift) = Shift::of(name) {
@@ -295,6 +302,7 @@ mod tests {
         );
         check("x<sup>a/b</sup> <sup>6", "x^a/b <sup>6");
         check("<![CDATA[a & <T>]]> b", "a & <T> b");
+        check("<img src=x alt='Chart of &eacute;'> and <img src=y>", "Chart of é and");
     }
 
     #[test]

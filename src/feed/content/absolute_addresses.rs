@@ -108,6 +108,17 @@ fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<Str
         .map(String::from)
 }
 
+/// The value of an attribute of the tag that `markup` begins with, as written.
+pub(in crate::feed) fn attribute<'a>(markup: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut tag = TagScan::new(markup, 1);
+    while let Some((name, value)) = tag.next_attribute() {
+        if name.eq_ignore_ascii_case(wanted) {
+            return markup.get(value);
+        }
+    }
+    None
+}
+
 /// Reads the attributes of one tag.
 struct TagScan<'a> {
     markup: &'a str,

@@ -4,6 +4,7 @@
 //! tag, these words would vanish, and a sentence could say the opposite of what was written. So only the start or end
 //! of an element that HTML has, a comment or a declaration counts as markup.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::html_names::{ElementKind, element_kind};
@@ -27,6 +28,8 @@ pub struct MarkupStarts<'a> {
     place: Place,
     /// Where the last `>` is.
     last_close: Option<usize>,
+    /// Where the last comment ends, once it was asked for.
+    last_comment: OnceCell<Option<usize>>,
     /// Where the last end tag of each name is, once it was asked for. Names are in lower case.
     end_tags: Option<BTreeMap<String, usize>>,
     /// Names of start tags that were found, in lower case, where an end tag needs one before it.
@@ -41,6 +44,7 @@ impl<'a> MarkupStarts<'a> {
             text,
             place,
             last_close: memchr::memrchr(b'>', text.as_bytes()),
+            last_comment: OnceCell::new(),
             end_tags: None,
             opened: BTreeSet::new(),
             foreign_until: 0,
@@ -59,7 +63,7 @@ impl<'a> MarkupStarts<'a> {
         let Some(tail) = text.get(at + 1..) else { return false };
         let is_closed = self.last_close.is_some_and(|close| close > at);
         match tail.as_bytes().first() {
-            Some(b'!') => self.is_declaration(tail),
+            Some(b'!') => self.is_declaration(at, tail, is_closed),
             Some(b'?') => is_closed && starts_with(tail, "?xml"),
             Some(b'/') => {
                 let inner = tail.get(1..).unwrap_or_default();
@@ -72,13 +76,18 @@ impl<'a> MarkupStarts<'a> {
         }
     }
 
-    fn is_declaration(&self, tail: &str) -> bool {
+    fn is_declaration(&self, at: usize, tail: &str, is_closed: bool) -> bool {
         if tail.starts_with("!--") {
+            let text = self.text.as_bytes();
+            let last = *self.last_comment.get_or_init(|| memchr::memmem::rfind(text, b"-->"));
             // An open comment takes the rest of a text, as in a browser.
             return self.place == Place::Body
-                || memchr::memmem::find(tail.as_bytes(), b"-->").is_some();
+                || last.is_some_and(|last| last > at)
+                || tail.get(3..).is_some_and(|rest| rest.trim_ascii().is_empty());
         }
-        starts_with(tail, "![cdata[") || (starts_with(tail, "!doctype") && tail.contains('>'))
+        // A title may be about the declaration.
+        let is_doctype = starts_with(tail, "!doctype") && self.place == Place::Body;
+        starts_with(tail, "![cdata[") || (is_doctype && is_closed)
     }
 
     fn is_start_tag(&mut self, at: usize, name: &str, tail: &str, is_closed: bool) -> bool {
@@ -92,7 +101,9 @@ impl<'a> MarkupStarts<'a> {
             return self.place == Place::Body && has_attributes && element_kind(name).is_some();
         }
         let is_tag = match element_kind(name) {
-            Some(ElementKind::Void) => has_attributes,
+            Some(ElementKind::Void) => {
+                has_attributes && (self.place == Place::Body || name.eq_ignore_ascii_case("img"))
+            }
             Some(ElementKind::Break) => true,
             Some(ElementKind::Usual) => self.place == Place::Body || self.has_end_tag(at, name),
             Some(ElementKind::Special) => {
@@ -270,7 +281,7 @@ mod tests {
             ("a <b>bold</b> <I class=x>move</I>", "a bold move"),
             ("one<br>two<br/>three<hr>", "onetwothree"),
             ("<img src='x'><a href=\"y\" target=_blank>link</a>", "link"),
-            ("<!-- hidden -->x<!DOCTYPE html><?xml version='1.0'?>", "x"),
+            ("<!-- hidden -->x<?xml version='1.0'?>", "x"),
             ("<my-widget a=1>text</my-widget><o:p></o:p><fb:like href=x />", "text"),
             ("<svg><path d='x'/><g></g></svg><math><mi>n</mi></math>", "n"),
             ("<ol reversed><li>x</li></ol>", "x"),
@@ -296,6 +307,8 @@ mod tests {
             ("cut <a href='x", "cut <a href='x", "cut "),
             ("1 <b", "1 <b", "1 <b"),
             ("the <img> tag", "the <img> tag", "the <img> tag"),
+            ("<!DOCTYPE html> explained", "<!DOCTYPE html> explained", " explained"),
+            ("<input type=date> in forms", "<input type=date> in forms", " in forms"),
             ("what does <!-- do?", "what does <!-- do?", "what does "),
         ] {
             check(Place::Line, text, line);

@@ -83,7 +83,7 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
 
 /// Whether a year can be that of a date. Year 1 is where many programs begin to count.
 fn is_year(year: i32) -> bool {
-    (2..=9999).contains(&year)
+    (100..=9999).contains(&year)
 }
 
 /// Reads seconds, perhaps with a fraction, or milliseconds, since 1970.

@@ -146,12 +146,14 @@ impl<'t> Words<'t> {
             self.take_zone(zone, false);
         }
         let mut depth = 0_u32;
+        let mut is_escaped = false;
         for (count, token) in self.rest(at).iter().enumerate() {
-            match token.mark() {
+            match token.mark().filter(|_| !is_escaped) {
                 Some('(') => depth += 1,
                 Some(')') => depth -= 1,
                 _ => {}
             }
+            is_escaped = token.mark() == Some('\\');
             if depth == 0 {
                 return Some(count + 1);
             }

@@ -51,15 +51,15 @@ pub(super) fn is_clearly_utf8(bytes: &[u8]) -> bool {
     whole >= 4 && damaged.saturating_mul(4) <= whole
 }
 
-/// Counts the characters beyond ASCII that are whole, and the damaged ones. One that was cut after its second byte
-/// counts as whole: only UTF-8 has such a beginning.
+/// Counts the characters beyond ASCII that are whole, and the damaged ones. A quotation mark or dash that was cut after its
+/// second byte, and an emoji that was cut after its third, count as whole: only UTF-8 has such beginnings.
 fn count_characters(bytes: &[u8]) -> (usize, usize) {
     bytes.utf8_chunks().fold((0, 0), |(whole, damaged), chunk| {
         let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
-        match chunk.invalid().len() {
-            0 => (whole + more, damaged),
-            1 => (whole + more, damaged + 1),
-            _ => (whole + more + 1, damaged),
+        match chunk.invalid() {
+            [] => (whole + more, damaged),
+            [0xe2, 0x80..=0x82] | [0xf0, 0x9f, _] => (whole + more + 1, damaged),
+            _ => (whole + more, damaged + 1),
         }
     })
 }

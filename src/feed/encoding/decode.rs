@@ -108,19 +108,20 @@ fn invalid_utf8<'a>(
         flaws.add("encoding", "cesu-8", "surrogate pairs were read as the characters they mean");
         return Cow::Owned(text.to_owned());
     }
+    let other = declared.filter(|encoding| *encoding != UTF_8);
+    if let Some(encoding) = other.filter(|_| !damaged_utf8::is_clearly_utf8(&bytes)) {
+        let (text, failed) = encoding.decode_without_bom_handling(&bytes);
+        if !failed {
+            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding fits");
+            return Cow::Owned(text.into_owned());
+        }
+    }
     let mut detector = EncodingDetector::new();
     detector.feed(&bytes, true);
     let guess = detector.guess(None, false);
     if damaged_utf8::is_damaged_utf8(&bytes, guess) {
         flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
         return Cow::Owned(String::from_utf8_lossy(&bytes).into_owned());
-    }
-    if let Some(encoding) = declared.filter(|encoding| *encoding != UTF_8) {
-        let (text, failed) = encoding.decode_without_bom_handling(&bytes);
-        if !failed {
-            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding fits");
-            return Cow::Owned(text.into_owned());
-        }
     }
     flaws.add("encoding", guess.name(), "the bytes are not UTF-8; this encoding was guessed");
     Cow::Owned(guess.decode_without_bom_handling(&bytes).0.into_owned())
@@ -317,6 +318,11 @@ mod tests {
         check(&encoding_rs::WINDOWS_1251.encode(russian).0, stated, russian);
         let chinese = "今天的新闻是关于城市中心的新博物馆和市场的开放时间";
         check(&encoding_rs::GBK.encode(chinese).0, stated, chinese);
+        let polish =
+            "Wsp\u{f3}\u{142}praca szk\u{f3}\u{142} i p\u{f3}\u{142}ka na ksi\u{105}\u{17c}ki";
+        check(&encoding_rs::WINDOWS_1250.encode(polish).0, stated, polish);
+        let declared = format!("<?xml version='1.0' encoding='iso-8859-2'?>{polish}");
+        check(&encoding_rs::ISO_8859_2.encode(&declared).0, stated, &declared);
         let french = "Un caf\u{e9} \u{e0} la cr\u{e8}me, d\u{e9}j\u{e0} vu";
         check(&encoding_rs::WINDOWS_1252.encode(french).0, stated, french);
     }

@@ -32,12 +32,9 @@ pub(in crate::feed) fn read_attachments(
 ) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
     let content = chosen.get(FeedField::Content).filter(|content| is_file(*content));
-    let stated = chosen
-        .all(FeedField::Attachment)
-        .flat_map(file_elements)
-        .chain(links.iter().copied())
-        .chain(content);
-    for attachment in stated.filter_map(|element| read_attachment(element, document)) {
+    let alone = links.iter().copied().chain(content).map(|element| (element, element));
+    let stated = chosen.all(FeedField::Attachment).flat_map(file_elements).chain(alone);
+    for attachment in stated.filter_map(|(file, about)| read_attachment(file, about, document)) {
         if attachments.len() >= ATTACHMENTS_MAX {
             break;
         }
@@ -45,7 +42,7 @@ pub(in crate::feed) fn read_attachments(
             attachments.push(attachment);
         }
     }
-    attachments.sort_by_key(Attachment::place);
+    attachments.sort_by_key(|file| place(&file.media_type, &file.url));
     // Apple's playing time is that of the one file of an episode that plays.
     let playing_time =
         chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
@@ -57,29 +54,25 @@ pub(in crate::feed) fn read_attachments(
     attachments
 }
 
-impl Attachment {
-    /// Where it stands among the files of its entry.
-    fn place(&self) -> u8 {
-        const PLAYED: [&str; 14] = [
-            "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "wav", "mp4", "m4v", "mov",
-            "webm", "mkv",
-        ];
-        let extension = extension(&self.url);
-        match self.media_type.to_ascii_lowercase().split('/').next().unwrap_or_default() {
-            "audio" | "video" => 0,
-            "image" => 2,
-            "text" => 3,
-            "application" if self.is_about_another() => 3,
-            _ if PLAYED.contains(&extension.as_str()) => 0,
-            _ if is_picture(&extension) => 2,
-            _ => 1,
-        }
-    }
-
-    /// Whether it is the transcript or the list of chapters of another file.
-    fn is_about_another(&self) -> bool {
-        let kind = self.media_type.to_ascii_lowercase();
-        ["srt", "json", "chapters", "vtt"].iter().any(|word| kind.contains(word))
+/// Where a file stands among those of its entry: what plays, others, pictures, texts about another one.
+pub(in crate::feed) fn place(media_type: &str, url: &str) -> u8 {
+    const PLAYED: [&str; 14] = [
+        "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "wav", "mp4", "m4v", "mov",
+        "webm", "mkv",
+    ];
+    let kind = media_type.to_ascii_lowercase();
+    let extension = extension(url);
+    // The transcript or the list of chapters of another file.
+    let is_about_another =
+        || ["srt", "json", "chapters", "vtt"].iter().any(|word| kind.contains(word));
+    match kind.split('/').next().unwrap_or_default() {
+        "audio" | "video" => 0,
+        "image" => 2,
+        "text" => 3,
+        "application" if is_about_another() => 3,
+        _ if PLAYED.contains(&extension.as_str()) => 0,
+        _ if is_picture(&extension) => 2,
+        _ => 1,
     }
 }
 
@@ -103,32 +96,38 @@ fn is_file(content: XmlElement<'_, '_>) -> bool {
     !kind.is_empty() && !kind.contains("html") && !kind.contains("xml")
 }
 
-/// Returns the elements that name a file, which in a group are its children.
-fn file_elements<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>> {
-    if element.local() == "group" {
-        element
-            .children()
-            .filter(|child| child.is(Ns::Media, "content"))
-            .take(ATTACHMENTS_MAX)
-            .collect()
-    } else if element.is(Ns::Podcast, "alternateenclosure") {
-        let sources = element.children().filter(|child| child.is(Ns::Podcast, "source"));
-        sources.take(ATTACHMENTS_MAX).collect()
-    } else {
-        vec![element]
-    }
+/// Returns the elements that name a file, each with the one that describes it: in a group the files are its children.
+fn file_elements<'t, 'a>(
+    element: XmlElement<'t, 'a>,
+) -> Vec<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {
+    let (ns, local, is_described) = match element.local() {
+        "group" => (Ns::Media, "content", false),
+        "alternateenclosure" => (Ns::Podcast, "source", true),
+        _ => return vec![(element, element)],
+    };
+    element
+        .children()
+        .filter(|child| child.is(ns, local))
+        .take(ATTACHMENTS_MAX)
+        .map(|child| (child, if is_described { element } else { child }))
+        .collect()
 }
 
-fn read_attachment(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Attachment> {
-    let attribute = |name| element.attribute(name).unwrap_or_default();
+fn read_attachment(
+    element: XmlElement<'_, '_>,
+    about: XmlElement<'_, '_>,
+    document: Option<&Url>,
+) -> Option<Attachment> {
+    let attribute = |name| about.attribute(name).unwrap_or_default();
     let stated = ["url", "href", "src", "uri"].iter().find_map(|name| element.attribute(name));
-    let address = stated.unwrap_or_else(|| element.text());
+    let as_text = || element.is(Ns::Rss, "enclosure").then(|| element.text());
+    let address = stated.or_else(as_text)?;
     if element.is(Ns::Media, "content")
         && is_illustration(&attribute("medium"), &attribute("type"), &address)
     {
         return None;
     }
-    let length = element.attribute("length").unwrap_or_else(|| attribute("filesize"));
+    let length = about.attribute("length").unwrap_or_else(|| attribute("filesize"));
     Some(Attachment {
         url: address::resolve_address(&address, element.base(document).as_ref())?,
         media_type: attribute("type").into_owned(),
@@ -246,10 +245,10 @@ mod tests {
         );
         check(
             "<podcast:transcript url='/e.srt' type='application/srt'/><podcast:chapters url='/e.json' type='application/json+chapters'/>\
-             <enclosure url='/e.mp3' type='audio/mpeg'/><podcast:alternateEnclosure type='audio/opus'><podcast:source uri='/e.opus'/></podcast:alternateEnclosure>",
+             <enclosure url='/e.mp3' type='audio/mpeg'/><podcast:alternateEnclosure type='audio/opus' length='9'><podcast:source uri='/e.opus'/></podcast:alternateEnclosure>",
             &[
                 ("http://a.example/e.mp3", None, None),
-                ("http://a.example/e.opus", None, None),
+                ("http://a.example/e.opus", Some(9), None),
                 ("http://a.example/e.srt", None, None),
                 ("http://a.example/e.json", None, None),
             ],

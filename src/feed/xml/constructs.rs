@@ -102,10 +102,8 @@ fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
 
 /// Takes the marks of a CDATA section off, which some publishers escape with what is inside.
 fn without_cdata_mark(markup: Cow<'_, str>) -> Cow<'_, str> {
-    let inside = markup
-        .trim()
-        .strip_prefix("<![CDATA[")
-        .map(|inside| inside.strip_suffix("]]>").unwrap_or(inside).to_owned());
+    let inside = markup.trim_start().strip_prefix("<![CDATA[");
+    let inside = inside.map(|inside| inside.trim_end().replacen("]]>", "", 1));
     inside.map_or(markup, Cow::Owned)
 }
 

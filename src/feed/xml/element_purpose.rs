@@ -62,7 +62,13 @@ pub(super) fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> b
     const EMPTY: [&str; 6] =
         ["transcript", "chapters", "thumbnail", "image", "player", "alternateenclosure"];
     let prefix = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_ascii_lowercase());
-    if matches!(owner.ns, Ns::Rss | Ns::Atom) {
+    if owner.ns == Ns::Atom {
+        // The parts of a person hold nothing but text, and a person nothing but its parts.
+        let is_person = matches!(&*owner.local, "author" | "contributor");
+        let is_part = matches!(&*child.local, "name" | "uri" | "url" | "email");
+        return matches!(&*owner.local, "name" | "uri" | "email") || (is_person && !is_part);
+    }
+    if owner.ns == Ns::Rss {
         return is_of_container(owner, child);
     }
     owner.local == child.local

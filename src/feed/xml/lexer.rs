@@ -154,6 +154,11 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let inner = rest.get(1..).unwrap_or("");
         let name = inner.get(..name_end(inner)).unwrap_or("");
+        // `<https://a.example>`, `<ada@a.example>`, `Map<String, u8>`.
+        let is_word = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "-_.:".contains(c);
+        if name.ends_with(':') || !name.chars().all(is_word) {
+            return Err(1);
+        }
         let mut attributes = Vec::new();
         let mut tail = inner.get(name.len()..).unwrap_or("");
         loop {

@@ -59,7 +59,9 @@ fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link
         return Some(Link { rel: relation(element), href, media_type });
     }
     if element.is(Ns::Rss, "link") {
-        let href = address::resolve_address(&element.leading_text(), base().as_ref())?;
+        let leading = element.leading_text();
+        let written = if leading.trim().is_empty() { element.text() } else { leading };
+        let href = address::resolve_address(&written, base().as_ref())?;
         return Some(Link { rel: "alternate".to_owned(), href, media_type: None });
     }
     None

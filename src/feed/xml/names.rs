@@ -36,7 +36,7 @@ pub(in crate::feed) enum Ns {
 
 /// URIs without their scheme, in lower case, without a final slash. One that ends in `*` matches every URI
 /// that starts so.
-const NAMES: [(&str, Ns); 27] = [
+const NAMES: [(&str, Ns); 29] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
     ("purl.org/rss/1.0/modules/content", Ns::Content),
@@ -46,6 +46,8 @@ const NAMES: [(&str, Ns); 27] = [
     ("backend.userland.com/*", Ns::Rss),
     ("blogs.law.harvard.edu/tech/rss", Ns::Rss),
     ("cyber.harvard.edu/rss*", Ns::Rss),
+    ("www.rssboard.org/media-rss", Ns::Media),
+    ("video.search.yahoo.com/mrss", Ns::Media),
     ("www.rssboard.org/*", Ns::Rss),
     ("my.netscape.com/*", Ns::Rss),
     ("channel.netscape.com/*", Ns::Rss),

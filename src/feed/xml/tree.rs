@@ -126,7 +126,7 @@ impl<'a> XmlTree<'a> {
         }
     }
 
-    fn element(&self, id: NodeId) -> Option<XmlElement<'_, 'a>> {
+    pub(in crate::feed) fn element(&self, id: NodeId) -> Option<XmlElement<'_, 'a>> {
         match &self.nodes.get(id)?.kind {
             NodeKind::Element(name) => Some(XmlElement { tree: self, id, name }),
             NodeKind::Text(_) | NodeKind::Cdata(_) => None,
@@ -308,8 +308,8 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             if raw.starts_with("xmlns") || raw.eq_ignore_ascii_case("xml:base") {
                 continue;
             }
-            let base = own.as_ref().or(writing.inner).cloned();
-            let absolute = absolute_value(raw, value, &LazyCell::new(|| base));
+            let base = own.as_ref().or(writing.inner);
+            let absolute = absolute_value(raw, value, &LazyCell::new(|| base.cloned()));
             out.push(' ');
             out.push_str(raw);
             out.push_str("=\"");
@@ -324,6 +324,9 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         out.push('>');
         let is_foreign = writing.is_foreign || kind == Some(ElementKind::Foreign);
         self.write_inside(out, &Writing { is_foreign, ..*writing });
+        if self.tree.open_ended.contains(&self.id) {
+            return;
+        }
         out.push_str("</");
         out.push_str(name);
         out.push('>');

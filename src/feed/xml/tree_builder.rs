@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use memchr::memmem;
-
 use super::element_purpose::{ElementPurpose, is_of_container, is_of_entry};
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
-use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
 use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
+use crate::feed::oldest_first::oldest_left_out;
 
 /// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;
@@ -316,7 +314,15 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         let keep = match (purpose, innermost) {
             (ElementPurpose::Entry, ElementPurpose::Entry | ElementPurpose::Leaf) => in_container(),
             (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Leaf)
-                if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content) =>
+                if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content | Ns::Dc | Ns::DcTerms) =>
+            {
+                at
+            }
+            // A text without any markup ends where the next field begins.
+            (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Body)
+                if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content | Ns::Dc)
+                    && self.is_field_of_entry(at, ns)
+                    && self.holds_text_only(at) =>
             {
                 at
             }
@@ -332,6 +338,22 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         self.flaws.add_once(closed, local, "its end tag was missing");
         self.close_open_ended(keep);
         true
+    }
+
+    /// Whether an element of this namespace is a field of the entry that holds the open element at `at`.
+    fn is_field_of_entry(&self, at: usize, ns: Ns) -> bool {
+        let parent = at.checked_sub(1).and_then(|parent| self.stack.get(parent));
+        let is_in_entry = parent.is_some_and(|parent| parent.purpose == ElementPurpose::Entry);
+        let is_atom = parent.is_some_and(|parent| parent.raw.ends_with("entry"));
+        is_in_entry && (!is_atom || ns != Ns::Rss)
+    }
+
+    /// Whether the open element at `at` holds some text and no element.
+    fn holds_text_only(&self, at: usize) -> bool {
+        self.stack.get(at).is_some_and(|open| {
+            let element = self.tree.element(open.id);
+            element.is_some_and(|element| !element.has_elements() && !element.is_blank())
+        })
     }
 
     /// Closes elements without an end tag of their own.
@@ -395,27 +417,6 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         self.flaws.add_once(unclosed, "", "its end tag was missing");
     }
 }
-
-/// How many entries at the start of a document are too many, if its dates say that the oldest come first.
-fn oldest_left_out(document: &str) -> usize {
-    let starts = |name: &str| memmem::find_iter(document.as_bytes(), name).collect::<Vec<_>>();
-    let [items, entries] = ["<item>", "<entry>"].map(starts);
-    let places = if items.len() > entries.len() { items } else { entries };
-    let surplus = places.len().saturating_sub(ENTRIES_MAX);
-    let date_after = |place: Option<&usize>| {
-        let entry = document.get(*place?..)?;
-        let start = DATES.iter().filter_map(|name| Some(entry.find(name)? + name.len())).min()?;
-        parse_date(entry.get(start..)?.split('<').next()?)
-    };
-    if surplus == 0 {
-        return 0;
-    }
-    let dates = date_after(places.first()).zip(date_after(places.last()));
-    if dates.is_some_and(|(first, last)| first < last) { surplus } else { 0 }
-}
-
-/// Start tags of dates.
-const DATES: [&str; 4] = ["<pubDate>", "<dc:date>", "<published>", "<updated>"];
 
 fn lower_case(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {

@@ -1,0 +1,47 @@
+//! Which entries of a document with too many are left out: the oldest, where the dates say which these are (SPEC G.62).
+
+use chrono::{DateTime, Utc};
+use memchr::memmem;
+
+use super::dates::date::parse_date;
+use super::xml::tree_builder::ENTRIES_MAX;
+
+/// How many entries at the start of a document are too many, if its dates say that the oldest come first.
+pub(super) fn oldest_left_out(document: &str) -> usize {
+    let is_start = |at: &usize, name: &str| {
+        let after = document.as_bytes().get(at + name.len()).copied().unwrap_or_default();
+        after == b'>' || after.is_ascii_whitespace()
+    };
+    let starts = |name: &'static str| {
+        let found = memmem::find_iter(document.as_bytes(), name);
+        found.filter(|at| is_start(at, name)).collect::<Vec<_>>()
+    };
+    let [items, entries] = ["<item", "<entry"].map(starts);
+    let places = if items.len() > entries.len() { items } else { entries };
+    let date_after = |place: &usize| {
+        let entry = document.get(*place..)?;
+        let entry = entry.get(..entry.floor_char_boundary(DATED_WITHIN)).unwrap_or(entry);
+        let start = DATES.iter().filter_map(|name| Some(entry.find(name)? + name.len())).min()?;
+        parse_date(entry.get(start..)?.split('<').next()?)
+    };
+    let surplus = places.len().saturating_sub(ENTRIES_MAX);
+    if surplus > 0 && is_oldest_first(places.iter().map(date_after)) { surplus } else { 0 }
+}
+
+/// Whether most dates of a list say that its oldest entries come first: of neighbours of those near both ends, so that one
+/// pinned entry decides nothing.
+pub(super) fn is_oldest_first(dates: impl ExactSizeIterator<Item = Option<DateTime<Utc>>>) -> bool {
+    let count = dates.len();
+    let step = (count / DATES_MAX).max(1);
+    let sample: Vec<_> = dates.step_by(step).flatten().collect();
+    let rising = sample.windows(2).filter(|pair| pair.first() < pair.last()).count();
+    let falling = sample.windows(2).filter(|pair| pair.first() > pair.last()).count();
+    rising > falling
+}
+
+/// About how many dates of a long list are looked at.
+const DATES_MAX: usize = 100;
+/// How far behind the start of an entry its date is looked for, in bytes.
+const DATED_WITHIN: usize = 64 << 10;
+/// Start tags of dates.
+const DATES: [&str; 4] = ["<pubDate>", "<dc:date>", "<published>", "<updated>"];
