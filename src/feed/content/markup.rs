@@ -15,6 +15,7 @@ use html5ever::tokenizer::{
 };
 
 use super::markup_starts::{MarkupStarts, Place};
+use crate::feed::xml::references::join_surrogate_references;
 
 /// A tag or a text met on the walk.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +57,7 @@ const SEPARATORS_MAX: usize = 2_000;
 
 /// Calls `visit` for each tag and each text of `html`, in order. A `<` that begins no tag of HTML is text.
 pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
+    let html = &*join_surrogate_references(html);
     let html = &*escape_text(html);
     let sink = PieceSink {
         visit: RefCell::new(visit),
@@ -270,6 +272,7 @@ mod tests {
     #[test]
     fn tags_text_and_references_are_reported() {
         assert_eq!(pieces("a<B HREF=x&amp;y>&lt;c&gt;</b>"), "a<b=x&y><c>/b");
+        assert_eq!(pieces("&#xD83D;&#xDE80; &#55357; Vec<T>"), "🚀 \u{fffd} Vec<T>");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Resolves character references such as `&eacute;` and `&#8217;`, also in the faulty forms that publishers write.
 
+use std::borrow::Cow;
+
 use html5ever::data::NAMED_ENTITIES;
 
 use crate::feed::characters::is_harmless;
@@ -127,6 +129,29 @@ fn bytes_as_references(text: &str, first: u32) -> Option<(char, usize)> {
     }
     let character = std::str::from_utf8(&bytes).ok()?.chars().next().filter(|c| is_harmless(*c))?;
     Some((character, taken))
+}
+
+/// Puts characters in the place of the surrogates that their references name, which HTML does not read.
+pub(in crate::feed) fn join_surrogate_references(html: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for at in memchr::memmem::find_iter(html.as_bytes(), b"&#") {
+        let tail = html.get(at..).unwrap_or_default();
+        let end = tail.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';');
+        let code = end.and_then(|end| number(tail.get(1..end)?));
+        let found =
+            code.filter(|_| at >= copied).and_then(|code| surrogates_as_references(tail, code));
+        if let Some((character, taken)) = found {
+            out.push_str(html.get(copied..at).unwrap_or_default());
+            out.push(character);
+            copied = at + taken;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(html);
+    }
+    out.push_str(html.get(copied..).unwrap_or_default());
+    Cow::Owned(out)
 }
 
 /// Reads a character that is written as its two surrogates (`&#55357;&#56832;`); one alone becomes U+FFFD. Returns the

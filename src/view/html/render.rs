@@ -73,9 +73,12 @@ fn paragraphs(text: &str) -> String {
             paragraph.push(line);
             continue;
         }
-        if let Some((_, all_but_last)) = paragraph.split_last() {
+        if let Some((last, all_but_last)) = paragraph.split_last() {
             let is_long = |line: &&str| line.chars().count() >= WRAPPED_CHARS_MIN;
-            let is_wrapped = !all_but_last.is_empty() && all_but_last.iter().all(is_long);
+            // One long line alone says little: a sentence has to go on behind it.
+            let goes_on = || last.trim_start().starts_with(char::is_lowercase);
+            let is_wrapped = all_but_last.iter().all(is_long)
+                && (all_but_last.len() > 1 || (all_but_last.len() == 1 && goes_on()));
             markup.push_str("<p>");
             markup.push_str(&paragraph.join(if is_wrapped { "\n" } else { "<br>" }));
             paragraph.clear();

@@ -237,6 +237,9 @@ fn plain_text_keeps_its_paragraphs() {
     );
     let wrapped = "This line is as long as lines of wrapped mail usually are,\nand goes on here.";
     assert_eq!(lines(wrapped, 200).len(), 1);
+    let list =
+        "Write to <ada@a.example> or see <https://a.example/shop/of/pots>\nRust: Vec<String>";
+    assert_eq!(lines(list, 200).len(), 2);
     check("one\n\n<b>two</b> three", 40, &["one", "", "two three"]);
     check("<p>one\n\ntwo</p>", 40, &["one two"]);
 }
