@@ -76,9 +76,10 @@ pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
 /// Finds ids that cannot be ids: at least three entries of a document state the same one, or the only two with different
 /// links, and no two of them agree in both link and title.
 fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
-    let mut ids: Vec<&str> = stated.iter().filter_map(|entry| named(entry.id)).collect();
-    ids.sort_unstable();
-    if ids.is_sorted_by(|a, b| a < b) {
+    let ids = stated.iter().filter_map(|entry| named(entry.id));
+    let mut hashes: Vec<u64> = ids.map(identity_hash).collect();
+    hashes.sort_unstable();
+    if hashes.is_sorted_by(|a, b| a < b) {
         return BTreeSet::new();
     }
     let mut by_id: BTreeMap<&str, Vec<&StatedIdentity<'_>>> = BTreeMap::new();

@@ -89,7 +89,7 @@ pub(in crate::feed) fn absolute_value(
 fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<String> {
     let written = written.trim_ascii();
     // Most are.
-    if written.starts_with("http") && address::is_web(written) {
+    if written.starts_with("https://") || written.starts_with("http://") {
         return None;
     }
     if written.is_empty() || written.starts_with('#') || address::has_scheme(written) {

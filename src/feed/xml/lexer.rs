@@ -155,8 +155,10 @@ impl<'a> Lexer<'a> {
         let inner = rest.get(1..).unwrap_or("");
         let name = inner.get(..name_end(inner)).unwrap_or("");
         // `<https://a.example>`, `<ada@a.example>`, `Map<String, u8>`.
-        let is_word = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "-_.:".contains(c);
-        if name.ends_with(':') || !name.chars().all(is_word) {
+        let is_word = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | 0x80..)
+        };
+        if name.ends_with(':') || !name.bytes().all(is_word) {
             return Err(1);
         }
         let mut attributes = Vec::new();
