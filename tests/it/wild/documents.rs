@@ -181,6 +181,18 @@ fn junk_around_a_feed_is_no_part_of_it() {
 }
 
 #[test]
+fn vocabularies_are_known_by_their_names() {
+    let Some(folder) = wild() else { return };
+    for file in fs::read_dir(folder.join("32-namespaces")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        if name != "expected.txt" {
+            let document = read(&format!("32-namespaces/{name}"), None, None).unwrap();
+            assert_eq!(document.entries.len(), 1, "{name}");
+        }
+    }
+}
+
+#[test]
 fn links_and_files_are_those_that_were_meant() {
     let Some(links) = read("21-links/feed.xml", None, None) else { return };
     for (id, link) in [

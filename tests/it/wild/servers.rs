@@ -225,6 +225,32 @@ fn subscription_lists_of_other_programs_are_imported() {
 }
 
 #[test]
+fn a_login_of_another_kind_is_named() {
+    let Some(served) = Served::start("14-digest-auth/server.py") else { return };
+    let ended = served.program.run(&["add", &served.at("/digest")]);
+    assert_ne!(ended.status, Some(0));
+    assert!(ended.out.contains("Digest") || ended.err.contains("Digest"), "{ended:#?}");
+}
+
+#[test]
+fn opml_of_many_kinds_is_imported() {
+    let Some(folder) = wild() else { return };
+    for file in fs::read_dir(folder.join("20-opml")).unwrap() {
+        let path = file.unwrap().path();
+        // One of them is JSON.
+        let is_list =
+            path.extension().is_some_and(|end| end == "opml") && !path.ends_with("json.opml");
+        if !is_list {
+            continue;
+        }
+        let program = Program::new();
+        program.run(&["--offline", "import", path.to_str().unwrap()]);
+        let feeds = program.run(&["--offline", "feeds", "--json"]).with(0).json();
+        assert!(!feeds.as_array().unwrap().is_empty(), "{}", path.display());
+    }
+}
+
+#[test]
 fn a_huge_feed_keeps_its_newest_and_a_text_behind_pictures_is_found() {
     let Some(folder) = wild() else { return };
     let program = Program::new();
