@@ -88,20 +88,41 @@ pub(super) struct Mixture {
     pub(super) density: WeekBins,
 }
 
-/// Learns the shares from several weeks. `sharp`: whether publications have minutes at all.
-pub(super) fn mixture(weeks: &[WeekSample], sharp: bool) -> Mixture {
+/// How exactly it is known when something was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// To the minute.
+    Minutes,
+    /// Within some hours: no clock that names a minute is believed.
+    Hours,
+    /// Only on which day: no clock is believed.
+    Days,
+}
+
+impl Precision {
+    const fn allows(self, clock: PublicationClock) -> bool {
+        match self {
+            Self::Minutes => true,
+            Self::Hours => !clock.is_sharp(),
+            Self::Days => matches!(clock, PublicationClock::AnyTime),
+        }
+    }
+}
+
+/// Learns the shares from several weeks.
+pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
     let all = Folded::from_histogram(&total(weeks));
     let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
-    let (shares, _) = learned_shares(&evidence, sharp, ROUNDS);
+    let (shares, _) = learned_shares(&evidence, precision, ROUNDS);
     Mixture { shares, density: all.mixed(&shares) }
 }
 
 /// How well the other weeks foretell each week: mean logarithm of the density, weighted. Enough to compare two zones by.
-pub(super) fn foresight(weeks: &[WeekSample], sharp: bool) -> f64 {
+pub(super) fn foresight(weeks: &[WeekSample], precision: Precision) -> f64 {
     // Few bins of the week hold publications, and only those are asked for.
     let all = Histogram::new(total(weeks));
     let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
-    learned_shares(&evidence, sharp, ROUNDS_COMPARED).1
+    learned_shares(&evidence, precision, ROUNDS_COMPARED).1
 }
 
 /// The publications of all weeks, each counted by the weight of its week.
@@ -208,8 +229,8 @@ fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> S
     densities
 }
 
-fn learned_shares(evidence: &[Evidence], sharp: bool, rounds: usize) -> (Shares, f64) {
-    let prior = prior(sharp);
+fn learned_shares(evidence: &[Evidence], precision: Precision, rounds: usize) -> (Shares, f64) {
+    let prior = prior(precision);
     let mut shares = prior;
     let mut foresight = 0.0;
     for round in 1..=rounds {
@@ -230,9 +251,9 @@ fn learned_shares(evidence: &[Evidence], sharp: bool, rounds: usize) -> (Shares,
     (shares, foresight)
 }
 
-fn prior(sharp: bool) -> Shares {
+fn prior(precision: Precision) -> Shares {
     let prior = PublicationClock::ALL
-        .map(|clock| if clock.is_sharp() && !sharp { 0.0 } else { clock.prior() });
+        .map(|clock| if precision.allows(clock) { clock.prior() } else { 0.0 });
     let sum: f64 = prior.iter().sum();
     prior.map(|share| share / sum)
 }
@@ -270,7 +291,7 @@ mod tests {
 
     #[test]
     fn one_minute_of_the_week_is_recognised() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Minutes);
         assert!(share(&learned, PublicationClock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
@@ -279,7 +300,7 @@ mod tests {
     fn one_time_of_working_days_is_recognised() {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
-        let learned = mixture(&weeks(8, |age| daily(age).collect()), true);
+        let learned = mixture(&weeks(8, |age| daily(age).collect()), Precision::Minutes);
         let by_day = share(&learned, PublicationClock::TimeOfDay)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(by_day > 0.5, "{:?}", learned.shares);
@@ -288,14 +309,16 @@ mod tests {
 
     #[test]
     fn chance_is_recognised_as_no_clock() {
-        let learned =
-            mixture(&weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()), true);
+        let learned = mixture(
+            &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
+            Precision::Minutes,
+        );
         assert!(share(&learned, PublicationClock::AnyTime) > 0.5, "{:?}", learned.shares);
     }
 
     #[test]
     fn without_minutes_no_sharp_clock_is_believed() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Hours);
         let sharp = share(&learned, PublicationClock::MinuteOfWeek)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(sharp <= 0.0, "{:?}", learned.shares);
@@ -303,9 +326,11 @@ mod tests {
 
     #[test]
     fn shares_and_density_always_sum_to_one() {
-        for learned in
-            [mixture(&[], true), mixture(&weeks(1, |_| vec![5]), true), mixture(&[], false)]
-        {
+        for learned in [
+            mixture(&[], Precision::Minutes),
+            mixture(&weeks(1, |_| vec![5]), Precision::Minutes),
+            mixture(&[], Precision::Hours),
+        ] {
             assert!((learned.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             assert!((learned.density.sum() - 1.0).abs() < 1e-9);
         }

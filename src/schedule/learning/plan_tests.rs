@@ -118,6 +118,46 @@ fn chance_is_no_clock() {
 }
 
 #[test]
+fn dates_at_midnight_give_no_hours_until_entries_were_seen_to_arrive() {
+    let midnights = |days: std::ops::RangeInclusive<i64>| -> Vec<_> {
+        let at = |day: i64| instant((MONDAY - day * DAY_MINUTES) * 60);
+        days.map(|day| Some(Stamp { at: at(day), offset_minutes: None })).collect()
+    };
+    let mut known = Publications::default();
+    let first = instant((MONDAY - 14 * DAY_MINUTES + 600) * 60);
+    let stamps = midnights(14..=53);
+    known.learn_from_fetch(&Fetch {
+        previous: None,
+        at: first,
+        stamps: &stamps,
+        document_entries: 40,
+    });
+    let plan = learn(&known, &terms(15, 1440), first).expect("a plan");
+    assert!(!plan.is_placed());
+    assert_eq!(
+        plan.rhythm.sentence(),
+        "learned from 40 publications in 6 weeks: it posts about once a day; its dates say a day, \
+         so its hours are learned as entries arrive"
+    );
+    // Each appears between 14:00 and 15:00 of its day.
+    for day in (1..=13).rev() {
+        let at = |minute: i64| instant((MONDAY - day * DAY_MINUTES + minute) * 60);
+        let (previous, stamps) = (Some(at(840)), midnights(day..=day));
+        let fetch = Fetch { previous, at: at(900), stamps: &stamps, document_entries: 40 };
+        known.learn_from_fetch(&fetch);
+    }
+    let plan = learn(&known, &terms(15, 1440), instant(MONDAY * 60)).expect("a plan");
+    let said = plan.rhythm.sentence();
+    assert!(plan.is_placed(), "{said}");
+    assert!(said.starts_with("learned from when 13 publications were first seen in 2 weeks"));
+    let around: Vec<i64> = plan.rhythm.peaks.iter().map(|peak| i64::from(peak.minute)).collect();
+    assert!(
+        !around.is_empty() && around.iter().all(|minute| (800..940).contains(minute)),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_feed_that_fell_silent_loses_its_clocks() {
     let long_ago: Vec<i64> = mornings(3).iter().map(|minute| minute - 8 * WEEK_MINUTES).collect();
     let plan = plan_of(long_ago, 11, &terms(15, 1440));

@@ -1,6 +1,6 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
-use super::clocks::{self, PublicationClock, Shares, WeekSample, mixture};
+use super::clocks::{self, Precision, PublicationClock, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -25,16 +25,14 @@ pub(super) struct Past<'a> {
     /// Before `now`.
     pub(super) since: i64,
     pub(super) now: i64,
-    /// Whether the minutes mean anything; else only days do.
-    pub(super) sharp: bool,
+    pub(super) precision: Precision,
 }
 
 /// The publications of a past as a clock on a wall shows them.
 struct Seen {
     /// Local minute and weight of each, ascending in time, with its age in weeks.
     publications: Vec<(i64, f64, usize)>,
-    /// Whether the minutes mean anything.
-    sharp: bool,
+    precision: Precision,
 }
 
 impl Seen {
@@ -46,7 +44,7 @@ impl Seen {
             let weight = weights.get(age).copied().unwrap_or(0.0);
             (minute + offsets.minutes(minute), weight, age)
         });
-        Self { publications: seen.collect(), sharp: past.sharp }
+        Self { publications: seen.collect(), precision: past.precision }
     }
 
     /// The minute of five at which most publications are stamped: where the bins begin.
@@ -60,7 +58,9 @@ impl Seen {
     /// Publishers like round minutes: which of the five minutes of a bin they use.
     fn phases(&self, round_minute: i64) -> [f64; 5] {
         let mut phases = [PHASE_WEIGHT / 5.0; 5];
-        for &(local, weight, _) in self.publications.iter().filter(|_| self.sharp) {
+        for &(local, weight, _) in
+            self.publications.iter().filter(|_| self.precision == Precision::Minutes)
+        {
             let phase = usize::try_from((local - round_minute).rem_euclid(BIN_MINUTES));
             if let Some(cell) = phases.get_mut(phase.unwrap_or(0)) {
                 *cell += weight;
@@ -130,7 +130,7 @@ pub(super) struct Profile {
 /// How well weeks by a clock on the wall are foretold by the other weeks; comparable between clocks.
 pub(super) fn foresight(past: &Past<'_>, clock: ZoneClock) -> f64 {
     let seen = Seen::from_past(past, clock);
-    clocks::foresight(&seen.weekly(seen.round_minute()), past.sharp)
+    clocks::foresight(&seen.weekly(seen.round_minute()), past.precision)
 }
 
 /// The profile of a past in one zone.
@@ -138,7 +138,7 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
-    let mixture = mixture(&seen.weekly(round_minute), past.sharp);
+    let mixture = mixture(&seen.weekly(round_minute), past.precision);
     let rate = rate(past, &seen);
     let faded = fading(past, rate, &mixture.density, local);
     let mut density = mixture.density.scaled(1.0 - faded);

@@ -152,7 +152,8 @@ fn settings_travel_in_opml() {
 fn daily() -> String {
     let now = chrono::Utc::now();
     let items = (1..40).map(|day| {
-        let date = (now - chrono::TimeDelta::hours(24 * day - 5)).to_rfc2822();
+        let at = now - chrono::TimeDelta::hours(24 * day - 5);
+        let date = (at - chrono::TimeDelta::seconds(day * 37 % 120)).to_rfc2822();
         format!("<item><guid isPermaLink=\"false\">{day}</guid><pubDate>{date}</pubDate></item>")
     });
     rss(&items.collect::<String>())
