@@ -144,7 +144,7 @@ fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
     );
     assert_eq!(
         told(&evenings(12), "03-02 10:00"),
-        "Next poll around 19:45, because it seems to post in the evening"
+        "Next poll around 19:30, because it seems to post in the evening"
     );
     let few = told(&evenings(4), "03-02 10:00");
     assert!(few.ends_with("because it seems to post about once a day"), "{few}");

@@ -11,6 +11,10 @@ pub const CLOCKS: usize = 5;
 /// How far sharp and other clocks reach, bins: five minutes and an hour.
 const NEAR_BINS: usize = 1;
 const WIDE_BINS: usize = 12;
+/// Sharp clocks of a feed that keeps to the minute reach no further than their bin.
+const EXACT_BINS: usize = 0;
+/// They do if that foretells the past better by so much (natural logarithm).
+const EXACT_MARGIN: f64 = 3.0;
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 30;
 /// As many are enough to compare two zones.
@@ -86,6 +90,8 @@ pub(super) struct Mixture {
     pub(super) shares: Shares,
     /// Density over the bins; the sum is 1.
     pub(super) density: WeekBins,
+    /// Publications keep to their bins to the minute: what stands beside those is chance.
+    pub(super) exact: bool,
 }
 
 /// How exactly it is known when something was published.
@@ -111,17 +117,31 @@ impl Precision {
 
 /// Learns the shares from several weeks.
 pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
-    let all = Folded::from_histogram(&total(weeks));
-    let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
+    let near = near_bins(weeks, precision);
+    let all = Folded::from_histogram(&total(weeks), near);
+    let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
     let (shares, _) = learned_shares(&evidence, precision, ROUNDS);
-    Mixture { shares, density: all.mixed(&shares) }
+    Mixture { shares, density: all.mixed(&shares), exact: near == EXACT_BINS }
+}
+
+/// How far the sharp clocks of a feed reach, bins: what foretells its weeks better.
+fn near_bins(weeks: &[WeekSample], precision: Precision) -> usize {
+    let exact = precision.allows(PublicationClock::MinuteOfWeek)
+        && foresight_of(weeks, precision, EXACT_BINS)
+            > foresight_of(weeks, precision, NEAR_BINS) + EXACT_MARGIN;
+    if exact { EXACT_BINS } else { NEAR_BINS }
 }
 
 /// How well the other weeks foretell each week: mean logarithm of the density, weighted. Enough to compare two zones by.
 pub(super) fn foresight(weeks: &[WeekSample], precision: Precision) -> f64 {
+    foresight_of(weeks, precision, NEAR_BINS)
+}
+
+/// The same with sharp clocks that reach so far, bins.
+fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 {
     // Few bins of the week hold publications, and only those are asked for.
-    let all = Histogram::new(total(weeks));
-    let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
+    let all = Histogram::new(total(weeks), near);
+    let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
     learned_shares(&evidence, precision, ROUNDS_COMPARED).1
 }
 
@@ -141,9 +161,9 @@ struct Folded {
 }
 
 impl Folded {
-    fn from_histogram(histogram: &WeekBins) -> Self {
+    fn from_histogram(histogram: &WeekBins, near: usize) -> Self {
         let days = histogram.by_kind_of_day();
-        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        let wide = WIDE_BINS;
         let clocks =
             [histogram.spread(near), histogram.spread(wide), days.spread(near), days.spread(wide)];
         Self { clocks, sum: histogram.sum() }
@@ -175,16 +195,18 @@ struct Histogram {
     bins: WeekBins,
     days: WeekBins,
     sum: f64,
+    /// How far sharp clocks reach, bins.
+    near: usize,
 }
 
 impl Histogram {
-    fn new(bins: WeekBins) -> Self {
-        Self { sum: bins.sum(), days: bins.by_kind_of_day(), bins }
+    fn new(bins: WeekBins, near: usize) -> Self {
+        Self { sum: bins.sum(), days: bins.by_kind_of_day(), bins, near }
     }
 
     fn at(&self, bin: usize) -> SeenByClocks {
         let (bins, days) = (&self.bins, &self.days);
-        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        let (near, wide) = (self.near, WIDE_BINS);
         [
             bins.spread_at(bin, near),
             bins.spread_at(bin, wide),
@@ -201,12 +223,17 @@ struct Evidence {
 }
 
 /// `all`: a bin of all weeks together, whose sum is `sum`.
-fn evidence(weeks: &[WeekSample], sum: f64, all: impl Fn(usize) -> SeenByClocks) -> Vec<Evidence> {
+fn evidence(
+    weeks: &[WeekSample],
+    near: usize,
+    sum: f64,
+    all: impl Fn(usize) -> SeenByClocks,
+) -> Vec<Evidence> {
     let mut evidence = Vec::new();
     for week in weeks.iter().filter(|week| !week.bins.is_empty()) {
         let mut own = WeekBins::flat(0.0);
         week.bins.iter().for_each(|&(bin, count)| own.add(bin, count));
-        let own = Histogram::new(own);
+        let own = Histogram::new(own, near);
         let others = sum - week.weight * own.sum;
         evidence.extend(week.bins.iter().map(|&(bin, count)| Evidence {
             weight: count * week.weight,

@@ -62,7 +62,7 @@ fn a_plan_comes_back_from_its_record_as_it_was() {
 fn a_budget_is_kept_and_spent() {
     let known = Publications::of_minutes(mornings(6), MONDAY - 6 * WEEK_MINUTES, MONDAY);
     let now = instant(MONDAY * 60);
-    for budget in [50.0, 84.0, 158.3] {
+    for budget in [50.0, 85.0, 158.3] {
         let plan = learn_for_polls(&known, &terms(15, 240), now, budget).expect("a plan");
         let mut last = MONDAY - REPLAY_MINUTES;
         let mut polls = 0;
@@ -88,6 +88,25 @@ fn a_feed_of_every_morning_is_polled_right_after_it() {
     let sentence = plan.rhythm.sentence();
     assert!(sentence.starts_with("learned from 42 publications in 6 weeks: "), "{sentence}");
     assert!(sentence.contains("it usually posts every day around 07:30 (UTC); a "), "{sentence}");
+}
+
+#[test]
+fn a_feed_that_keeps_to_the_minute_is_polled_a_minute_later() {
+    let at = |day: i64, hour: i64| MONDAY + day * DAY_MINUTES + hour * 60 + 1;
+    let past = (1..=42).flat_map(|day| [at(-day, 11), at(-day, 15)]).collect();
+    let plan = plan_of(past, 6, &terms(15, 1440));
+    let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
+    for published in (0..7).flat_map(|day| [at(day, 11), at(day, 15)]) {
+        assert!(polls.contains(&((published + 1) * 60)), "{published}: {polls:?}");
+    }
+    let past = (1..=42).map(|day| at(-day, 11)).collect();
+    let daily = week(&plan_of(past, 6, &terms(15, 1440)), Pace::Normal, MONDAY * 60, (900, 86_400));
+    assert!((0..7).all(|day| daily.contains(&((at(day, 11) + 1) * 60))), "{daily:?}");
+    let loose = (1..=42).flat_map(|day| [at(-day, 11) + day % 9, at(-day, 15) + day * 7 % 9]);
+    let plan = plan_of(loose.collect(), 6, &terms(15, 1440));
+    let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
+    let after = |day| polls.iter().any(|poll| (600..1200).contains(&(poll - at(day, 11) * 60)));
+    assert!((1..5).all(after), "{polls:?}");
 }
 
 #[test]

@@ -11,8 +11,9 @@ const PRIOR_RATE: f64 = 10.0;
 const PRIOR_PUBLICATIONS: f64 = 0.5;
 /// A feed silent while so many publications were expected begins to lose its clocks; at twice as many it has none.
 const SILENT_GAPS: f64 = 4.0;
-/// How many publications an even spread over the five minutes of a bin is worth.
+/// How many publications an even spread over the five minutes of a bin is worth, also where they keep to the minute.
 const PHASE_WEIGHT: f64 = 10.0;
+const PHASE_WEIGHT_EXACT: f64 = 0.1;
 /// Publications older than so many weeks are not learned from: the window has twelve.
 const WEEKS_WEIGHED: i64 = 13;
 const HALF_DAY_MINUTES: i64 = 720;
@@ -49,15 +50,15 @@ impl Seen {
 
     /// The minute of five at which most publications are stamped: where the bins begin.
     fn round_minute(&self) -> i64 {
-        let shares = (0_i64..).zip(self.phases(0));
+        let shares = (0_i64..).zip(self.phases(0, PHASE_WEIGHT));
         let most =
             shares.fold((0, 0.0), |most, next| if next.1 > most.1 + 1e-9 { next } else { most });
         most.0
     }
 
     /// Publishers like round minutes: which of the five minutes of a bin they use.
-    fn phases(&self, round_minute: i64) -> [f64; 5] {
-        let mut phases = [PHASE_WEIGHT / 5.0; 5];
+    fn phases(&self, round_minute: i64, even: f64) -> [f64; 5] {
+        let mut phases = [even / 5.0; 5];
         for &(local, weight, _) in
             self.publications.iter().filter(|_| self.precision == Precision::Minutes)
         {
@@ -149,7 +150,8 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     for (share, clock) in shares.iter_mut().zip(PublicationClock::ALL) {
         *share += if clock == PublicationClock::AnyTime { faded } else { 0.0 };
     }
-    let phases = seen.phases(round_minute);
+    let even = if mixture.exact { PHASE_WEIGHT_EXACT } else { PHASE_WEIGHT };
+    let phases = seen.phases(round_minute, even);
     Profile { clock, round_minute, shares, rate, lambda, phases }
 }
 
