@@ -121,6 +121,11 @@ impl Publications {
         self.minutes.is_empty()
     }
 
+    /// Whether an entry with a date was seen, however old.
+    pub const fn has_dates(&self) -> bool {
+        self.dated > 0
+    }
+
     /// Minutes since 1970, UTC, ascending.
     pub fn minutes(&self) -> impl DoubleEndedIterator<Item = i64> + Clone {
         self.minutes.iter().map(|&minute| i64::from(minute))

@@ -152,6 +152,12 @@ impl LearnedRhythm {
             && self.publications >= PUBLICATIONS_CERTAIN
     }
 
+    /// Whether clocks explain most of what it publishes; else it does so at any time.
+    pub fn has_set_times(&self) -> bool {
+        let [.., any_time] = self.shares;
+        any_time <= 0.5
+    }
+
     /// The verb for what was learned.
     pub fn posts_words(&self) -> PostsWords {
         let [.., any_time] = self.shares;
@@ -211,8 +217,7 @@ impl LearnedRhythm {
 
     /// At most two times at which most is published, with their zone; empty where there is no set time.
     fn times_words(&self) -> String {
-        let [.., any_time] = self.shares;
-        if any_time > 0.5 {
+        if !self.has_set_times() {
             return String::new();
         }
         let mut times = self.named_times();

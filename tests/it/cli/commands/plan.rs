@@ -214,4 +214,7 @@ fn a_feed_without_hints_says_what_was_learned_of_it() {
     assert_eq!(answer["learned"]["not_followed_because"], json!("learning is off for this feed"));
     let told = program.run(&["plan", "1"]).with(0).out;
     assert!(told.contains("(not followed: learning is off for this feed)"), "{told}");
+    program.run(&["set", "1", "--learn", "on", "--rule", "2h"]).with(0);
+    let told = program.run(&["plan", "1"]).with(0).out;
+    assert!(told.contains("(not followed: your own rules come first)"), "{told}");
 }
