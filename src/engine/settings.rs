@@ -24,13 +24,18 @@ pub struct Settings {
     pub notify: NotifySettings,
 }
 
+/// What is told of feeds while `[poll] automatic` is false.
+pub const ONLY_BY_HAND: &str =
+    "feeds are polled only when you ask: [poll] automatic = false in your configuration";
+
 /// `[network]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkSettings {
     /// Requests under way at once (SPEC 0, `GLOBAL_PARALLEL`).
     pub parallel: usize,
-    /// Requests under way at once to one site (SPEC 0, `HOST_PARALLEL`).
-    pub host_parallel: usize,
+    /// Requests under way at once to one site; `None`: one (SPEC 0, `HOST_PARALLEL`), six where sites on this machine are
+    /// not spaced.
+    pub host_parallel: Option<usize>,
     /// From the end of a request to the start of the next to the same site (SPEC 0, `HOST_SPACING`).
     pub host_spacing_ms: u64,
     /// The same for archives.
@@ -226,7 +231,7 @@ impl Default for Settings {
         Self {
             network: NetworkSettings {
                 parallel: 32,
-                host_parallel: 1,
+                host_parallel: None,
                 host_spacing_ms: 1000,
                 archive_spacing_ms: 2000,
                 space_loopback: true,

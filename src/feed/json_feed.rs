@@ -193,14 +193,22 @@ fn read_hints(value: &Value, flaws: &mut Flaws) -> Hints {
 /// `_schedule` (SPEC H.1).
 fn read_rules(schedule: &Value, flaws: &mut HintFlaws<'_>) -> Vec<IntervalRule> {
     let mut rules = Vec::new();
+    if !schedule.get("intervals").is_some_and(Value::is_array) {
+        let text = schedule.as_str().unwrap_or_default();
+        flaws.add("_schedule", text, "no object with a list of intervals: dropped");
+    }
     for rule in list_values(schedule, "intervals") {
+        let field = |name: &str| {
+            let mut names = rule.as_object()?.keys();
+            read_line(rule, names.find(|stated| stated.eq_ignore_ascii_case(name))?)
+        };
         let stated = StatedRule {
-            minutes: read_line(rule, "minutes").unwrap_or_default(),
-            start_hour: read_line(rule, "starthour"),
-            end_hour: read_line(rule, "endhour"),
-            start_day: read_line(rule, "startday"),
-            end_day: read_line(rule, "endday"),
-            zone: read_line(rule, "tz"),
+            minutes: field("minutes").unwrap_or_default(),
+            start_hour: field("starthour"),
+            end_hour: field("endhour"),
+            start_day: field("startday"),
+            end_day: field("endday"),
+            zone: field("tz"),
         };
         schedule_hints::add_rule(&mut rules, &stated, flaws);
     }

@@ -176,6 +176,8 @@ fn h8_redirect_documents_lead_elsewhere_or_nowhere() {
     let read = |text: &str| parse(text.as_bytes(), &Origin::default());
     let malformed = "<?xml version=\"1.0\"?>\n<redirect>\n <newLocation>https://new.example/feed.xml<newLocation>\n</redirect>";
     assert_eq!(read(malformed).new_location, new);
+    let by_attribute = "<redirect><newLocation href='https://new.example/feed.xml'/></redirect>";
+    assert_eq!(read(by_attribute).new_location, new);
     assert_eq!(
         read("<redirect><newLocation> \n</newLocation></redirect>").new_location,
         Some(NewLocation::Gone)

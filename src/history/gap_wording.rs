@@ -105,6 +105,10 @@ impl Gap {
     fn cause(&self, archive: &str) -> String {
         match &self.reason {
             Reason::Status(status) => format!("archive {archive} answered {status}"),
+            // A status that is no answer to the question says so itself.
+            Reason::Unanswered(why) if why.starts_with("answered ") => {
+                format!("archive {archive} {why}")
+            }
             Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
             Reason::Blocked(why) => {
                 // The network says so in the same words.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::finding::{Findings, Level, Topic};
-use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
+use crate::feed::{DocumentRole, FeedDocument};
 use crate::history::address::canonical;
 use crate::schedule::counted_words;
 
@@ -84,6 +84,9 @@ pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         if history.current.is_none() {
             warn("current", "", "none: whoever comes upon this archive cannot find the feed");
         }
+    }
+    if document.role == DocumentRole::Complete {
+        warn("fh:complete", "", "an archive document cannot be the whole feed: ignored");
     }
     if let Some(current) = history.current.as_deref().filter(|current| !subscription.is_at(current))
     {

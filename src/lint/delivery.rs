@@ -1,9 +1,11 @@
 //! How a server hands a document out: address, redirects, content type, validators, lifetime (SPEC D).
 
+use chrono::DateTime;
 use url::{Host, Url};
 
 use super::finding::{Findings, Level, Topic};
 use crate::feed::Kind;
+use crate::schedule::{CacheState, Lifetime, TimingHeaders};
 
 /// A document that was asked for, as it came.
 #[derive(Debug, Clone)]
@@ -33,10 +35,10 @@ pub struct Headers<'a> {
     pub etag: bool,
     /// There is a `Last-Modified`.
     pub last_modified: bool,
-    /// `Cache-Control`.
-    pub cache_control: Option<&'a str>,
-    /// There is an `Expires`.
-    pub expires: bool,
+    /// Those that speak about time.
+    pub times: TimingHeaders<'a>,
+    /// `Link`.
+    pub link: Option<&'a str>,
 }
 
 /// Types that say "some XML" or "some JSON": any format may have them.
@@ -71,7 +73,7 @@ fn security(delivered: &Delivered<'_>, findings: &mut Findings) {
     findings.warn(Topic::Delivery, "address", url.as_str(), message);
 }
 
-fn is_local(url: &Url) -> bool {
+pub(super) fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -114,8 +116,8 @@ fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
 }
 
 fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
-    let cache_control = headers.cache_control.unwrap_or_default();
-    let lasts = headers.expires || cache_control.contains("max-age");
+    let cache_control = headers.times.cache_control.unwrap_or_default();
+    let lasts = headers.times.expires.is_some() || cache_control.contains("max-age");
     if is_archive {
         if !lasts {
             let message = "no lifetime: an archive does not change, so a long max-age would let caches keep it";
@@ -131,10 +133,35 @@ fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
         let message = "none: Last-Modified alone cannot tell two changes within a second";
         findings.note(Topic::Delivery, "ETag", message);
     }
-    if cache_control.is_empty() && !headers.expires {
+    if let Some(expires) = headers.times.expires.filter(|text| !is_usable_expiry(text)) {
+        let message = "no HTTP date: it counts as none, and other readers take it for the past";
+        findings.warn(Topic::Delivery, "Expires", expires, message);
+    }
+    if headers.link.is_some_and(names_hub) {
+        let message = "rel=\"hub\" offers push: backissue polls, since nobody can call a program in a terminal";
+        findings.note(Topic::Delivery, "Link", message);
+    }
+    if cache_control.is_empty() && headers.times.expires.is_none() {
         let message = "none: caches and readers guess how long the document stays fresh";
         findings.note(Topic::Delivery, "Cache-Control", message);
     }
+}
+
+/// Whether an `Expires` is a date, or one of the numbers by which servers say "at once".
+fn is_usable_expiry(text: &str) -> bool {
+    let alone = TimingHeaders { expires: Some(text), ..TimingHeaders::default() };
+    let read = CacheState::of_document(&alone, DateTime::UNIX_EPOCH);
+    read.lifetime != Lifetime::None || matches!(text.trim(), "0" | "-1")
+}
+
+/// Whether one of the links of a `Link` header leads to a hub.
+fn names_hub(header: &str) -> bool {
+    let parameters = header.split([',', ';']).filter_map(|part| part.split_once('='));
+    let mut relations = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("rel"));
+    relations.any(|(_, value)| {
+        let mut words = value.trim().trim_matches('"').split_whitespace();
+        words.any(|word| word.eq_ignore_ascii_case("hub"))
+    })
 }
 
 /// What comes of asking again with the validators of the first answer.

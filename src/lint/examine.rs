@@ -8,11 +8,22 @@ use super::lint_report::LintReport;
 use super::polls::{self, Polls};
 use super::{dates, document, entries, flaws, hints, history};
 use crate::feed::{self, Origin};
+use crate::schedule::CacheState;
 
 /// Reads a document and says what readers will make of it.
 ///
 /// `now` tells future dates from past ones, and sets the week of the example polls.
 pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintReport {
+    examine_answer(bytes, origin, None, now)
+}
+
+/// The same of an answer, with the lifetime that its server states.
+pub(super) fn examine_answer(
+    bytes: &[u8],
+    origin: &Origin<'_>,
+    cache: Option<CacheState>,
+    now: DateTime<Utc>,
+) -> LintReport {
     let document = feed::parse(bytes, origin);
     let sightings =
         if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
@@ -21,6 +32,7 @@ pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintRep
         sightings: &sightings,
         size: bytes.len(),
         url: origin.url,
+        cache,
         now,
     };
     let mut findings = Findings::default();

@@ -264,9 +264,15 @@ fn links_of_history_are_weighed() {
     );
     check(
         &linked("prev-archive", "https://b.example/1"),
+        Level::Note,
+        "prev-archive",
+        "the archive before",
+    );
+    check(
+        &linked("prev-archive", "https://192.168.1.4/1"),
         Level::Warning,
         "prev-archive",
-        "another site",
+        "private network",
     );
     check(
         &linked("prev-archive", "ftp://a.example/1"),

@@ -87,7 +87,7 @@ fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -
 
 /// The places of the rules that are in force at some hour of this week, and the number of hours without one.
 fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
-    let facts = facts(exhibit.document, exhibit.now);
+    let facts = facts(exhibit);
     let start: DateTime<Utc> = reference(exhibit.now);
     let hours = (0..WEEK_HOURS).map(|hour| rule_in_force(&facts, start + Duration::hours(hour)));
     let (mut in_force, mut uncovered) = (Vec::new(), 0);

@@ -1,7 +1,8 @@
 //! Archives, pages and completeness: what the links and marks mean together (RFC 5005, SPEC C.2, C.4, D.6).
 
-use url::Url;
+use url::{Host, Url};
 
+use super::delivery::is_local;
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
@@ -89,8 +90,8 @@ impl Review<'_, '_> {
             && target.scheme() == "http"
         {
             self.warn(rel, address, "leads from https to http: readers refuse to follow it");
-        } else if home.is_some_and(|home| home.host() != target.host()) {
-            self.warn(rel, address, "leads to another site: readers ask before they follow it");
+        } else if is_nearby(&target) && home.is_some_and(|home| home.host() != target.host()) {
+            self.warn(rel, address, "leads into a private network: readers refuse to follow it");
         } else {
             self.note(rel, address, meaning);
         }
@@ -225,6 +226,16 @@ impl Review<'_, '_> {
             || self.history.next.is_some()
             || self.history.previous.is_some()
     }
+}
+
+/// Whether an address is plainly one of somebody's own machine or net.
+fn is_nearby(url: &Url) -> bool {
+    is_local(url)
+        || match url.host() {
+            Some(Host::Ipv4(address)) => address.is_private(),
+            Some(Host::Ipv6(address)) => address.is_unique_local(),
+            Some(Host::Domain(_)) | None => false,
+        }
 }
 
 /// Whether two addresses are one, in canonical form, without fragments.

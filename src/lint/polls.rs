@@ -34,19 +34,22 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
 }
 
 /// The facts of a reader with default settings that polled at the reference.
-pub(super) fn facts(document: &FeedDocument, now: DateTime<Utc>) -> Facts {
+pub(super) fn facts(exhibit: &Exhibit<'_>) -> Facts {
+    let document = exhibit.document;
     let standing = if document.role == DocumentRole::Archive {
         FeedStatus::Archive
     } else {
         FeedStatus::Active
     };
-    let last_ok = Some(reference(now));
-    Facts { hints: document.hints.clone(), standing, last_ok, ..Facts::default() }
+    let last_ok = reference(exhibit.now);
+    let cache = exhibit.cache.map(|cache| cache.repeated_at(last_ok));
+    let hints = document.hints.clone();
+    Facts { hints, standing, last_ok: Some(last_ok), cache, ..Facts::default() }
 }
 
 /// Works out the polls and says them.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Polls> {
-    let polls = polls(exhibit.document, exhibit.now)?;
+    let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
         let message =
@@ -71,9 +74,9 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
     Some(polls)
 }
 
-fn polls(document: &FeedDocument, now: DateTime<Utc>) -> Option<Polls> {
-    let last_ok = reference(now);
-    let plans = following_plans(&facts(document, now), last_ok, FOLLOWING_MAX, |_| 0.0);
+fn polls(exhibit: &Exhibit<'_>) -> Option<Polls> {
+    let last_ok = reference(exhibit.now);
+    let plans = following_plans(&facts(exhibit), last_ok, FOLLOWING_MAX, |_| 0.0);
     let times = || plans.iter().filter_map(|plan| plan.next_poll);
     let week_end = last_ok + Duration::days(7);
     Some(Polls {

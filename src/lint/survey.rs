@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::archives::{self, ChainNeighbours, Met};
 use super::delivery::{self, Delivered};
-use super::examine::examine;
+use super::examine::examine_answer;
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, LintFinding, Topic};
 use super::lint_report::Chain;
@@ -19,7 +19,7 @@ use crate::history::{
     ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, HistoryRecord, Limit, Next, Nodes,
     Polled, Reason, WalkPolicy,
 };
-use crate::schedule::counted_words;
+use crate::schedule::{CacheState, counted_words};
 
 /// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
 #[derive(Debug)]
@@ -39,7 +39,8 @@ impl Survey {
     pub fn begin(delivered: &Delivered<'_>, now: DateTime<Utc>) -> Self {
         let origin = origin(delivered);
         let document = feed::parse(delivered.bytes, &origin);
-        let mut verdict = examine(delivered.bytes, &origin, now);
+        let cache = CacheState::of_document(&delivered.headers.times, now);
+        let mut verdict = examine_answer(delivered.bytes, &origin, Some(cache), now);
         let mut findings = Findings::default();
         delivery::check(
             delivered,
@@ -136,6 +137,7 @@ impl Survey {
             sightings: &sightings,
             size: delivered.bytes.len(),
             url: Some(delivered.answered),
+            cache: None,
             now: self.now,
         };
         let mut own = Findings::default();
@@ -237,6 +239,9 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
             Level::Error,
             format!("the archive answered {status}: readers cannot get it, nor anything older"),
         ),
+        Reason::Unanswered(why) if why.starts_with("answered ") => {
+            (Level::Error, format!("the archive {why}"))
+        }
         Reason::Unanswered(why) => (Level::Error, format!("the archive did not answer: {why}")),
         Reason::Blocked(why) => (Level::Error, format!("readers do not follow the link: {why}")),
         Reason::TooLarge(why) => (

@@ -9,6 +9,7 @@ use super::finding::{Level, LintFinding, Topic};
 use super::lint_report::LintReport;
 use super::survey::Survey;
 use crate::history::ArchiveFailure;
+use crate::schedule::TimingHeaders;
 
 const FEED: &str = "https://press.example/feed.atom";
 
@@ -57,8 +58,14 @@ const GOOD: Headers<'static> = Headers {
     content_type: Some("application/atom+xml; charset=utf-8"),
     etag: true,
     last_modified: true,
-    cache_control: Some("max-age=3600"),
-    expires: false,
+    times: TimingHeaders {
+        cache_control: Some("max-age=3600"),
+        expires: None,
+        date: None,
+        age: None,
+        retry_after: None,
+    },
+    link: None,
 };
 
 fn delivered<'a>(url: &'a str, body: &'a str, headers: Headers<'a>) -> Delivered<'a> {
@@ -200,6 +207,50 @@ fn how_a_document_is_handed_out_is_looked_at() {
     assert_eq!(warned(Headers { content_type: None, ..GOOD })[0].0, "Content-Type");
     assert_eq!(warned(Headers { etag: false, last_modified: false, ..GOOD })[0].0, "ETag");
     assert_eq!(warned(Headers { etag: false, ..GOOD }), []);
+    for (expires, warnings) in [("soon", 1), ("0", 0), ("Tue, 03 Mar 2026 10:00:00 GMT", 0)] {
+        let times = TimingHeaders { expires: Some(expires), ..GOOD.times };
+        assert_eq!(warned(Headers { times, ..GOOD }).len(), warnings, "{expires}");
+    }
+}
+
+#[test]
+fn the_lifetime_of_the_answer_holds_the_polls_that_are_counted() {
+    let body = document(4, "", &[("self", FEED)])
+        .replace("<feed", "<feed xmlns:a='http://www.w3.org/2005/Atom'")
+        .replace("</feed>", "<a:refreshRate>1800000</a:refreshRate></feed>");
+    let a_week = |times: TimingHeaders<'_>| {
+        let survey = Survey::begin(&delivered(FEED, &body, Headers { times, ..GOOD }), now());
+        survey.into_report().polls.unwrap().a_week
+    };
+    assert_eq!(a_week(TimingHeaders::default()), 336);
+    let date = Some("Mon, 02 Mar 2026 10:00:00 GMT");
+    let expires = Some("Mon, 02 Mar 2026 16:00:00 GMT");
+    assert_eq!(a_week(TimingHeaders { date, expires, ..TimingHeaders::default() }), 28);
+}
+
+#[test]
+fn a_hub_in_the_header_is_told() {
+    for (link, told) in [
+        ("<https://hub.example/>; rel=\"hub\", </f>; rel=self", true),
+        ("</f>; rel=\"alternate\"; title=\"hub\"", false),
+    ] {
+        let verdict = surveyed(&sound(), Headers { link: Some(link), ..GOOD });
+        let found = verdict.findings.iter().any(|finding| finding.element == "Link");
+        assert_eq!(found, told, "{link}");
+    }
+}
+
+#[test]
+fn an_archive_that_calls_itself_complete_is_warned_of() {
+    let prev = archive(3);
+    let body = document(4, "", &[("self", FEED), ("prev-archive", &prev)]);
+    let mut survey = Survey::begin(&delivered(FEED, &body, GOOD), now());
+    let asked = survey.next(now()).unwrap();
+    let links = [("self", asked.url.as_str()), ("current", FEED)];
+    let body = document(3, "<fh:complete/>", &links);
+    survey.arrived(&delivered(&asked.url, &body, GOOD), now());
+    let verdict = survey.into_report();
+    assert!(wrong(&verdict).iter().any(|found| found.1 == "fh:complete"));
 }
 
 #[test]

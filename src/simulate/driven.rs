@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn a_feed_of_every_morning_is_polled_in_the_morning() {
         let mut driven = Driven::default();
-        let mornings: Vec<i64> = (-28..0).map(|day| MONDAY + day * DAY + 7 * 60 + 1).collect();
+        let mornings: Vec<i64> =
+            (-28..0).map(|day| MONDAY + day * DAY + 7 * 60 + 1 - day % 3).collect();
         let start = json!({"op": "start", "feed": "a", "now": MONDAY, "bounds": [15, 240], "per_week": null,
             "entries": mornings});
         let mut at = next(&mut driven, &start.to_string());

@@ -12,6 +12,7 @@ use crate::cli::publisher::parse;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::poll::{learn, plans};
+use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
 use crate::feed::{self, Origin};
 use crate::history::FeedKey;
@@ -69,6 +70,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PlanArgs) -> Result<Done, Failure>
         return Ok(Done::All);
     }
     desk.put(&plan_words(&engine, feed, now));
+    if !engine.settings.poll.automatic {
+        desk.put(ONLY_BY_HAND);
+    }
     if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);
         let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
-use crate::engine::settings::FailingFeeds;
+use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::visits::Waited;
@@ -227,6 +227,9 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
                 counted_words(polled.recovered, "older entry", "older entries")
             ));
         }
+    }
+    if !args.quiet && !args.json && !engine.settings.poll.automatic {
+        desk.put(ONLY_BY_HAND);
     }
     let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
     if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }

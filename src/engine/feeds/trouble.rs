@@ -225,7 +225,7 @@ fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
             return Some(describe(feed, "gone", Remedy::Resume, at, text));
         }
         FeedStatus::Dead => {
-            let since = failing_since(feed);
+            let since = feed.state.habits.not_found_since.unwrap_or_else(|| failing_since(feed));
             let text =
                 format!("It has answered only 404 since {}: it is polled once a week.", day(since));
             return Some(describe(feed, "dead", Remedy::Retry, since, text));
@@ -299,7 +299,8 @@ fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concer
 fn sentence(why: &str) -> String {
     let mut chars = why.chars();
     let first = chars.next().map(|char| char.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+    let end = if why.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{}{}{end}", first.unwrap_or_default(), chars.as_str())
 }
 
 /// What answers a concern.

@@ -30,6 +30,11 @@ pub struct InFlight {
     site: String,
 }
 
+/// Requests at once to one site, unless the reader chose a number.
+const HOST_PARALLEL: usize = 1;
+/// The same to a site on this machine that needs no pauses.
+const UNSPACED_PARALLEL: usize = 6;
+
 /// The queue of one site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Site {
@@ -43,8 +48,8 @@ struct Site {
     free_at: Option<DateTime<Utc>>,
     /// The same for an archive.
     archives_at: Option<DateTime<Utc>>,
-    /// No spacing and no limit of one (loopback under `space_loopback = false`).
-    unlimited: bool,
+    /// No spacing (loopback under `space_loopback = false`).
+    unspaced: bool,
     /// It is on this machine and needs no network.
     local: bool,
 }
@@ -61,7 +66,7 @@ impl Site {
 
     /// Not before this the next of those that wait may be asked for; `None`: at once.
     fn next_at(&self) -> Option<DateTime<Utc>> {
-        match (self.unlimited, self.is_spaced_shortly()) {
+        match (self.unspaced, self.is_spaced_shortly()) {
             (true, _) => None,
             (false, true) => self.free_at,
             (false, false) => self.archives_at.max(self.free_at),
@@ -70,6 +75,12 @@ impl Site {
 
     fn may_ask(&self, now: DateTime<Utc>) -> bool {
         self.has_waiting() && self.next_at().is_none_or(|instant| instant <= now)
+    }
+
+    /// Whether one more request to it may be under way.
+    fn has_room(&self, settings: &NetworkSettings) -> bool {
+        let usual = if self.unspaced { UNSPACED_PARALLEL } else { HOST_PARALLEL };
+        self.in_flight < settings.host_parallel.unwrap_or(usual)
     }
 
     /// The next whose pause is over: an archive only when nothing else waits.
@@ -119,7 +130,7 @@ impl HostQueue {
         let key = site_of(&waiting.url);
         let site = self.sites.entry(key).or_default();
         site.local = is_loopback(&waiting.url);
-        site.unlimited = !settings.space_loopback && site.local;
+        site.unspaced = !settings.space_loopback && site.local;
         let queue = match waiting.purpose {
             Purpose::Archive(_) => &mut site.archives,
             Purpose::Picture(_) => &mut site.pictures,
@@ -184,10 +195,7 @@ impl HostQueue {
 
     /// The sites that may be asked at `now`, beginning behind the one served last.
     fn ready<'a>(&'a self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
-        let ready = |site: &Site| {
-            let limit = if site.unlimited { settings.begun_max() } else { settings.host_parallel };
-            site.in_flight < limit && site.may_ask(now)
-        };
+        let ready = |site: &Site| site.has_room(settings) && site.may_ask(now);
         // Where there is room for few, archives let polls of other sites go first.
         let polls_first = |mut ready: Vec<(&String, &Site)>| -> Vec<String> {
             ready.sort_by_key(|(_, site)| site.waiting.is_empty());
@@ -249,9 +257,7 @@ impl HostQueue {
         if self.in_flight.len() >= settings.begun_max() {
             return None;
         }
-        let open = |site: &&Site| {
-            site.has_waiting() && (site.unlimited || site.in_flight < settings.host_parallel)
-        };
+        let open = |site: &&Site| site.has_waiting() && site.has_room(settings);
         let probe = |site: &Site| self.probe_at.filter(|_| !site.local);
         let free_at = |site: &Site| site.next_at().max(probe(site));
         let earliest = self.sites.values().filter(open).map(free_at).min()?;
@@ -267,9 +273,7 @@ impl HostQueue {
             WaitsFor::Start(instant)
         } else if let Some(instant) = self.probe_at.filter(|_| !is_loopback(url)) {
             WaitsFor::Network(instant)
-        } else if site
-            .is_some_and(|site| !site.unlimited && site.in_flight >= settings.host_parallel)
-        {
+        } else if site.is_some_and(|site| !site.has_room(settings)) {
             WaitsFor::Site
         } else {
             spacing.map_or(WaitsFor::Turn, WaitsFor::Spacing)

@@ -72,10 +72,13 @@ fn sites_take_turns() {
 
 #[test]
 fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
-    for (space_loopback, expected) in [(true, 1), (false, 3)] {
-        let settings = NetworkSettings { space_loopback, ..Settings::default().network };
+    for (space_loopback, host_parallel, expected) in
+        [(true, None, 1), (false, None, 6), (false, Some(2), 2), (true, Some(2), 2)]
+    {
+        let usual = Settings::default().network;
+        let settings = NetworkSettings { space_loopback, host_parallel, ..usual };
         let mut traffic = HostQueue::default();
-        for feed in 1..=3 {
+        for feed in 1..=40 {
             traffic.enqueue(waiting("http://127.0.0.1:8080/f", feed), &settings);
         }
         assert_eq!(traffic.start(at(0), &settings).len(), expected);

@@ -192,7 +192,10 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Poll(feed) => end_poll(engine, now, without_network(feed)),
+            Purpose::Poll(feed) => {
+                let ended = without_network(engine, feed);
+                end_poll(engine, now, ended);
+            }
             Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
             Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
@@ -275,7 +278,8 @@ fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Optio
         subscription.state = before;
     }
     let state = subscription.state.clone();
-    end_poll(engine, now, without_network(feed));
+    let ended = without_network(engine, feed);
+    end_poll(engine, now, ended);
     Some(Effect::store(Job::SaveState(feed, state)))
 }
 
@@ -283,6 +287,7 @@ fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Optio
 mod tests {
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::politeness::rate_limits::*;
+    use crate::engine::poll::classify_response::SIGN_IN_WANTED;
     use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
     use crate::engine::poll::poll_log::PollCause;
     use crate::engine::poll::poll_queue::enqueue;
@@ -318,6 +323,18 @@ mod tests {
             headers: AnswerHeaders { retry_after, ..AnswerHeaders::default() },
             body: AnswerBody::Unread,
         }))
+    }
+
+    #[test]
+    fn a_network_that_wants_a_sign_in_is_not_said_to_be_none() {
+        let url = "https://a.example/";
+        let mut engine = engine(&[url]);
+        let mut answer = too_many(url);
+        answer.result = answer.result.map(|answer| Answer { status: 511, ..answer });
+        for (fetched, why) in [(answer, SIGN_IN_WANTED), (too_many(url), "there is no network")] {
+            note_network(&mut engine, now(), url, &fetched, None);
+            assert_eq!(without_network(&engine, FeedKey(1)).reason.as_deref(), Some(why));
+        }
     }
 
     fn unreachable() -> Fetched {

@@ -25,6 +25,8 @@ const ANSWERED_LATELY: TimeDelta = TimeDelta::minutes(1);
 pub struct Reachability {
     /// Since when there is none.
     pub offline_since: Option<DateTime<Utc>>,
+    /// It is there, but lets nobody through without a sign-in: its answers are not those of publishers.
+    pub wants_sign_in: bool,
     /// Hosts that could not be reached since the last answer, with the feeds as they were before.
     suspects: Vec<Suspect>,
     /// The site that answered last, and when.
@@ -75,7 +77,10 @@ impl Reachability {
             return Sign::Unclear;
         }
         match &fetched.result {
-            Ok(answer) if answer.status == 511 => self.lost(now),
+            Ok(answer) if answer.status == 511 => {
+                self.wants_sign_in = true;
+                self.lost(now)
+            }
             Err(failure) if failure.class() == FailureClass::Unreachable => {
                 self.suspect(now, url, feed, sites)
             }
@@ -91,6 +96,7 @@ impl Reachability {
 
     fn found(&mut self, now: DateTime<Utc>, url: &str) -> Sign {
         (self.offline_since, self.suspects) = (None, Vec::new());
+        self.wants_sign_in = false;
         let site = site_of(url);
         if self.answered.as_ref().is_none_or(|(last, _)| *last != site) {
             self.answered_before = self.answered.take();

@@ -5,7 +5,7 @@ use super::login_challenge::unsupported_logins;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
-use crate::feed::{FeedDocument, Kind, NewLocation};
+use crate::feed::{FeedDocument, Kind, NewLocation, REMOVED_CONTROLS};
 use crate::schedule;
 
 /// What a poll's answer means.
@@ -70,13 +70,13 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
         },
         226 => unreadable("answered 226 with a delta that does not fit what was asked for"),
         304 if conditional => Verdict::NotModified,
-        304 => unreadable("answered 304 although nothing was known of the feed"),
+        304 => unreadable("answered 304 although no validators were sent"),
         // Believed only from the stored address, as an empty `newLocation` is (SPEC D.2, D.5).
         410 if hops.is_empty() => Verdict::Gone,
         410 => unreadable(format!("{} says the feed has ended, on the way only", answer.url)),
         511 => Verdict::NotCounted(Trouble {
             failure: schedule::PollFailure::Status(511),
-            why: "the network wants a sign-in first (511): a captive portal?".into(),
+            why: SIGN_IN_WANTED.into(),
             obstacle: Some(Obstacle::LoginPage),
         }),
         status @ (301..=303 | 307 | 308) => Verdict::Failed(Trouble {
@@ -131,6 +131,9 @@ fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
         AnswerBody::Empty | AnswerBody::Unread => unreadable("the answer is empty"),
     }
 }
+
+/// What a 511 says.
+pub const SIGN_IN_WANTED: &str = "the network wants a sign-in first (511): a captive portal?";
 
 /// Words in the address or title of a page that asks for a sign-in.
 const SIGN_IN: [&str; 12] = [
@@ -194,9 +197,10 @@ fn unreadable(why: impl Into<String>) -> Verdict {
 
 /// Why a document is no feed, by its first flaw.
 pub fn not_a_feed(document: &FeedDocument) -> String {
-    document
-        .flaws
-        .first()
+    // Characters that were taken out are not why there is no markup.
+    let mut reasons = document.flaws.iter().filter(|flaw| flaw.reason != REMOVED_CONTROLS);
+    reasons
+        .next()
         .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
 }
 
@@ -216,7 +220,7 @@ pub fn status_words(status: u16) -> String {
     let words = match status {
         206 => "Partial Content although no part was asked for",
         300 => "Multiple Choices",
-        304 => "Not Modified although nothing was known of the feed",
+        304 => "Not Modified although no validators were sent",
         400 => "Bad Request",
         401 => "Unauthorized: it needs credentials",
         402 => "Payment Required",
@@ -322,6 +326,14 @@ mod tests {
         assert_eq!(words(judge(fetched(digest), &sent())), told);
         check(410, AnswerBody::Unread, false, "gone");
         check(511, AnswerBody::Unread, false, "not counted: ");
+    }
+
+    #[test]
+    fn characters_that_were_taken_out_are_not_why_a_document_is_no_feed() {
+        let why =
+            |bytes: &[u8]| not_a_feed(&crate::feed::parse(bytes, &crate::feed::Origin::default()));
+        assert!(!why(b"\x01 \x02 words").contains("control"), "{}", why(b"\x01 \x02 words"));
+        assert_eq!(why(b"\x01 words"), why(b" words"));
     }
 
     #[test]

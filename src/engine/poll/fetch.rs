@@ -181,6 +181,8 @@ pub struct AnswerHeaders {
     pub delta_base: Option<String>,
     /// `WWW-Authenticate`, several joined by commas.
     pub www_authenticate: Option<String>,
+    /// `Link`, several joined by commas.
+    pub link: Option<String>,
 }
 
 impl AnswerHeaders {

@@ -21,7 +21,7 @@ use crate::history::FeedKey;
 use crate::schedule::learning::{
     LearnTerms, LearnedPlan, LearnedRecord, PRICE_MINUTES, Publications,
 };
-use crate::schedule::{self, Learned};
+use crate::schedule::{self, FeedStatus, Learned};
 
 /// Feeds learned at once.
 const AT_ONCE: usize = 2;
@@ -50,10 +50,12 @@ pub fn why_not_followed(
         Some("learning is off")
     } else if facts.settings.fixed_seconds.is_some() {
         Some("you fixed the interval")
-    } else if !schedule::leaves_room_for_learning(facts) {
-        Some("the publisher says how often")
     } else if !facts.settings.own_rules.is_empty() {
         Some("your own rules come first")
+    } else if facts.standing == FeedStatus::Archive {
+        Some("an archive never changes")
+    } else if !schedule::leaves_room_for_learning(facts) {
+        Some("the publisher says how often")
     } else if !facts.hints.intervals.is_empty() {
         Some("the publisher's rules come first")
     } else if !is_enough(plan) {

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::classify_response::SIGN_IN_WANTED;
 use super::fetch::Purpose;
 use super::plans;
 use super::poll_log::PollCause;
@@ -69,7 +70,9 @@ pub fn note_result(engine: &mut Engine, result: PollResult) {
     engine.tell(Event::Polled(Box::new(result)));
 }
 
-/// The result of a poll that there was no network for.
-pub fn without_network(feed: FeedKey) -> PollResult {
-    PollResult::empty(feed, PollOutcome::Failed, Some("there is no network".to_owned()))
+/// The result of a poll that there was no network for, or none that lets it through.
+pub fn without_network(engine: &Engine, feed: FeedKey) -> PollResult {
+    let wants_sign_in = engine.reachability.wants_sign_in;
+    let why = if wants_sign_in { SIGN_IN_WANTED } else { "there is no network" };
+    PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()))
 }

@@ -230,7 +230,8 @@ pub fn committed(
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
         subscription.state = before;
         let state = subscription.state.clone();
-        end_poll(engine, now, poll_queue::without_network(feed));
+        let ended = poll_queue::without_network(engine, feed);
+        end_poll(engine, now, ended);
         return vec![Effect::store(Job::SaveState(feed, state))];
     }
     let state = &subscription.state;

@@ -6,7 +6,7 @@ use chardetng::EncodingDetector;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::damaged_utf8;
-use crate::feed::flaws::Flaws;
+use crate::feed::flaws::{Flaws, REMOVED_CONTROLS};
 use crate::feed::text;
 
 /// Largest document read (SPEC D.8); the rest is left out.
@@ -213,7 +213,7 @@ fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
     if !may_hold_controls(text.as_bytes()) {
         return text;
     }
-    flaws.add("document", "", "control characters were removed");
+    flaws.add("document", "", REMOVED_CONTROLS);
     Cow::Owned(text::safe_text(&text).into_owned())
 }
 

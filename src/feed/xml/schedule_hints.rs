@@ -14,6 +14,8 @@ use crate::feed::hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 const MINUTES_MAX: u32 = 527_040;
 /// How many interval rules of one feed are kept (SPEC 0, `RULES_MAX`).
 const RULES_MAX: usize = 64;
+/// Why the second of two statements is dropped.
+const SECOND: &str = "a second one: the first counts";
 /// How many updates a period may have.
 const FREQUENCY_MAX: u32 = 99_999;
 
@@ -48,21 +50,26 @@ impl HintReader {
             (Ns::Rss, "ttl") if self.hints.ttl_minutes.is_none() => {
                 self.hints.ttl_minutes = read_ttl(&text(), flaws);
             }
+            (Ns::Rss, "ttl") => flaws.add("ttl", &text(), SECOND),
             (Ns::Rss, "skiphours") => {
-                for hour in element.children().filter(|child| child.local() == "hour").take(24) {
-                    self.add_skipped_hour(&hour.text(), flaws);
+                for hour in skipped(element, ["hour", "hours"], 24) {
+                    self.add_skipped_hour(&hour, flaws);
                 }
             }
             (Ns::Rss, "skipdays") => {
-                for day in element.children().filter(|child| child.local() == "day").take(7) {
-                    self.add_skipped_day(&day.text(), flaws);
+                for day in skipped(element, ["day", "days"], 7) {
+                    self.add_skipped_day(&day, flaws);
                 }
             }
+            (Ns::Rss, "schedule") => add_cdf_schedule(&mut self.plain_rules, element, flaws),
             (Ns::Sy, "updateperiod") => self.period = self.period.take().or_else(|| Some(text())),
             (Ns::Sy, "updatefrequency") => {
                 self.frequency = self.frequency.take().or_else(|| Some(text()));
             }
             (Ns::Sy, "updatebase") => self.base = self.base.take().or_else(|| Some(text())),
+            (Ns::Atom, "refreshrate") if self.hints.refresh_rate_ms.is_some() => {
+                flaws.add("refreshRate", &text(), SECOND);
+            }
             (Ns::Atom, "refreshrate") => {
                 self.hints.refresh_rate_ms = read_refresh_rate(&text(), flaws);
             }
@@ -114,9 +121,47 @@ impl HintReader {
         self.hints.sy = read_sy_hint(self.period, self.frequency, self.base, flaws);
         if self.hints.intervals.is_empty() {
             self.hints.intervals = self.plain_rules;
+        } else if !self.plain_rules.is_empty() {
+            flaws.add(
+                "interval",
+                "",
+                "rules without a namespace are dropped beside those with one",
+            );
         }
         self.hints
     }
+}
+
+/// What a list of hours or days skips: the texts of its elements, or the words of its own text where it has none.
+fn skipped(list: XmlElement<'_, '_>, elements: [&str; 2], most: usize) -> Vec<String> {
+    let named = list.children().filter(|child| elements.contains(&child.local()));
+    let stated: Vec<String> = named.take(most).map(|child| child.text().into_owned()).collect();
+    if list.children().next().is_some() {
+        return stated;
+    }
+    let text = list.text();
+    let words = text.split(|c: char| c.is_whitespace() || c == ',');
+    words.filter(|word| !word.is_empty()).take(most).map(str::to_owned).collect()
+}
+
+/// Adds the interval of a channel of CDF: `<SCHEDULE><INTERVALTIME DAY= HOUR= MIN= /></SCHEDULE>`.
+fn add_cdf_schedule(
+    rules: &mut Vec<IntervalRule>,
+    schedule: XmlElement<'_, '_>,
+    flaws: &mut HintFlaws<'_>,
+) {
+    let Some(time) = schedule.children().find(|child| child.local() == "intervaltime") else {
+        flaws.add("SCHEDULE", "", "without INTERVALTIME: dropped");
+        return;
+    };
+    let part = |name: &str, minutes: u32| -> Option<u32> {
+        let stated = time.attribute(name);
+        stated.map_or(Some(0), |text| text.parse::<u32>().ok()?.checked_mul(minutes))
+    };
+    let parts = [part("day", 1440), part("hour", 60), part("min", 1)];
+    let minutes = parts.into_iter().try_fold(0_u32, |sum, part| sum.checked_add(part?));
+    let minutes = minutes.map(|minutes| minutes.to_string()).unwrap_or_default();
+    add_rule(rules, &StatedRule { minutes, ..StatedRule::default() }, flaws);
 }
 
 fn read_ttl(text: &str, flaws: &mut HintFlaws<'_>) -> Option<u32> {

@@ -248,3 +248,65 @@ fn an_offer_of_push_is_noted_in_every_format() {
     }
     assert!(!offers(&format!("<feed><entry>{hub}</entry></feed>")), "not that of an entry");
 }
+
+#[test]
+fn hours_and_days_in_other_forms_are_read_where_their_meaning_is_certain() {
+    for skips in ["7 8 9", " 7, 8,9\n", "<hours>7</hours><hours>8</hours><hour>9</hour>"] {
+        let hints = rss(&format!("<skipHours>{skips}</skipHours>"));
+        assert_eq!(hints.skip_hours, [7, 8, 9], "{skips}");
+    }
+    assert_eq!(
+        rss("<skipDays>Monday Sun</skipDays>").skip_days,
+        [DayOfWeek::Monday, DayOfWeek::Sunday]
+    );
+    assert_eq!(flaws("<skipHours>7 to 9</skipHours>"), ["skipHours to"]);
+}
+
+#[test]
+fn of_two_statements_the_first_counts_and_the_second_is_a_flaw() {
+    let rates =
+        "<atom:refreshRate>60000</atom:refreshRate><atom:refreshRate>90000</atom:refreshRate>";
+    assert_eq!(rss(rates).refresh_rate_ms, Some(60_000));
+    assert_eq!(flaws(rates), ["refreshRate 90000"]);
+    assert_eq!(flaws("<ttl>5</ttl><ttl>7</ttl>"), ["ttl 7"]);
+    let rules = "<interval>30</interval><sched:interval startHour='9'>60</sched:interval>";
+    let read = rss(rules).intervals;
+    assert_eq!((read.len(), read[0].minutes, read[0].start_hour), (1, 60, Some(9)));
+    assert_eq!(flaws(rules), ["interval "]);
+}
+
+#[test]
+fn a_schedule_in_json_is_read_in_any_case_and_told_where_it_is_none() {
+    let read = |schedule: &str| {
+        let document = format!(
+            "{{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[],\"_schedule\":{schedule}}}"
+        );
+        parse(document.as_bytes(), &Origin::default()).hints
+    };
+    let rule = &read("{\"intervals\":[{\"minutes\":30,\"startHour\":9}]}").intervals[0];
+    assert_eq!((rule.minutes, rule.start_hour), (30, Some(9)));
+    let flaws = read("\"hourly\"").flaws;
+    assert_eq!((flaws[0].element.as_str(), flaws[0].text.as_str()), ("_schedule", "hourly"));
+}
+
+#[test]
+fn the_schedule_of_a_cdf_channel_is_an_interval() {
+    for (time, expected) in [
+        ("<INTERVALTIME DAY='1'/>", vec![1440]),
+        ("<IntervalTime HOUR='2' MIN='30'/><EARLIESTTIME HOUR='1'/>", vec![150]),
+        ("<INTERVALTIME HOUR='often'/>", vec![]),
+        ("<INTERVALTIME/>", vec![]),
+        ("", vec![]),
+    ] {
+        let document = format!(
+            "<CHANNEL HREF='/c'><SCHEDULE STARTDATE='2026-03-02'>{time}</SCHEDULE><ITEM HREF='/1'/></CHANNEL>"
+        );
+        let hints = parse(document.as_bytes(), &Origin::default()).hints;
+        let minutes: Vec<u32> = hints.intervals.iter().map(|rule| rule.minutes).collect();
+        assert_eq!(
+            (minutes, hints.flaws.is_empty()),
+            (expected.clone(), !expected.is_empty()),
+            "{time}"
+        );
+    }
+}

@@ -72,6 +72,8 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
     };
     // The form that the source of SPEC S1.12 prints opens the element a second time instead of closing it.
     let written = target.leading_text();
+    let stated = target.attribute("href").filter(|_| written.trim().is_empty());
+    let written = stated.unwrap_or(written);
     let location = if written.trim().is_empty() {
         Some(NewLocation::Gone)
     } else {

@@ -147,7 +147,7 @@ impl File {
         let mut settings = Settings::default();
         let network = &mut settings.network;
         set(&mut network.parallel, self.network.parallel.map(|number| number.max(1)));
-        set(&mut network.host_parallel, self.network.host_parallel.map(|number| number.max(1)));
+        network.host_parallel = self.network.host_parallel.map(|number| number.max(1));
         set(&mut network.host_spacing_ms, self.network.host_spacing.map(|span| span.ms));
         set(&mut network.archive_spacing_ms, self.network.archive_spacing.map(|span| span.ms));
         set(&mut network.space_loopback, self.network.space_loopback);

@@ -28,6 +28,7 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
         im: joined_header(headers, &IM),
         delta_base: joined_header(headers, &DELTA_BASE),
         www_authenticate: joined_header(headers, &header::WWW_AUTHENTICATE),
+        link: joined_header(headers, &header::LINK),
     }
 }
 

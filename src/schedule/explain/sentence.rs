@@ -5,9 +5,10 @@
 use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 
-use super::wording::{about_interval_words, interval_words};
+use super::wording::{about_interval_words, duration_words, interval_words};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus};
+use crate::schedule::holds::cache::counted;
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::PeakDays;
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
@@ -144,7 +145,7 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
             0 | 1 => "the last try failed".to_owned(),
             failures => format!("the last {failures} tries failed"),
         },
-        SettledBy::CacheLifetime => "its server says that its last answer holds until then".into(),
+        SettledBy::CacheLifetime => lifetime_reason(facts),
         SettledBy::RetryAfter => "its server asked to be left alone until then".into(),
         SettledBy::Dead => "it was not found for a month: it is tried once a week".into(),
         SettledBy::SkipHours => "the publisher asks for no polls in the hours before".into(),
@@ -155,6 +156,20 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
         SettledBy::Stopped => "its address leads nowhere".into(),
         SettledBy::Paused => "you paused it".into(),
         SettledBy::Expired => "the publisher says that it is finished".into(),
+    }
+}
+
+/// What a server says of its last answer, and how much of it counts.
+fn lifetime_reason(facts: &Facts) -> String {
+    let stated =
+        facts.cache.filter(|_| facts.failures == 0).and_then(|cache| cache.stated_seconds());
+    match stated.map(|stated| (stated, counted(stated))) {
+        Some((stated, counted)) if counted < stated => format!(
+            "its server says that its last answer holds for {}, of which {} count",
+            duration_words(stated),
+            duration_words(counted)
+        ),
+        Some(_) | None => "its server says that its last answer holds until then".to_owned(),
     }
 }
 
@@ -192,12 +207,15 @@ fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     if !plan.is_placed() {
         return format!("it {} {}", posts.plain, rhythm.rate_words());
     }
-    match decision.due.and_then(|at| plan.peak_before(at)) {
+    let set_times = rhythm.has_set_times();
+    match decision.due.filter(|_| set_times).and_then(|at| plan.peak_before(at)) {
         Some((published, days)) => {
             let part = part_of_day(published.with_timezone(&zone), days);
             format!("it {} {part}", posts.usual)
         }
-        None if rhythm.is_certain() => "it usually posts little before then".to_owned(),
+        None if rhythm.is_certain() && set_times => {
+            "it usually posts little before then".to_owned()
+        }
         None => format!("it {} {}", posts.plain, rhythm.rate_words()),
     }
 }

@@ -103,6 +103,15 @@ fn what_holds_a_look_back_says_so() {
         told(&fresh, "03-02 10:00"),
         "Next poll around 16:00, because its server says that its last answer holds until then"
     );
+    for (stated, expected) in
+        [("604800", "7 d, of which 2 d count"), ("31536000", "365 d, of which 6 h count")]
+    {
+        let cache_control = format!("max-age={stated}");
+        let headers = TimingHeaders { cache_control: Some(&cache_control), ..none };
+        fresh.record_success(200, &headers, now, now);
+        let told = told(&fresh, "03-02 10:00");
+        assert!(told.ends_with(&format!("its last answer holds for {expected}")), "{told}");
+    }
     let mut refused = with_ttl(60, "03-02 09:00");
     let headers = TimingHeaders { retry_after: Some("7200"), ..none };
     refused.record_failure(PollFailure::Status(503), &headers, now, now);
@@ -121,7 +130,12 @@ fn what_holds_a_look_back_says_so() {
 /// A feed that posted at 19:30 on the last so many days before Monday 2 March, last read at 10:00 of that day.
 fn evenings(days: i64) -> Facts {
     let monday = at("03-02 00:00").timestamp().div_euclid(60);
-    let minutes = (1..=days).map(|day| monday - day * 1440 + 1170);
+    learned_of((1..=days).map(|day| monday - day * 1440 + 1170).collect(), days)
+}
+
+/// A feed of which this is known for so many days before Monday 2 March, last read at 10:00 of that day.
+fn learned_of(minutes: Vec<i64>, days: i64) -> Facts {
+    let monday = at("03-02 00:00").timestamp().div_euclid(60);
     let known = Publications::of_minutes(minutes, monday - days * 1440, monday);
     let settings = ScheduleSettings::default();
     let terms = LearnTerms {
@@ -144,7 +158,7 @@ fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
     );
     assert_eq!(
         told(&evenings(12), "03-02 10:00"),
-        "Next poll around 19:45, because it seems to post in the evening"
+        "Next poll around 19:30, because it seems to post in the evening"
     );
     let few = told(&evenings(4), "03-02 10:00");
     assert!(few.ends_with("because it seems to post about once a day"), "{few}");
@@ -154,6 +168,14 @@ fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
         auckland,
         "Next poll tomorrow around 08:30, because it usually posts in the morning"
     );
+}
+
+#[test]
+fn a_feed_without_set_times_is_not_said_to_post_little_before() {
+    let monday = at("03-02 00:00").timestamp().div_euclid(60);
+    let minutes: Vec<i64> = (1..=300).map(|number| monday - number * 201).collect();
+    let told = told(&learned_of(minutes, 42), "03-02 10:00");
+    assert!(told.ends_with("because it posts about 7 times a day"), "{told}");
 }
 
 #[test]

@@ -11,6 +11,10 @@ pub const CLOCKS: usize = 5;
 /// How far sharp and other clocks reach, bins: five minutes and an hour.
 const NEAR_BINS: usize = 1;
 const WIDE_BINS: usize = 12;
+/// Sharp clocks of a feed that keeps to the minute reach no further than their bin.
+const EXACT_BINS: usize = 0;
+/// They do if that foretells the past better by so much (natural logarithm).
+const EXACT_MARGIN: f64 = 3.0;
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 30;
 /// As many are enough to compare two zones.
@@ -86,22 +90,59 @@ pub(super) struct Mixture {
     pub(super) shares: Shares,
     /// Density over the bins; the sum is 1.
     pub(super) density: WeekBins,
+    /// Publications keep to their bins to the minute: what stands beside those is chance.
+    pub(super) exact: bool,
 }
 
-/// Learns the shares from several weeks. `sharp`: whether publications have minutes at all.
-pub(super) fn mixture(weeks: &[WeekSample], sharp: bool) -> Mixture {
-    let all = Folded::from_histogram(&total(weeks));
-    let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
-    let (shares, _) = learned_shares(&evidence, sharp, ROUNDS);
-    Mixture { shares, density: all.mixed(&shares) }
+/// How exactly it is known when something was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// To the minute.
+    Minutes,
+    /// Within some hours: no clock that names a minute is believed.
+    Hours,
+    /// Only on which day: no clock is believed.
+    Days,
+}
+
+impl Precision {
+    const fn allows(self, clock: PublicationClock) -> bool {
+        match self {
+            Self::Minutes => true,
+            Self::Hours => !clock.is_sharp(),
+            Self::Days => matches!(clock, PublicationClock::AnyTime),
+        }
+    }
+}
+
+/// Learns the shares from several weeks.
+pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
+    let near = near_bins(weeks, precision);
+    let all = Folded::from_histogram(&total(weeks), near);
+    let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
+    let (shares, _) = learned_shares(&evidence, precision, ROUNDS);
+    Mixture { shares, density: all.mixed(&shares), exact: near == EXACT_BINS }
+}
+
+/// How far the sharp clocks of a feed reach, bins: what foretells its weeks better.
+fn near_bins(weeks: &[WeekSample], precision: Precision) -> usize {
+    let exact = precision.allows(PublicationClock::MinuteOfWeek)
+        && foresight_of(weeks, precision, EXACT_BINS)
+            > foresight_of(weeks, precision, NEAR_BINS) + EXACT_MARGIN;
+    if exact { EXACT_BINS } else { NEAR_BINS }
 }
 
 /// How well the other weeks foretell each week: mean logarithm of the density, weighted. Enough to compare two zones by.
-pub(super) fn foresight(weeks: &[WeekSample], sharp: bool) -> f64 {
+pub(super) fn foresight(weeks: &[WeekSample], precision: Precision) -> f64 {
+    foresight_of(weeks, precision, NEAR_BINS)
+}
+
+/// The same with sharp clocks that reach so far, bins.
+fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 {
     // Few bins of the week hold publications, and only those are asked for.
-    let all = Histogram::new(total(weeks));
-    let evidence = evidence(weeks, all.sum, |bin| all.at(bin));
-    learned_shares(&evidence, sharp, ROUNDS_COMPARED).1
+    let all = Histogram::new(total(weeks), near);
+    let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
+    learned_shares(&evidence, precision, ROUNDS_COMPARED).1
 }
 
 /// The publications of all weeks, each counted by the weight of its week.
@@ -120,9 +161,9 @@ struct Folded {
 }
 
 impl Folded {
-    fn from_histogram(histogram: &WeekBins) -> Self {
+    fn from_histogram(histogram: &WeekBins, near: usize) -> Self {
         let days = histogram.by_kind_of_day();
-        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        let wide = WIDE_BINS;
         let clocks =
             [histogram.spread(near), histogram.spread(wide), days.spread(near), days.spread(wide)];
         Self { clocks, sum: histogram.sum() }
@@ -154,16 +195,18 @@ struct Histogram {
     bins: WeekBins,
     days: WeekBins,
     sum: f64,
+    /// How far sharp clocks reach, bins.
+    near: usize,
 }
 
 impl Histogram {
-    fn new(bins: WeekBins) -> Self {
-        Self { sum: bins.sum(), days: bins.by_kind_of_day(), bins }
+    fn new(bins: WeekBins, near: usize) -> Self {
+        Self { sum: bins.sum(), days: bins.by_kind_of_day(), bins, near }
     }
 
     fn at(&self, bin: usize) -> SeenByClocks {
         let (bins, days) = (&self.bins, &self.days);
-        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        let (near, wide) = (self.near, WIDE_BINS);
         [
             bins.spread_at(bin, near),
             bins.spread_at(bin, wide),
@@ -180,12 +223,17 @@ struct Evidence {
 }
 
 /// `all`: a bin of all weeks together, whose sum is `sum`.
-fn evidence(weeks: &[WeekSample], sum: f64, all: impl Fn(usize) -> SeenByClocks) -> Vec<Evidence> {
+fn evidence(
+    weeks: &[WeekSample],
+    near: usize,
+    sum: f64,
+    all: impl Fn(usize) -> SeenByClocks,
+) -> Vec<Evidence> {
     let mut evidence = Vec::new();
     for week in weeks.iter().filter(|week| !week.bins.is_empty()) {
         let mut own = WeekBins::flat(0.0);
         week.bins.iter().for_each(|&(bin, count)| own.add(bin, count));
-        let own = Histogram::new(own);
+        let own = Histogram::new(own, near);
         let others = sum - week.weight * own.sum;
         evidence.extend(week.bins.iter().map(|&(bin, count)| Evidence {
             weight: count * week.weight,
@@ -208,8 +256,8 @@ fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> S
     densities
 }
 
-fn learned_shares(evidence: &[Evidence], sharp: bool, rounds: usize) -> (Shares, f64) {
-    let prior = prior(sharp);
+fn learned_shares(evidence: &[Evidence], precision: Precision, rounds: usize) -> (Shares, f64) {
+    let prior = prior(precision);
     let mut shares = prior;
     let mut foresight = 0.0;
     for round in 1..=rounds {
@@ -230,9 +278,9 @@ fn learned_shares(evidence: &[Evidence], sharp: bool, rounds: usize) -> (Shares,
     (shares, foresight)
 }
 
-fn prior(sharp: bool) -> Shares {
+fn prior(precision: Precision) -> Shares {
     let prior = PublicationClock::ALL
-        .map(|clock| if clock.is_sharp() && !sharp { 0.0 } else { clock.prior() });
+        .map(|clock| if precision.allows(clock) { clock.prior() } else { 0.0 });
     let sum: f64 = prior.iter().sum();
     prior.map(|share| share / sum)
 }
@@ -270,7 +318,7 @@ mod tests {
 
     #[test]
     fn one_minute_of_the_week_is_recognised() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Minutes);
         assert!(share(&learned, PublicationClock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
@@ -279,7 +327,7 @@ mod tests {
     fn one_time_of_working_days_is_recognised() {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
-        let learned = mixture(&weeks(8, |age| daily(age).collect()), true);
+        let learned = mixture(&weeks(8, |age| daily(age).collect()), Precision::Minutes);
         let by_day = share(&learned, PublicationClock::TimeOfDay)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(by_day > 0.5, "{:?}", learned.shares);
@@ -288,14 +336,16 @@ mod tests {
 
     #[test]
     fn chance_is_recognised_as_no_clock() {
-        let learned =
-            mixture(&weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()), true);
+        let learned = mixture(
+            &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
+            Precision::Minutes,
+        );
         assert!(share(&learned, PublicationClock::AnyTime) > 0.5, "{:?}", learned.shares);
     }
 
     #[test]
     fn without_minutes_no_sharp_clock_is_believed() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Hours);
         let sharp = share(&learned, PublicationClock::MinuteOfWeek)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(sharp <= 0.0, "{:?}", learned.shares);
@@ -303,9 +353,11 @@ mod tests {
 
     #[test]
     fn shares_and_density_always_sum_to_one() {
-        for learned in
-            [mixture(&[], true), mixture(&weeks(1, |_| vec![5]), true), mixture(&[], false)]
-        {
+        for learned in [
+            mixture(&[], Precision::Minutes),
+            mixture(&weeks(1, |_| vec![5]), Precision::Minutes),
+            mixture(&[], Precision::Hours),
+        ] {
             assert!((learned.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             assert!((learned.density.sum() - 1.0).abs() < 1e-9);
         }

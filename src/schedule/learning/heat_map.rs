@@ -19,7 +19,7 @@ const MARKING: Marking = Marking { gain_min: 2.0, rectangles_max: 8, cells_min: 
 /// 168 hours of a week, Monday 00:00 first, on the clock of one zone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
-    /// Publications observed in each hour.
+    /// Publications in each hour, where their hour is known.
     pub published: Vec<u32>,
     /// Publications expected in each hour of a week to come; empty: nothing is learned.
     pub expected: Vec<f64>,
@@ -35,7 +35,7 @@ impl HeatMap {
     ) -> Self {
         let clock = ZoneClock::for_zone(zone);
         let mut published = vec![0_u32; 168];
-        for published_at in publications.minutes() {
+        for published_at in publications.timed_minutes() {
             let local = published_at * 60 + clock.offset(published_at * 60);
             if let Some(count) = published.get_mut(usize::from(hour_of_week(local))) {
                 *count += 1;

@@ -4,11 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
+use super::clocks::Precision;
 use super::peaks::{Peak, PeakDays};
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
 use super::profile::{Past, Profile, foresight, profile};
 use super::publications::{Publications, minute};
-use super::report::{LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
+use super::report::{LearnedFrom, LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::interval::pace::Pace;
@@ -121,9 +122,8 @@ struct Forecast {
 
 /// What the profile was made from.
 struct ForecastBasis {
-    publications: usize,
-    minutes: i64,
-    whole_days: bool,
+    from: LearnedFrom,
+    precision: Precision,
     document_entries: u32,
 }
 
@@ -133,22 +133,35 @@ impl Forecast {
         terms: &LearnTerms,
         now: i64,
     ) -> Option<Self> {
-        let since = publications.since()?.min(now - 1);
         let oldest = now - super::publications::WINDOW_MINUTES;
-        let since = since.max(oldest);
-        let minutes: Vec<i64> =
-            publications.minutes().filter(|&minute| minute > oldest && minute <= now).collect();
-        let whole_days = publications.has_whole_days_only();
-        let past = Past { minutes: &minutes, since, now, sharp: !whole_days };
+        let in_window = |minute: &i64| *minute > oldest && *minute <= now;
+        let (watched_since, arrivals) = publications.arrivals();
+        let arrivals = arrivals.filter(in_window).count();
+        let timed: Vec<i64> = publications.timed_minutes().filter(in_window).collect();
+        let all: Vec<i64> = publications.minutes().filter(in_window).collect();
+        let since = publications.since()?;
+        // Dates that are days are left for arrivals as soon as there are enough of these.
+        let (minutes, since, precision) = if timed.len() == all.len() {
+            (all, since, Precision::Minutes)
+        } else if timed.len() < PUBLICATIONS_MIN {
+            (all, since, Precision::Days)
+        } else if publications.has_whole_days_only() {
+            (timed, watched_since, Precision::Hours)
+        } else {
+            (timed, watched_since, Precision::Minutes)
+        };
+        let since = since.min(now - 1).max(oldest);
+        let past = Past { minutes: &minutes, since, now, precision };
         let profile = in_best_zone(&past, publications, &terms.zone);
         let waiting = ExpectedWaiting::from_rates(&profile.lambda, profile.phases);
         let document_entries = publications.document_entries();
-        let known = ForecastBasis {
+        let from = LearnedFrom {
             publications: minutes.len(),
-            minutes: now - since,
-            whole_days,
-            document_entries,
+            observed_minutes: now - since,
+            whole_days: publications.has_whole_days_only(),
+            arrivals,
         };
+        let known = ForecastBasis { from, precision, document_entries };
         Some(Self { profile, waiting, known })
     }
 
@@ -157,7 +170,10 @@ impl Forecast {
         let step = u32::try_from(STEP_SECONDS).unwrap_or(300);
         let steps_min = usize::try_from(terms.min_seconds.div_ceil(step)).ok()?.max(1);
         let steps_max = usize::try_from(terms.max_seconds / step).ok()?.min(STEPS_MAX);
-        let enough = self.known.publications >= PUBLICATIONS_MIN && steps_min <= steps_max;
+        let known = &self.known;
+        let enough = known.from.publications >= PUBLICATIONS_MIN
+            && known.precision != Precision::Days
+            && steps_min <= steps_max;
         let publications_max = match self.known.document_entries {
             0 => f64::INFINITY,
             entries => f64::from(entries) / 2.0,
@@ -239,14 +255,7 @@ impl Forecast {
             }),
         };
         let [_, normal, _] = costs;
-        let known = &self.known;
-        let rhythm = LearnedRhythm::from_profile(
-            &self.profile,
-            &normal,
-            known.publications,
-            known.minutes,
-            known.whole_days,
-        );
+        let rhythm = LearnedRhythm::from_profile(&self.profile, &normal, self.known.from);
         LearnedPlan { learned_at: now, rhythm, costs, clock: self.profile.clock, course }
     }
 }

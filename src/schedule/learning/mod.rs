@@ -13,6 +13,7 @@ mod profile;
 mod publications;
 mod rectangles;
 mod report;
+mod stamp_times;
 mod stamp_zone;
 mod step_runs;
 mod week_bins;

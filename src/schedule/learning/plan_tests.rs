@@ -62,7 +62,7 @@ fn a_plan_comes_back_from_its_record_as_it_was() {
 fn a_budget_is_kept_and_spent() {
     let known = Publications::of_minutes(mornings(6), MONDAY - 6 * WEEK_MINUTES, MONDAY);
     let now = instant(MONDAY * 60);
-    for budget in [50.0, 84.0, 158.3] {
+    for budget in [50.0, 85.0, 158.3] {
         let plan = learn_for_polls(&known, &terms(15, 240), now, budget).expect("a plan");
         let mut last = MONDAY - REPLAY_MINUTES;
         let mut polls = 0;
@@ -91,6 +91,25 @@ fn a_feed_of_every_morning_is_polled_right_after_it() {
 }
 
 #[test]
+fn a_feed_that_keeps_to_the_minute_is_polled_a_minute_later() {
+    let at = |day: i64, hour: i64| MONDAY + day * DAY_MINUTES + hour * 60 + 1;
+    let past = (1..=42).flat_map(|day| [at(-day, 11), at(-day, 15)]).collect();
+    let plan = plan_of(past, 6, &terms(15, 1440));
+    let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
+    for published in (0..7).flat_map(|day| [at(day, 11), at(day, 15)]) {
+        assert!(polls.contains(&((published + 1) * 60)), "{published}: {polls:?}");
+    }
+    let past = (1..=42).map(|day| at(-day, 11)).collect();
+    let daily = week(&plan_of(past, 6, &terms(15, 1440)), Pace::Normal, MONDAY * 60, (900, 86_400));
+    assert!((0..7).all(|day| daily.contains(&((at(day, 11) + 1) * 60))), "{daily:?}");
+    let loose = (1..=42).flat_map(|day| [at(-day, 11) + day % 9, at(-day, 15) + day * 7 % 9]);
+    let plan = plan_of(loose.collect(), 6, &terms(15, 1440));
+    let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
+    let after = |day| polls.iter().any(|poll| (600..1200).contains(&(poll - at(day, 11) * 60)));
+    assert!((1..5).all(after), "{polls:?}");
+}
+
+#[test]
 fn with_too_little_known_polls_are_only_spaced() {
     for minutes in [vec![], vec![MONDAY - 500], mornings(1)] {
         let plan = plan_of(minutes, 1, &terms(15, 1440));
@@ -115,6 +134,46 @@ fn chance_is_no_clock() {
     let plan = plan_of(minutes, 8, &terms(15, 1440));
     let [.., any_time] = plan.rhythm.shares;
     assert!(any_time > 0.5, "{:?}", plan.rhythm.shares);
+}
+
+#[test]
+fn dates_at_midnight_give_no_hours_until_entries_were_seen_to_arrive() {
+    let midnights = |days: std::ops::RangeInclusive<i64>| -> Vec<_> {
+        let at = |day: i64| instant((MONDAY - day * DAY_MINUTES) * 60);
+        days.map(|day| Some(Stamp { at: at(day), offset_minutes: None })).collect()
+    };
+    let mut known = Publications::default();
+    let first = instant((MONDAY - 14 * DAY_MINUTES + 600) * 60);
+    let stamps = midnights(14..=53);
+    known.learn_from_fetch(&Fetch {
+        previous: None,
+        at: first,
+        stamps: &stamps,
+        document_entries: 40,
+    });
+    let plan = learn(&known, &terms(15, 1440), first).expect("a plan");
+    assert!(!plan.is_placed());
+    assert_eq!(
+        plan.rhythm.sentence(),
+        "learned from 40 publications in 6 weeks: it posts about once a day; its dates say a day, \
+         so its hours are learned as entries arrive"
+    );
+    // Each appears between 14:00 and 15:00 of its day.
+    for day in (1..=13).rev() {
+        let at = |minute: i64| instant((MONDAY - day * DAY_MINUTES + minute) * 60);
+        let (previous, stamps) = (Some(at(840)), midnights(day..=day));
+        let fetch = Fetch { previous, at: at(900), stamps: &stamps, document_entries: 40 };
+        known.learn_from_fetch(&fetch);
+    }
+    let plan = learn(&known, &terms(15, 1440), instant(MONDAY * 60)).expect("a plan");
+    let said = plan.rhythm.sentence();
+    assert!(plan.is_placed(), "{said}");
+    assert!(said.starts_with("learned from when 13 publications were first seen in 2 weeks"));
+    let around: Vec<i64> = plan.rhythm.peaks.iter().map(|peak| i64::from(peak.minute)).collect();
+    assert!(
+        !around.is_empty() && around.iter().all(|minute| (800..940).contains(minute)),
+        "{said}"
+    );
 }
 
 #[test]

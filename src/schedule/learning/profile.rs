@@ -1,6 +1,6 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
-use super::clocks::{self, PublicationClock, Shares, WeekSample, mixture};
+use super::clocks::{self, Precision, PublicationClock, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -11,8 +11,9 @@ const PRIOR_RATE: f64 = 10.0;
 const PRIOR_PUBLICATIONS: f64 = 0.5;
 /// A feed silent while so many publications were expected begins to lose its clocks; at twice as many it has none.
 const SILENT_GAPS: f64 = 4.0;
-/// How many publications an even spread over the five minutes of a bin is worth.
+/// How many publications an even spread over the five minutes of a bin is worth, also where they keep to the minute.
 const PHASE_WEIGHT: f64 = 10.0;
+const PHASE_WEIGHT_EXACT: f64 = 0.1;
 /// Publications older than so many weeks are not learned from: the window has twelve.
 const WEEKS_WEIGHED: i64 = 13;
 const HALF_DAY_MINUTES: i64 = 720;
@@ -25,16 +26,14 @@ pub(super) struct Past<'a> {
     /// Before `now`.
     pub(super) since: i64,
     pub(super) now: i64,
-    /// Whether the minutes mean anything; else only days do.
-    pub(super) sharp: bool,
+    pub(super) precision: Precision,
 }
 
 /// The publications of a past as a clock on a wall shows them.
 struct Seen {
     /// Local minute and weight of each, ascending in time, with its age in weeks.
     publications: Vec<(i64, f64, usize)>,
-    /// Whether the minutes mean anything.
-    sharp: bool,
+    precision: Precision,
 }
 
 impl Seen {
@@ -46,21 +45,23 @@ impl Seen {
             let weight = weights.get(age).copied().unwrap_or(0.0);
             (minute + offsets.minutes(minute), weight, age)
         });
-        Self { publications: seen.collect(), sharp: past.sharp }
+        Self { publications: seen.collect(), precision: past.precision }
     }
 
     /// The minute of five at which most publications are stamped: where the bins begin.
     fn round_minute(&self) -> i64 {
-        let shares = (0_i64..).zip(self.phases(0));
+        let shares = (0_i64..).zip(self.phases(0, PHASE_WEIGHT));
         let most =
             shares.fold((0, 0.0), |most, next| if next.1 > most.1 + 1e-9 { next } else { most });
         most.0
     }
 
     /// Publishers like round minutes: which of the five minutes of a bin they use.
-    fn phases(&self, round_minute: i64) -> [f64; 5] {
-        let mut phases = [PHASE_WEIGHT / 5.0; 5];
-        for &(local, weight, _) in self.publications.iter().filter(|_| self.sharp) {
+    fn phases(&self, round_minute: i64, even: f64) -> [f64; 5] {
+        let mut phases = [even / 5.0; 5];
+        for &(local, weight, _) in
+            self.publications.iter().filter(|_| self.precision == Precision::Minutes)
+        {
             let phase = usize::try_from((local - round_minute).rem_euclid(BIN_MINUTES));
             if let Some(cell) = phases.get_mut(phase.unwrap_or(0)) {
                 *cell += weight;
@@ -130,7 +131,7 @@ pub(super) struct Profile {
 /// How well weeks by a clock on the wall are foretold by the other weeks; comparable between clocks.
 pub(super) fn foresight(past: &Past<'_>, clock: ZoneClock) -> f64 {
     let seen = Seen::from_past(past, clock);
-    clocks::foresight(&seen.weekly(seen.round_minute()), past.sharp)
+    clocks::foresight(&seen.weekly(seen.round_minute()), past.precision)
 }
 
 /// The profile of a past in one zone.
@@ -138,7 +139,7 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
-    let mixture = mixture(&seen.weekly(round_minute), past.sharp);
+    let mixture = mixture(&seen.weekly(round_minute), past.precision);
     let rate = rate(past, &seen);
     let faded = fading(past, rate, &mixture.density, local);
     let mut density = mixture.density.scaled(1.0 - faded);
@@ -149,7 +150,8 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     for (share, clock) in shares.iter_mut().zip(PublicationClock::ALL) {
         *share += if clock == PublicationClock::AnyTime { faded } else { 0.0 };
     }
-    let phases = seen.phases(round_minute);
+    let even = if mixture.exact { PHASE_WEIGHT_EXACT } else { PHASE_WEIGHT };
+    let phases = seen.phases(round_minute, even);
     Profile { clock, round_minute, shares, rate, lambda, phases }
 }
 

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::super::instant::seconds;
+use super::stamp_times::StampTimes;
 use super::stamp_zone::StampZone;
 use super::week_bins::{DAY_MINUTES, WEEK_MINUTES};
 
@@ -49,11 +50,15 @@ pub struct Publications {
     minutes: Vec<u32>,
     /// From when on nothing was missed, minutes since 1970.
     since: Option<u32>,
+    /// The first fetch, minutes since 1970: what is younger was seen to arrive, what is older only has dates.
+    watched_since: Option<u32>,
     /// The zone of the stamps, as far as they betray it.
     zone: StampZone,
     /// Entries with a date, and those of them at exactly midnight.
     dated: u32,
     at_midnight: u32,
+    /// What times of the day the dates name.
+    times: StampTimes,
     /// Entries in the newest document.
     document_entries: u32,
 }
@@ -67,34 +72,41 @@ impl Publications {
             self.document_entries = u32::try_from(fetch.document_entries).unwrap_or(u32::MAX);
         }
         let stamps = fetch.stamps.iter().take(STAMPS_MAX);
-        stamps.clone().flatten().for_each(|stamp| self.note_stamp(*stamp));
+        stamps.clone().flatten().for_each(|stamp| self.note_stamp(*stamp, previous, now));
         let whole_days = self.has_whole_days_only();
         let first = fetch.previous.is_none();
         let minutes = stamps.enumerate().filter_map(|(place, stamp)| {
             let stamp = stamp.map(|stamp| minute(stamp.at));
-            let published = match previous {
-                Some(previous) => later_minute(stamp, previous, now)?,
-                None if first => first_minute(stamp?, now)?,
+            let (published, range) = match previous {
+                Some(previous) => (later_minute(stamp, previous, now)?, (previous, now)),
+                None if first => {
+                    let published = first_minute(stamp?, now)?;
+                    (published, (published, (published + DAY_MINUTES).min(now)))
+                }
                 // Two fetches in one minute: what the second adds appeared in it.
-                None => now,
+                None => (now, (now, now)),
             };
-            Some(if whole_days { spread(published, previous, now, place) } else { published })
+            Some(if whole_days { spread(range, now, place) } else { published })
         });
         let minutes: Vec<u32> = minutes.filter_map(|minute| u32::try_from(minute).ok()).collect();
         let oldest = minutes.iter().copied().min();
         self.minutes.extend(minutes);
+        if self.watched_since.is_none() {
+            self.watched_since = u32::try_from(previous.unwrap_or(now)).ok();
+        }
         if self.since.is_none() {
             self.since = oldest.or_else(|| u32::try_from(now).ok());
         }
         self.forget(now);
     }
 
-    /// Publications known from elsewhere, as minutes since 1970 in any order; nothing was missed since `since`.
+    /// Publications that were seen to arrive elsewhere, as minutes since 1970 in any order; nothing was missed since
+    /// `since`.
     pub fn of_minutes(minutes: impl IntoIterator<Item = i64>, since: i64, now: i64) -> Self {
         let whole = |minute: i64| u32::try_from(minute).ok();
         let minutes = minutes.into_iter().filter(|&minute| minute <= now).filter_map(whole);
         let (minutes, since) = (minutes.collect(), whole(since));
-        let mut publications = Self { minutes, since, ..Self::default() };
+        let mut publications = Self { minutes, since, watched_since: since, ..Self::default() };
         publications.forget(now);
         publications
     }
@@ -107,6 +119,11 @@ impl Publications {
     /// Whether none is known.
     pub fn is_empty(&self) -> bool {
         self.minutes.is_empty()
+    }
+
+    /// Whether an entry with a date was seen, however old.
+    pub const fn has_dates(&self) -> bool {
+        self.dated > 0
     }
 
     /// Minutes since 1970, UTC, ascending.
@@ -129,13 +146,36 @@ impl Publications {
         &self.zone
     }
 
-    /// More than a fifth of the dates stand at exactly midnight: they are days, not times (annex A.1).
-    pub const fn has_whole_days_only(&self) -> bool {
-        self.dated > 0 && self.at_midnight as u64 * 5 > self.dated as u64
+    /// The dates are days and not times (annex A.1): more than a fifth stand at exactly midnight, or nearly all at one
+    /// time of the day; and entries were not seen to appear then.
+    pub fn has_whole_days_only(&self) -> bool {
+        self.has_one_time() && !self.times.are_confirmed()
     }
 
-    fn note_stamp(&mut self, stamp: Stamp) {
+    /// What was seen to arrive, and from when on: minutes since 1970.
+    pub fn arrivals(&self) -> (i64, impl Iterator<Item = i64>) {
+        let since = self.watched_since.map_or(i64::MAX, i64::from);
+        (since, self.minutes().filter(move |&minute| minute > since))
+    }
+
+    /// The publications of which the hour is known: all, but where dates say a day only those that were seen to arrive.
+    pub fn timed_minutes(&self) -> impl Iterator<Item = i64> {
+        let (watched_since, _) = self.arrivals();
+        let from = if self.has_one_time() { watched_since } else { 0 };
+        self.minutes().filter(move |&minute| minute > from)
+    }
+
+    fn has_one_time(&self) -> bool {
+        let at_midnight = u64::from(self.at_midnight) * 5 > u64::from(self.dated);
+        at_midnight || self.times.are_one()
+    }
+
+    fn note_stamp(&mut self, stamp: Stamp, previous: Option<i64>, now: i64) {
         let local = seconds(stamp.at) + i64::from(stamp.offset_minutes.unwrap_or(0)) * 60;
+        self.times.note_date(local);
+        if let Some(previous) = previous {
+            self.times.note_arrival(minute(stamp.at), previous, now);
+        }
         // Old counts fade, so that a publisher who learns to write times is believed after a while.
         if self.dated >= 400 {
             self.dated /= 2;
@@ -191,12 +231,8 @@ fn later_minute(stamp: Option<i64>, previous: i64, now: i64) -> Option<i64> {
 
 /// A day without a time, spread over what it may mean: the day itself, or the time between two fetches. The golden
 /// ratio spreads any number of them evenly.
-fn spread(published: i64, previous: Option<i64>, now: i64, place: usize) -> i64 {
-    let (from, to) = match previous {
-        Some(previous) => (previous, now),
-        None => (published, (published + DAY_MINUTES).min(now)),
-    };
-    let seed = published / DAY_MINUTES + i64::try_from(place).unwrap_or(0);
+fn spread((from, to): (i64, i64), now: i64, place: usize) -> i64 {
+    let seed = now.wrapping_add(i64::try_from(place).unwrap_or(0));
     let turn = seed.wrapping_mul(618_034).rem_euclid(1_000_000);
     from + (to - from).max(0).saturating_mul(turn) / 1_000_000
 }

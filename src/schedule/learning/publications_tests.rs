@@ -78,23 +78,54 @@ fn what_is_kept_is_bounded() {
     assert_eq!(known.since(), Some(TEN + WINDOW_MINUTES));
 }
 
+/// Days before Monday, 2026-03-02, each at one time of the day.
+fn daily(count: i64, minute_of_day: i64) -> Vec<Option<Stamp>> {
+    let day = |number: i64| (TEN / DAY_MINUTES - number) * DAY_MINUTES + minute_of_day;
+    let at = |number| instant(day(number) * 60);
+    (1..=count).map(|number| Some(Stamp { at: at(number), offset_minutes: None })).collect()
+}
+
 #[test]
 fn days_without_times_are_spread_and_known_as_such() {
-    let midnight = |day: i64| {
-        let at = instant((TEN / DAY_MINUTES + day) * DAY_MINUTES * 60);
-        Some(Stamp { at, offset_minutes: Some(0) })
-    };
-    let mut known = Publications::default();
-    let days: Vec<_> = (-40..0).map(midnight).collect();
-    learn(&mut known, None, TEN, &days);
-    assert!(known.has_whole_days_only());
-    assert_eq!(known.len(), 40);
-    let early = known.minutes().filter(|minute| minute.rem_euclid(DAY_MINUTES) < 720).count();
-    assert!((15..=25).contains(&early), "{early} before noon");
+    for minute_of_day in [0, 22 * 60, 8 * 60 + 20] {
+        let mut known = Publications::default();
+        learn(&mut known, None, TEN, &daily(40, minute_of_day));
+        assert!(known.has_whole_days_only());
+        assert_eq!((known.len(), known.timed_minutes().count()), (40, 0));
+        let early = known.minutes().filter(|minute| minute.rem_euclid(DAY_MINUTES) < 720).count();
+        assert!((15..=25).contains(&early), "{early} before noon");
+    }
     let mut timed = Publications::default();
     let dates: Vec<_> = (0..40).map(|number| stamp(TEN - number * 777)).collect();
     learn(&mut timed, None, TEN, &dates);
     assert!(!timed.has_whole_days_only());
+    assert_eq!(timed.timed_minutes().count(), 40);
+}
+
+#[test]
+fn midnight_in_summer_and_in_winter_is_one_time() {
+    let mut known = Publications::default();
+    let dates: Vec<_> = daily(20, 22 * 60).into_iter().chain(daily(20, 23 * 60)).collect();
+    learn(&mut known, None, TEN, &dates);
+    assert!(known.has_whole_days_only());
+    let mut twice = Publications::default();
+    let dates: Vec<_> = daily(20, 11 * 60 + 1).into_iter().chain(daily(20, 15 * 60 + 1)).collect();
+    learn(&mut twice, None, TEN, &dates);
+    assert!(!twice.has_whole_days_only());
+}
+
+#[test]
+fn one_time_every_day_is_believed_once_entries_were_seen_to_appear_then() {
+    for (late, believed) in [(0, true), (5 * 60, false)] {
+        let mut known = Publications::default();
+        learn(&mut known, None, TEN, &daily(40, 7 * 60 + 30));
+        for day in 1..=3 {
+            let at = (TEN / DAY_MINUTES + day) * DAY_MINUTES + 7 * 60 + 30;
+            learn(&mut known, Some(at + late - 20), at + late + 40, &[stamp(at)]);
+        }
+        assert_eq!(!known.has_whole_days_only(), believed, "{late} minutes late");
+        assert_eq!(known.timed_minutes().count(), 3);
+    }
 }
 
 #[test]

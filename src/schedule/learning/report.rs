@@ -33,6 +33,9 @@ pub struct LearnedRhythm {
     pub observed_minutes: i64,
     /// Its dates are days without times.
     pub whole_days: bool,
+    /// Publications that were seen to arrive, and not only dated by the first document.
+    #[serde(default)]
+    pub arrivals: usize,
     /// Expected publications a week.
     pub rate_per_week: f64,
     /// How far each clock is believed, in the order of [`super::PublicationClock::ALL`].
@@ -50,6 +53,15 @@ pub struct LearnedRhythm {
     pub zone: Zone,
     /// Expected publications in each hour of the week, Monday 00:00 first, on the clock of the plan.
     pub hours: Vec<f64>,
+}
+
+/// What a rhythm is learned from, with the fields of [`LearnedRhythm`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LearnedFrom {
+    pub(super) publications: usize,
+    pub(super) observed_minutes: i64,
+    pub(super) whole_days: bool,
+    pub(super) arrivals: usize,
 }
 
 /// What a plan costs at one pace, and what it promises.
@@ -88,13 +100,7 @@ impl PaceCost {
 }
 
 impl LearnedRhythm {
-    pub(super) fn from_profile(
-        profile: &Profile,
-        spending: &PaceCost,
-        publications: usize,
-        observed_minutes: i64,
-        whole_days: bool,
-    ) -> Self {
+    pub(super) fn from_profile(profile: &Profile, spending: &PaceCost, from: LearnedFrom) -> Self {
         let interval = real(WEEK_MINUTES) / spending.polls_per_week.max(1e-3);
         #[expect(
             clippy::cast_possible_truncation,
@@ -102,10 +108,12 @@ impl LearnedRhythm {
             reason = "cut to a year"
         )]
         let interval_seconds = (interval * 60.0).round().clamp(1.0, 366.0 * 86_400.0) as u32;
+        let LearnedFrom { publications, observed_minutes, whole_days, arrivals } = from;
         Self {
             publications,
             observed_minutes,
             whole_days,
+            arrivals,
             rate_per_week: profile.rate,
             shares: profile.shares,
             polls_per_week: spending.polls_per_week,
@@ -144,6 +152,12 @@ impl LearnedRhythm {
             && self.publications >= PUBLICATIONS_CERTAIN
     }
 
+    /// Whether clocks explain most of what it publishes; else it does so at any time.
+    pub fn has_set_times(&self) -> bool {
+        let [.., any_time] = self.shares;
+        any_time <= 0.5
+    }
+
     /// The verb for what was learned.
     pub fn posts_words(&self) -> PostsWords {
         let [.., any_time] = self.shares;
@@ -173,24 +187,28 @@ impl LearnedRhythm {
     }
 
     /// What was learned, in one sentence without its end: from what, when it publishes, and what it is worth. Of little
-    /// no more is said than what it seems to do.
+    /// no more is said than what it seems to do; what waiting it saves, only after entries were seen to arrive.
     pub fn sentence(&self) -> String {
-        let from = format!(
-            "learned from {} in {}",
-            counted_words(self.publications, "publication", "publications"),
-            observed_words(self.observed_minutes)
-        );
+        let watched = self.whole_days && self.arrivals >= PUBLICATIONS_MIN;
+        let count = counted_words(self.publications, "publication", "publications");
+        let what = if watched { format!("when {count} were first seen") } else { count };
+        let from = format!("learned from {what} in {}", observed_words(self.observed_minutes));
         if self.publications < PUBLICATIONS_MIN {
             return format!("{from}: too few to tell the hours");
         }
         let PostsWords { plain, usual } = self.posts_words();
         let times = self.times_words();
-        let habit = if times.is_empty() {
+        let habit = if self.whole_days && !watched {
+            let often = self.rate_words();
+            format!(
+                "it {plain} {often}; its dates say a day, so its hours are learned as entries arrive"
+            )
+        } else if times.is_empty() {
             format!("it {plain} {}, at no set time", self.rate_words())
         } else {
             format!("it {usual} {times}")
         };
-        if !self.is_certain() {
+        if !self.is_certain() || self.arrivals < PUBLICATIONS_MIN {
             return format!("{from}: {habit}");
         }
         let (wait, even) = (rough_words(self.delay_minutes), rough_words(self.even_delay_minutes));
@@ -199,8 +217,7 @@ impl LearnedRhythm {
 
     /// At most two times at which most is published, with their zone; empty where there is no set time.
     fn times_words(&self) -> String {
-        let [.., any_time] = self.shares;
-        if any_time > 0.5 {
+        if !self.has_set_times() {
             return String::new();
         }
         let mut times = self.named_times();

@@ -18,6 +18,7 @@ fn rhythm(publications: usize, observed_minutes: i64, peaks: Vec<Peak>) -> Learn
         publications,
         observed_minutes,
         whole_days: false,
+        arrivals: publications,
         rate_per_week,
         shares: [0.0, 0.2, 0.3, 0.4, 0.1],
         polls_per_week: 20.0,
@@ -97,4 +98,14 @@ fn without_a_set_time_it_is_said_how_often_it_posts() {
         assert!(said.contains(expected), "{said}");
     }
     assert!(any_time(7, 30).sentence().ends_with(": too few to tell the hours"));
+}
+
+#[test]
+fn what_waiting_is_saved_is_said_only_after_entries_were_seen_to_arrive() {
+    let dated = |arrivals| {
+        let peaks = vec![peak(PeakDays::Working, "09:00", 9.0)];
+        LearnedRhythm { arrivals, ..rhythm(60, 6 * WEEK, peaks) }.sentence()
+    };
+    assert!(dated(7).ends_with("usually posts on working days around 09:00 (UTC)"), "{}", dated(7));
+    assert!(dated(8).ends_with("a publication waits about 12 min instead of 4 h 10 min"));
 }

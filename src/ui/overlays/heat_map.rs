@@ -53,6 +53,7 @@ pub(crate) fn build_picture(
     }
     Some(RhythmPicture {
         publications: publications.len(),
+        has_old_dates: publications.has_dates(),
         sentence: plan.filter(|_| !publications.is_empty()).map(|plan| plan.rhythm.sentence()),
         not_followed: plan
             .and_then(|plan| learn::why_not_followed(&app.engine, subscription.key, plan)),

@@ -6,6 +6,7 @@ use chrono_tz::Tz;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;
+use crate::engine::settings::ONLY_BY_HAND;
 use crate::history::FeedKey;
 use crate::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 use crate::ui::app::App;
@@ -20,9 +21,7 @@ pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
         Some(PollStage::Writing) => "it was polled just now; what came is being saved",
         None if app.engine.offline => "backissue was started with --offline: nothing is polled",
         None if !app.engine.polls_by_itself => "feeds are polled only when you ask here",
-        None if !app.engine.settings.poll.automatic => {
-            "feeds are polled only when you ask: [poll] automatic = false in your configuration"
-        }
+        None if !app.engine.settings.poll.automatic => ONLY_BY_HAND,
         None => return None,
     };
     Some(text.to_owned())

@@ -144,6 +144,8 @@ pub const SHADES: u8 = 4;
 pub struct RhythmPicture {
     /// Publications known.
     pub publications: usize,
+    /// Entries had dates, but perhaps only old ones.
+    pub has_old_dates: bool,
     /// What was learned, in one sentence without its end; `None`: nothing.
     pub sentence: Option<String>,
     /// Why it does not decide when the feed is polled; `None`: it does.

@@ -35,7 +35,11 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
         return lines;
     };
     if rhythm.publications == 0 {
-        let text = "it is not known yet when it publishes: no entry with a usable date was seen";
+        let text = if rhythm.has_old_dates {
+            "it is not known when it posts: no entry is from the last twelve weeks"
+        } else {
+            "it is not known yet when it posts: no entry with a usable date was seen"
+        };
         lines.extend(sentence(text, ink.width, theme::DIM));
         return lines;
     }
@@ -190,6 +194,7 @@ mod tests {
         });
         let rhythm = RhythmPicture {
             publications: 7,
+            has_old_dates: true,
             sentence: Some("learned".into()),
             not_followed: None,
             coming: Vec::new(),

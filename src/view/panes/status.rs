@@ -181,7 +181,12 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     let mut parts = Vec::new();
     if let Some(since) = app.engine.reachability.offline_since {
         let since = since.with_timezone(&app.engine.zone).format("%H:%M");
-        parts.push(format!("no network since {since}, tried once a minute"));
+        let what = if app.engine.reachability.wants_sign_in {
+            "the network wants a sign-in"
+        } else {
+            "no network"
+        };
+        parts.push(format!("{what} since {since}, tried once a minute"));
     }
     let looking = app.engine.additions.values().filter(|addition| addition.ended.is_none());
     parts.extend(

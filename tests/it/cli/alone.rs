@@ -2,6 +2,7 @@
 
 use crate::support::binary::Program;
 use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
 
 #[test]
 fn the_data_folder_and_the_configuration_can_come_from_the_environment_or_the_home() {
@@ -119,6 +120,22 @@ fn completions_and_the_manual_pages_name_every_command() {
         let completions = program.run_bare(&["completions", shell]).with(0).out;
         for command in backissue::cli::command().get_subcommands() {
             assert!(completions.contains(command.get_name()), "{shell}: {}", command.get_name());
+        }
+    }
+}
+
+#[test]
+fn plan_and_poll_say_that_feeds_are_polled_only_by_hand() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "o", 0)));
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let by_hand =
+        "feeds are polled only when you ask: [poll] automatic = false in your configuration";
+    for (config, told) in [("", false), ("[poll]\nautomatic = false\n", true)] {
+        program.write("config.toml", config);
+        for command in ["plan", "poll"] {
+            let said = program.run(&[command, "1"]).with(0).out;
+            assert_eq!(said.contains(by_hand), told, "{said}");
         }
     }
 }

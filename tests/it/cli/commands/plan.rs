@@ -152,7 +152,8 @@ fn settings_travel_in_opml() {
 fn daily() -> String {
     let now = chrono::Utc::now();
     let items = (1..40).map(|day| {
-        let date = (now - chrono::TimeDelta::hours(24 * day - 5)).to_rfc2822();
+        let at = now - chrono::TimeDelta::hours(24 * day - 5);
+        let date = (at - chrono::TimeDelta::seconds(day * 37 % 120)).to_rfc2822();
         format!("<item><guid isPermaLink=\"false\">{day}</guid><pubDate>{date}</pubDate></item>")
     });
     rss(&items.collect::<String>())
@@ -213,4 +214,7 @@ fn a_feed_without_hints_says_what_was_learned_of_it() {
     assert_eq!(answer["learned"]["not_followed_because"], json!("learning is off for this feed"));
     let told = program.run(&["plan", "1"]).with(0).out;
     assert!(told.contains("(not followed: learning is off for this feed)"), "{told}");
+    program.run(&["set", "1", "--learn", "on", "--rule", "2h"]).with(0);
+    let told = program.run(&["plan", "1"]).with(0).out;
+    assert!(told.contains("(not followed: your own rules come first)"), "{told}");
 }

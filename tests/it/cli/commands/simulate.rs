@@ -10,7 +10,8 @@ use crate::support::site::{Site, answer};
 fn a_subscription_is_tried_on_its_own_history() {
     let now = Utc::now();
     let items = (1..45).map(|day| {
-        let date = (now - TimeDelta::days(day)).to_rfc2822();
+        let at = now - TimeDelta::days(day) - TimeDelta::seconds(day % 3 * 20);
+        let date = at.to_rfc2822();
         format!("<item><guid isPermaLink=\"false\">{day}</guid><title>{day}</title><pubDate>{date}</pubDate></item>")
     });
     let items: String = items.collect();

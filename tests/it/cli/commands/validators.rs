@@ -128,7 +128,7 @@ fn adding_asks_once_more_after_a_304_that_nobody_asked_for() {
         assert_eq!(cached, [None, Some("no-cache")]);
         if status != 0 {
             assert!(
-                told.err.contains("304 Not Modified although nothing was known"),
+                told.err.contains("304 Not Modified although no validators were sent"),
                 "{}",
                 told.err
             );

@@ -161,7 +161,11 @@ fn a_form_that_is_not_accepted_is_asked_for_in_any_form_at_the_next_check() {
 #[test]
 fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
     let mut world = world();
+    world.refuse(A, 500, AnswerHeaders::default());
+    world.poll(FEED);
+    world.pass(TimeDelta::days(2));
     world.refuse(A, 404, AnswerHeaders::default());
+    let first = world.now;
     let mut days = Vec::new();
     for day in 0..60 {
         for _ in 0..24 {
@@ -179,6 +183,8 @@ fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
     assert!((4..=5).contains(&late.len()), "{late:?}");
     let told = trouble::concerns(&world.app.engine, world.now);
     assert_eq!((told[0].state, told[0].remedy), ("dead", Remedy::Retry));
+    let since = first.with_timezone(&world.app.engine.zone).format("only 404 since %-d %B %Y:");
+    assert!(told[0].sentence.contains(&since.to_string()), "{}", told[0].sentence);
     world.network.insert(A.into(), tagged(200, "\"two\""));
     world.poll(FEED);
     assert_eq!(world.feed(1).state.facts.standing, FeedStatus::Active);
