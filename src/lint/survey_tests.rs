@@ -225,7 +225,7 @@ fn the_lifetime_of_the_answer_holds_the_polls_that_are_counted() {
     assert_eq!(a_week(TimingHeaders::default()), 336);
     let date = Some("Mon, 02 Mar 2026 10:00:00 GMT");
     let expires = Some("Mon, 02 Mar 2026 16:00:00 GMT");
-    assert_eq!(a_week(TimingHeaders { date, expires, ..TimingHeaders::default() }), 28);
+    assert_eq!(a_week(TimingHeaders { expires, date, ..TimingHeaders::default() }), 28);
 }
 
 #[test]

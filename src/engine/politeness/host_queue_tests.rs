@@ -76,7 +76,7 @@ fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
         [(true, None, 1), (false, None, 6), (false, Some(2), 2), (true, Some(2), 2)]
     {
         let usual = Settings::default().network;
-        let settings = NetworkSettings { space_loopback, host_parallel, ..usual };
+        let settings = NetworkSettings { host_parallel, space_loopback, ..usual };
         let mut traffic = HostQueue::default();
         for feed in 1..=40 {
             traffic.enqueue(waiting("http://127.0.0.1:8080/f", feed), &settings);
