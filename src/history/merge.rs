@@ -51,8 +51,6 @@ pub struct Merged {
     pub new: u32,
     /// Known entries whose content changed.
     pub edited: u32,
-    /// Entries of the document that were known, changed or not.
-    pub known: u32,
     /// Entries that a complete document withdrew ([`super::complete::withdraw`]).
     pub withdrawn: Vec<u32>,
 }
@@ -130,7 +128,6 @@ pub fn merge_as(
         match same.remove(&at) {
             None => merged.add(entry, rank, content, merging),
             Some(known) => {
-                merged.known = merged.known.saturating_add(1);
                 if rank > known.kept.rank {
                     merged.replace(entry, rank, content, known);
                 } else if place.position == Position::Subscription && known.kept.id != entry.id {

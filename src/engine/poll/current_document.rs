@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
-use super::redirects::{propose, replace_address, same_host};
+use super::redirects::{may_be_read, propose, replace_address, same_host};
 use crate::engine::feeds::discovery::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, Subscription};
 use crate::feed::FeedDocument;
@@ -74,6 +74,9 @@ pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(S
     let Subscription { record, state, .. } = subscription;
     let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
     let document = answer.body.feed().filter(|document| !document.is_truncated())?;
+    if !may_be_read(subscription, &fetched.hops, document) {
+        return None;
+    }
     let (to, once) = match subscribed(document, &[&record.url, &answer.url]) {
         Subscribed::ToAnArchiveOf(current) => (current, false),
         Subscribed::FollowOnce(current) => (current, true),

@@ -45,6 +45,13 @@ impl Windows {
             || self.has_renamed(document, &BTreeSet::new())
     }
 
+    /// Whether a document has an entry in common with one of the last ones, perhaps under another id.
+    pub fn shares(&self, document: &FeedDocument) -> bool {
+        let ids = window_ids(document);
+        self.past.iter().flatten().any(|id| ids.contains(id))
+            || self.has_renamed(document, &BTreeSet::new())
+    }
+
     /// Whether everything in a document was in the last one.
     pub fn holds(&self, document: &FeedDocument) -> bool {
         let before = self.past.last();

@@ -202,8 +202,8 @@ impl Simulation {
                     self.records.insert(commit.feed, record);
                 }
                 let (feed, counters) = (commit.feed, Counters::default());
-                let (new, edited, known, withdrawn) = (0, 0, 1, Vec::new());
-                Some(StoreAnswer::Committed { feed, counters, new, edited, known, withdrawn })
+                let (new, edited, withdrawn) = (0, 0, Vec::new());
+                Some(StoreAnswer::Committed { feed, counters, new, edited, withdrawn })
             }
             _ => None,
         }
