@@ -193,6 +193,8 @@ impl ResponseEffects {
             failed(&mut subscription.state, PollFailure::Unreadable, started, None);
             self.moves(subscription, head, moving);
             self.trouble = Some(one_line(&not_proven(to), TROUBLE_CHARS));
+            subscription.history.not_read();
+            self.is_complete = Some(false);
             return;
         }
         succeeded(&mut subscription.state, started, head, true);
@@ -205,9 +207,9 @@ impl ResponseEffects {
         let moving = judged.and_then(|(_, moving, _)| moving);
         // A feed that may be another one does not rename this one.
         let in_question = !whole || matches!(moving, Some(Moving::Ask(_)));
-        let stated = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
+        let by_itself = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
         self.is_complete = Some(about.says(subscription, head, whole, &read));
-        self.moves(subscription, head, moving.or(stated));
+        self.moves(subscription, head, moving.or(by_itself));
         if !in_question {
             if read.head.id.is_some() {
                 subscription.state.feed_id.clone_from(&read.head.id);

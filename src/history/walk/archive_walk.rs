@@ -16,8 +16,9 @@ use super::policy::{GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::{canonical, refusal, same_origin};
+use crate::history::completeness::Doubt;
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
-use crate::history::kind::{Reached, believable_self, older_link};
+use crate::history::kind::{Reached, believable_self, is_page, older_link};
 use crate::history::merge::{DocumentPlace, Merging, span};
 use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
@@ -212,6 +213,9 @@ impl ArchiveWalk<'_> {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
         let reached = if edge.by_previous { Reached::PreviousLink } else { Reached::ArchiveLink };
         let older = older_link(document, reached);
+        if edge.by_previous && is_page(document, &[answered, edge.key.as_str()]) {
+            self.record.doubts.insert(Doubt::Pages);
+        }
         // Nothing is followed from a skipped archive, so its link counts only where it leads to what is here.
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);

@@ -1,5 +1,6 @@
 //! The last documents of a feed as far as they are remembered, to notice what two of them have in common.
 
+pub mod overrun;
 pub mod same_publication;
 mod signs;
 
