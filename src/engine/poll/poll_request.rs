@@ -17,10 +17,23 @@ pub enum Again {
     Fresh,
     /// Without a delta (400 to a request for one).
     NoDelta,
+    /// Without a delta: the one that came is empty, breaks off or is no feed.
+    BrokenDelta,
     /// Without validators: the delta that came cannot be used.
     Whole,
     /// The same: entries seem to be missing, perhaps only because of what was sent (SPEC C.8.1).
     Verify,
+}
+
+impl Again {
+    /// Days for which no delta is asked for any more.
+    pub const fn days_without_deltas(self) -> Option<i64> {
+        match self {
+            Self::NoDelta | Self::Whole => Some(30),
+            Self::BrokenDelta => Some(7),
+            Self::Same | Self::Fresh | Self::Verify => None,
+        }
+    }
 }
 
 /// What a poll sent, to judge the answer by.
@@ -79,6 +92,7 @@ pub fn request(
         address_source: address_source(&subscription.record),
         allow_insecure: subscription.record.feed_settings.allow_insecure,
         waits_for_store: true,
+        redirect_pause_ms: 0,
     };
     (request, Sent { kind, etag, url, others_answer: false })
 }

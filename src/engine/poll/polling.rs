@@ -96,8 +96,8 @@ fn judge_or_repeat(
     let Some(again) = again else {
         return follow_or_apply(engine, feed, waiting.cause, fetched);
     };
-    if matches!(again, Again::NoDelta | Again::Whole) {
-        subscription.state.habits.refuse_deltas(now);
+    if let Some(days) = again.days_without_deltas() {
+        subscription.state.habits.refuse_deltas(now, days);
     }
     (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
     engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);

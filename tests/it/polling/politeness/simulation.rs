@@ -279,7 +279,8 @@ impl Simulation {
         // At the end of a redirect it is not believed (SPEC D.2).
         seen.gone |= answer.status == 410 && url == request.url;
         seen.may_repeat = matches!(answer.status, 412 | 421)
-            || (answer.status == 400 && request.kind == RequestKind::Delta);
+            || (answer.status == 400 && request.kind == RequestKind::Delta)
+            || (answer.status == 226 && !usable);
         seen.not_before = match answer.status {
             200 | 226 if usable => fresh,
             304 => fresh,
