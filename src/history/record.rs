@@ -94,9 +94,9 @@ pub struct Frontier {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WalkRun {
-    /// Archives asked for.
+    /// Requests for archives, with those that redirects led to.
     pub documents: u32,
-    /// Of them, fetched.
+    /// Archives fetched.
     pub fetched: u32,
     /// Entries read.
     pub entries: u32,
@@ -120,7 +120,7 @@ pub struct WalkRun {
 pub struct DayUsage {
     /// Days since 1970, UTC.
     pub number: i64,
-    /// Archives asked for.
+    /// Requests for archives, with those that redirects led to.
     pub documents: u32,
 }
 
@@ -253,6 +253,13 @@ impl HistoryRecord {
     /// Whether an address is one of the subscription document's.
     pub fn is_own(&self, key: &str) -> bool {
         self.own.iter().any(|own| own == key)
+    }
+
+    /// Counts the redirects of the last request for an archive: the limits are of requests.
+    pub fn count_redirects(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.run.documents = self.run.documents.saturating_add(count);
+        self.day.documents = self.day.documents.saturating_add(count);
     }
 
     /// Begins a run unless one is under way.

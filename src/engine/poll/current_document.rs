@@ -106,6 +106,7 @@ pub fn request(
         },
         allow_insecure: subscription.record.feed_settings.allow_insecure,
         waits_for_store: false,
+        redirect_pause_ms: 0,
     };
     (request, Sent { url: named.to.clone(), ..Sent::default() })
 }
