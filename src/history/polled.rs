@@ -8,7 +8,7 @@ use super::address::{canonical, same_origin, without_fragment};
 use super::completeness::Doubt;
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
 use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link};
-use super::merge::span;
+use super::merge::{span, window_bottom};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord};
 use super::walk::adaptor::Via;
@@ -42,7 +42,7 @@ impl HistoryRecord {
         self.head_before = self.head.as_ref().map(|head| head.key.clone());
         let dates = span(document, polled.fetched_at, None);
         if polled.whole {
-            self.bottom = dates.map(|(_, oldest)| oldest);
+            self.bottom = window_bottom(document, polled.fetched_at);
             self.kind = document_kind(document, Reached::Subscribed, &self.own);
             self.doubts.remove(&Doubt::Newer);
             self.doubts.extend(names_newer(document, &self.own).then_some(Doubt::Newer));

@@ -4,7 +4,7 @@ use super::{Windows, window_ids};
 use crate::feed::FeedDocument;
 use crate::history::gap::{Edge, Gap, GapKey, Newer, Reason};
 use crate::history::kind::DocumentKind;
-use crate::history::merge::span;
+use crate::history::merge::{span, window_bottom};
 use crate::history::polled::Polled;
 use crate::history::record::{Frontier, HistoryRecord};
 
@@ -88,7 +88,7 @@ impl HistoryRecord {
             archive: None,
             url: polled.answered.to_owned(),
             public: polled.public,
-            oldest: dates.map(|(_, oldest)| oldest),
+            oldest: window_bottom(document, polled.fetched_at),
         };
         let edge = Edge { newer, ..Edge::default() };
         let reason = Reason::Overrun { window, per_day };

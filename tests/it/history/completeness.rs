@@ -164,6 +164,27 @@ fn a_newest_archive_that_may_not_be_read_again_leaves_the_gap_and_no_other() {
 }
 
 #[test]
+fn what_is_missing_stands_below_the_new_entries_and_not_below_a_pinned_one() {
+    let feed = document([-2_000, 9, 8, 7], |h| h.prev_archive = link("1"));
+    let reader = reader_of(vec![("feed", feed)]);
+    assert_eq!(reader.list(), ["9", "8", "7", "Unavailable", "-2000"]);
+    let ascending = document([7, 8, 9], |h| h.prev_archive = link("1"));
+    let reader = reader_of(vec![("feed", ascending)]);
+    assert_eq!(reader.list(), ["9", "8", "7", "Unavailable"]);
+}
+
+#[test]
+fn an_archive_without_dates_reaches_back_to_no_date() {
+    let mut undated = document([2, 1], |h| h.archive = true);
+    undated.entries.iter_mut().for_each(|entry| entry.published = None);
+    let feed = document([9, 8], |h| h.prev_archive = link("1"));
+    let reader = reader_of(vec![("feed", feed), ("1", undated)]);
+    assert_eq!(reader.record.reaches, None);
+    assert!(reader.nodes.iter().all(|(_, node)| node.span.is_none()));
+    assert_eq!(reader.list(), ["9", "8", "2", "1"]);
+}
+
+#[test]
 fn an_address_that_leads_to_what_is_not_read_is_never_complete() {
     let feed = document([9], |h| h.complete = true);
     let mut reader = reader_of(vec![("feed", feed.clone())]);
@@ -172,4 +193,16 @@ fn an_address_that_leads_to_what_is_not_read_is_never_complete() {
     assert_eq!(reader.standing(), "may be incomplete: its new address is not read");
     reader.poll(&mut *web(vec![("feed", feed)]));
     assert_eq!(reader.standing(), "complete history");
+}
+
+#[test]
+fn the_limits_of_a_run_are_of_requests() {
+    let mut reader = reader_of(vec![("feed", document([9], |h| h.prev_archive = link("5")))]);
+    reader.policy.run_documents = 5;
+    reader.record.frontiers.clear();
+    reader.record.gaps.clear();
+    reader.record.head = None;
+    reader.record.run = backissue::history::WalkRun::default();
+    reader.record.count_redirects(8);
+    assert_eq!((reader.record.run.documents, reader.record.day.documents), (8, 9));
 }
