@@ -58,7 +58,8 @@ pub fn request(
     now: DateTime<Utc>,
 ) -> (FetchRequest, Sent) {
     let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
-    let reads_archive = reads_archive_again(subscription);
+    // What names a current document is read whole, so that one can be asked for.
+    let reads_archive = reads_archive_again(subscription) || subscription.state.followed.is_some();
     let state = &mut subscription.state;
     if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
         // They are forgotten before the request (SPEC D.4 rule 8), not only left out of it.

@@ -16,7 +16,7 @@ use crate::engine::backfill::{archive_response, walks};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::addresses::subscribed_as;
-use crate::engine::feeds::subscription::{FeedState, Subscription, SubscriptionRecord};
+use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network};
 use crate::engine::state::Engine;
@@ -156,14 +156,9 @@ fn answered(
     let (wire_bytes, conditional) = (fetched.wire_bytes, fetched.conditional);
     let AppliedResponse { mut commit, moved } =
         apply_response(&mut subscription, cause, &sent, fetched, &taken);
-    let Subscription { record, history, .. } = &mut subscription;
+    let record = &subscription.record;
     if is_corrected {
         commit.record = Some(record.clone());
-    }
-    if archive.is_some() && sent.url != record.url {
-        // The next document comes from the stored address again and need not go on where this one ended.
-        history.forget_windows();
-        commit.history = Some(history.clone());
     }
     let is_asked = commit.state.proposed.is_some() && commit.state.proposed != proposed;
     let told = told_of_address(record, is_corrected, moved, is_asked);
@@ -350,7 +345,7 @@ pub fn commit_failed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::feeds::subscription::ProposedMove;
+    use crate::engine::feeds::subscription::{ProposedMove, Subscription};
     use crate::engine::request::TroubleAnswer;
     use crate::engine::settings::Settings;
     use crate::engine::store_results::stored_or_failed;
