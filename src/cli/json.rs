@@ -119,6 +119,7 @@ fn poll_json(line: &PollLogEntry) -> Value {
         "wire_bytes": line.wire_bytes,
         "new": line.new,
         "edited": line.edited,
+        "withdrawn": line.withdrawn,
         "cause": cause,
         "settled_by": line.settled_by.map(SettledBy::word),
         "queued_seconds": line.queued_seconds,
@@ -184,6 +185,7 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
             HistoryStanding::NotOffered => "not_offered",
             HistoryStanding::Paged => "paged",
             HistoryStanding::Adapted(..) => "adapted",
+            HistoryStanding::Doubtful(_) => "doubtful",
         };
         (word, standing.text())
     };

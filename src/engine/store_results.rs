@@ -271,8 +271,9 @@ const fn is_written(answer: &Answer) -> bool {
 
 fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
     match answer {
-        Answer::Committed { feed, counters, new, edited, known, withdrawn } => {
-            let news = News { new, edited, known };
+        Answer::Committed { feed, counters, new, edited, withdrawn } => {
+            let gone = u32::try_from(withdrawn.len()).unwrap_or(u32::MAX);
+            let news = News { new, edited, withdrawn: gone };
             let effects = committed(engine, now, feed, counters, news, withdrawn);
             gap_rows::tell_changes(engine, feed);
             effects

@@ -169,8 +169,6 @@ pub enum Answer {
         new: u32,
         /// Entries whose content changed.
         edited: u32,
-        /// Entries of the document that were known, changed or not.
-        known: u32,
         /// Entries that the publisher withdrew.
         withdrawn: Vec<u32>,
     },

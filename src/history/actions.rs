@@ -1,5 +1,6 @@
 //! What the reader can ask of a feed's history: go on, stop, read again, not see.
 
+use super::completeness::Doubt;
 use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord, WalkRun};
@@ -127,6 +128,7 @@ impl HistoryRecord {
         self.frontiers.clear();
         (self.settled, self.asking) = (None, None);
         (self.archives, self.reaches) = (0, None);
+        self.doubts.remove(&Doubt::Pages);
         self.epoch = self.epoch.saturating_add(1);
         self.start_agreed_run();
         self.run.rereading = true;

@@ -36,14 +36,19 @@ pub enum DocumentKind {
     Paged,
 }
 
-/// What a document is; the first that fits (SPEC C.2 rules 2 to 7).
-pub fn document_kind(document: &FeedDocument, reached: Reached) -> DocumentKind {
+/// What a document is; the first that fits (SPEC C.2 rules 2 to 7). `own`: the addresses of the subscription document.
+pub fn document_kind<A: AsRef<str>>(
+    document: &FeedDocument,
+    reached: Reached,
+    own: &[A],
+) -> DocumentKind {
     let history = &document.history;
     let by_archive_link = matches!(reached, Reached::ArchiveLink | Reached::PreviousLink);
-    if history.complete && reached == Reached::Subscribed {
-        DocumentKind::Complete
-    } else if reached != Reached::PageLink && (history.archive || by_archive_link) {
+    let is_subscribed = reached == Reached::Subscribed;
+    if by_archive_link || (is_subscribed && says_archive(document, own)) {
         DocumentKind::Archive
+    } else if is_subscribed && history.complete && !names_newer(document, own) {
+        DocumentKind::Complete
     } else if history.prev_archive.is_some() || history.incremental {
         DocumentKind::Archived
     } else if reached == Reached::Subscribed && previous_is_archive(document) {
@@ -67,6 +72,28 @@ const fn previous_is_archive(document: &FeedDocument) -> bool {
         && !history.complete
 }
 
+/// The document that one names as current, if that is at another address than its own.
+fn current_elsewhere<'d, A: AsRef<str>>(document: &'d FeedDocument, own: &[A]) -> Option<&'d str> {
+    let current = document.history.current.as_deref()?;
+    let is_own = |own: &A| canonical(own.as_ref()) == canonical(current);
+    (!own.iter().any(is_own)).then_some(current)
+}
+
+/// Whether the marks of a document, or its links alone, say that it is an archive.
+fn says_archive<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
+    let history = &document.history;
+    history.archive
+        || (history.next_archive.is_some() && current_elsewhere(document, own).is_some())
+}
+
+/// Whether a document says that there is a newer one of its feed: it is never the newest part, let alone the whole.
+pub fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
+    let history = &document.history;
+    says_archive(document, own)
+        || history.next_archive.is_some()
+        || current_elsewhere(document, own).is_some()
+}
+
 const fn is_paged(document: &FeedDocument) -> bool {
     let history = &document.history;
     history.first.is_some()
@@ -76,10 +103,10 @@ const fn is_paged(document: &FeedDocument) -> bool {
 }
 
 /// The link of a document to the next older archive: `prev-archive`, else `fh:prev`, else by rule 5; and whether
-/// rule 5 found it. A complete subscription document has none (SPEC C.2, C.9).
+/// rule 5 found it. Of a complete subscription document it is not asked for (SPEC C.2).
 pub fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bool)> {
     let history = &document.history;
-    if reached == Reached::PageLink || (reached == Reached::Subscribed && history.complete) {
+    if reached == Reached::PageLink {
         return None;
     }
     if let Some(link) = &history.prev_archive {
@@ -88,6 +115,14 @@ pub fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bo
     let by_rule_5 = matches!(reached, Reached::Subscribed | Reached::PreviousLink);
     let previous = history.previous.as_deref().filter(|_| previous_is_archive(document));
     previous.filter(|_| by_rule_5).map(|link| (link, true))
+}
+
+/// Whether a document that was reached through `previous` is a page: it has a `next`, or names another one as first or last.
+pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {
+    let history = &document.history;
+    let ends = [&history.first, &history.last];
+    let mut ends = ends.into_iter().flatten();
+    history.next.is_some() || ends.any(|end| !own.contains(&canonical(end).as_str()))
 }
 
 /// What to do when the reader subscribes to a document that may be an archive (SPEC C.2 rule 3).
@@ -106,12 +141,8 @@ pub enum Subscribed {
 
 /// Judges the first document of a subscription; `own` are the addresses it was asked for and answered under.
 pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
-    let named = document.history.current.as_deref();
-    let current = named
-        .filter(|current| own.iter().all(|own| canonical(own) != canonical(current)))
-        .map(str::to_owned);
-    let archive = document.history.archive && !document.history.complete;
-    match (archive, current) {
+    let current = current_elsewhere(document, own).map(str::to_owned);
+    match (says_archive(document, own), current) {
         (true, Some(current)) => Subscribed::ToAnArchiveOf(current),
         (true, None) => Subscribed::ToAnArchive,
         (false, Some(current)) => Subscribed::FollowOnce(current),
@@ -175,7 +206,16 @@ mod tests {
     #[test]
     fn the_first_rule_that_fits_names_the_kind() {
         use DocumentKind::{Archive, Archived, ArchivedByPrevious, Complete, Paged, Plain};
-        let cases: [(FeedDocument, DocumentKind); 9] = [
+        let current = || Some("https://a.example/current".to_owned());
+        let cases: [(FeedDocument, DocumentKind); 14] = [
+            (with(|h| (h.complete, h.archive) = (true, true)), Archive),
+            (with(|h| (h.next_archive, h.current) = (link(), current())), Archive),
+            (with(|h| (h.complete, h.current) = (true, current())), Plain),
+            (
+                with(|h| (h.complete, h.current) = (true, Some("https://a.example".into()))),
+                Complete,
+            ),
+            (with(|h| (h.complete, h.next_archive) = (true, link())), Plain),
             (with(|_| ()), Plain),
             (with(|h| (h.complete, h.prev_archive) = (true, link())), Complete),
             (with(|h| (h.complete, h.next) = (true, link())), Complete),
@@ -187,14 +227,16 @@ mod tests {
             (with(|h| h.next = link()), Paged),
         ];
         for (document, kind) in cases {
-            assert_eq!(document_kind(&document, Reached::Subscribed), kind, "{document:?}");
+            let own = ["https://a.example/"];
+            assert_eq!(document_kind(&document, Reached::Subscribed, &own), kind, "{document:?}");
         }
     }
 
     #[test]
     fn an_archive_never_wipes_the_store() {
         let complete = with(|h| h.complete = true);
-        assert_eq!(document_kind(&complete, Reached::ArchiveLink), DocumentKind::Archive);
+        let own = ["https://a.example/"];
+        assert_eq!(document_kind(&complete, Reached::ArchiveLink, &own), DocumentKind::Archive);
     }
 
     #[test]

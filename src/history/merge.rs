@@ -51,8 +51,6 @@ pub struct Merged {
     pub new: u32,
     /// Known entries whose content changed.
     pub edited: u32,
-    /// Entries of the document that were known, changed or not.
-    pub known: u32,
     /// Entries that a complete document withdrew ([`super::complete::withdraw`]).
     pub withdrawn: Vec<u32>,
 }
@@ -130,7 +128,6 @@ pub fn merge_as(
         match same.remove(&at) {
             None => merged.add(entry, rank, content, merging),
             Some(known) => {
-                merged.known = merged.known.saturating_add(1);
                 if rank > known.kept.rank {
                     merged.replace(entry, rank, content, known);
                 } else if place.position == Position::Subscription && known.kept.id != entry.id {
@@ -187,7 +184,32 @@ pub fn span(
     placed: Option<DateTime<Utc>>,
 ) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let date = |entry: &Entry| listed(entry.published.or(entry.updated), placed, fetched_at);
-    let mut dates = document.entries.iter().map(date);
+    newest_and_oldest(document.entries.iter().map(date))
+}
+
+/// Newest and oldest date that a document states for its own copies; `None`: it states none.
+pub fn stated_span(
+    document: &FeedDocument,
+    fetched_at: DateTime<Utc>,
+) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+    let stated = document.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
+    newest_and_oldest(stated.map(|date| date.min(fetched_at)))
+}
+
+/// The oldest date of a window, below which what is missing stands. Old entries that are pinned above newer ones do not count.
+pub fn window_bottom(document: &FeedDocument, fetched_at: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let date = |entry: &Entry| listed(entry.published.or(entry.updated), None, fetched_at);
+    let dates: Vec<DateTime<Utc>> = document.entries.iter().map(date).collect();
+    let last = *dates.last()?;
+    let pinned = dates.iter().take_while(|&&date| date < last).count();
+    // A document that lists the oldest first has all its entries above a newer one.
+    let skipped = if pinned.saturating_mul(2) < dates.len() { pinned } else { 0 };
+    dates.into_iter().skip(skipped).min()
+}
+
+fn newest_and_oldest(
+    mut dates: impl Iterator<Item = DateTime<Utc>>,
+) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let first = dates.next()?;
     Some(dates.fold((first, first), |(newest, oldest), date| (newest.max(date), oldest.min(date))))
 }

@@ -33,6 +33,7 @@
 
 pub mod address;
 pub mod complete;
+pub mod completeness;
 pub mod counters;
 pub mod gap;
 mod gap_wording;
@@ -41,7 +42,6 @@ pub mod keys;
 pub mod kind;
 pub mod merge;
 pub mod node;
-pub mod overrun;
 pub mod polled;
 pub mod rank;
 pub mod record;
@@ -71,6 +71,7 @@ pub use polled::Polled;
 pub use rank::Rank;
 pub use record::{HistoryRecord, HistoryStatus, WalkRun};
 pub use row::{Flag, Flags, IndexRow, TEXT_LOST};
+pub use windows::overrun;
 
 pub mod actions;
 pub mod tombstones;

@@ -5,9 +5,10 @@
 use chrono::{DateTime, Utc};
 
 use super::address::{canonical, same_origin, without_fragment};
+use super::completeness::Doubt;
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
-use super::kind::{DocumentKind, Reached, document_kind, older_link};
-use super::merge::span;
+use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link};
+use super::merge::{span, window_bottom};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord};
 use super::walk::adaptor::Via;
@@ -38,11 +39,15 @@ impl HistoryRecord {
         let document = polled.document;
         self.tombstones.add_from(document);
         self.take_own(polled);
+        self.head_before = self.head.as_ref().map(|head| head.key.clone());
         let dates = span(document, polled.fetched_at, None);
         if polled.whole {
-            self.bottom = dates.map(|(_, oldest)| oldest);
-            self.kind = document_kind(document, Reached::Subscribed);
+            self.bottom = window_bottom(document, polled.fetched_at);
+            self.kind = document_kind(document, Reached::Subscribed, &self.own);
+            self.doubts.remove(&Doubt::Newer);
+            self.doubts.extend(names_newer(document, &self.own).then_some(Doubt::Newer));
         }
+        self.doubts.remove(&Doubt::NotRead);
         self.heard = Some(Newer {
             archive: None,
             url: polled.answered.to_owned(),

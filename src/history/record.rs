@@ -1,10 +1,11 @@
 //! What is kept of a feed's history beside its entries and its archives, and what the reader is told of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::completeness::Doubt;
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
 use super::tombstones::Tombstones;
@@ -64,6 +65,10 @@ pub struct HistoryRecord {
     pub heard: Option<Newer>,
     /// What the reader's adaptor for it has found out.
     pub adapted: Adapted,
+    /// What speaks against a complete history.
+    pub doubts: BTreeSet<Doubt>,
+    /// Canonical address of the newest archive in the document before the last one.
+    pub head_before: Option<String>,
     /// The archive that was asked for and has not come; not kept, so that a restart asks again.
     #[serde(skip)]
     pub asking: Option<String>,
@@ -89,9 +94,9 @@ pub struct Frontier {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WalkRun {
-    /// Archives asked for.
+    /// Requests for archives, with those that redirects led to.
     pub documents: u32,
-    /// Of them, fetched.
+    /// Archives fetched.
     pub fetched: u32,
     /// Entries read.
     pub entries: u32,
@@ -115,7 +120,7 @@ pub struct WalkRun {
 pub struct DayUsage {
     /// Days since 1970, UTC.
     pub number: i64,
-    /// Archives asked for.
+    /// Requests for archives, with those that redirects led to.
     pub documents: u32,
 }
 
@@ -141,6 +146,8 @@ pub enum HistoryStatus {
     Paged,
     /// It comes by an adaptor, with so many gaps.
     Adapted(Adaptor, usize),
+    /// Nothing is known to be missing, but something speaks against it.
+    Doubtful(Doubt),
 }
 
 impl HistoryStatus {
@@ -153,9 +160,11 @@ impl HistoryStatus {
             Self::Partial { archives, gaps } => {
                 format!("{archives} of more read{}", counted_gaps(gaps))
             }
-            Self::Complete | Self::CompleteExcept(_) | Self::OnlyAnArchive | Self::Adapted(..) => {
-                self.text()
-            }
+            Self::Complete
+            | Self::CompleteExcept(_)
+            | Self::OnlyAnArchive
+            | Self::Doubtful(_)
+            | Self::Adapted(..) => self.text(),
         }
     }
 
@@ -175,6 +184,7 @@ impl HistoryStatus {
             Self::OnlyAnArchive => "an archive, not the feed itself".to_owned(),
             Self::NotOffered => "history not offered by this feed".to_owned(),
             Self::Paged => "paged: may be incomplete".to_owned(),
+            Self::Doubtful(doubt) => doubt.text().to_owned(),
             Self::Adapted(adaptor, missing) => {
                 let gaps = counted_gaps(missing);
                 format!("history {}: may be incomplete{gaps}", adaptor.origin())
@@ -192,6 +202,13 @@ fn counted_gaps(gaps: usize) -> String {
     }
 }
 
+impl Frontier {
+    /// Whether it stands for an archive that was never here and that no gap speaks of.
+    const fn is_unread(&self) -> bool {
+        self.gap.is_none() && !self.again
+    }
+}
+
 impl WalkRun {
     /// Counts an archive that was fetched, and its entries.
     pub(super) const fn add_archive(&mut self, entries: u32) {
@@ -201,36 +218,9 @@ impl WalkRun {
 }
 
 impl HistoryRecord {
-    /// The state of the feed's history. What is still to be fetched counts as missing, and so does what the
-    /// reader chose not to see.
-    pub fn status(&self) -> HistoryStatus {
-        if let Some(adaptor) = self.adaptor() {
-            return HistoryStatus::Adapted(adaptor, self.missing());
-        }
-        match self.kind {
-            DocumentKind::Complete => return HistoryStatus::Complete,
-            DocumentKind::Paged if !self.archived => return HistoryStatus::Paged,
-            DocumentKind::Plain if !self.archived => return HistoryStatus::NotOffered,
-            DocumentKind::Archive => return HistoryStatus::OnlyAnArchive,
-            DocumentKind::Paged
-            | DocumentKind::Plain
-            | DocumentKind::Archived
-            | DocumentKind::ArchivedByPrevious => {}
-        }
-        if self.is_to_go_on() {
-            let tried = |gap: &&Gap| gap.counts() && gap.kind() != GapKind::Limit;
-            let gaps = self.gaps.values().filter(tried).count();
-            return HistoryStatus::Partial { archives: self.archives, gaps };
-        }
-        match self.missing() {
-            0 => HistoryStatus::Complete,
-            missing => HistoryStatus::CompleteExcept(missing),
-        }
-    }
-
     /// Whether archives are known that were neither fetched nor refused for good: a walk rests, a limit or the reader stands
     /// before them, or they are asked for again by themselves.
-    fn is_to_go_on(&self) -> bool {
+    pub(super) fn is_to_go_on(&self) -> bool {
         let waits = |gap: &Gap| gap.kind() == GapKind::Limit || gap.retry_at.is_some();
         self.frontiers.iter().any(|next| !next.again) || self.gaps.values().any(waits)
     }
@@ -238,7 +228,7 @@ impl HistoryRecord {
     /// Stretches that are missing.
     pub fn missing(&self) -> usize {
         let gaps = self.gaps.values().filter(|gap| gap.counts()).count();
-        gaps.saturating_add(self.frontiers.iter().filter(|next| next.gap.is_none()).count())
+        gaps.saturating_add(self.frontiers.iter().filter(|next| next.is_unread()).count())
     }
 
     /// The gaps a list shows, newest first. A walk that rests shows where it goes on (G7); one under way shows
@@ -246,7 +236,7 @@ impl HistoryRecord {
     pub fn shown_gaps(&self, walking: bool, now: DateTime<Utc>) -> Vec<(GapKey, Gap)> {
         let kept = self.gaps.iter().filter(|(_, gap)| gap.is_shown());
         let mut shown: Vec<(GapKey, Gap)> = kept.map(|(key, gap)| (*key, gap.clone())).collect();
-        let rests = self.frontiers.iter().filter(|next| !walking && next.gap.is_none());
+        let rests = self.frontiers.iter().filter(|next| !walking && next.is_unread());
         shown.extend(rests.map(|next| {
             let gap = Gap::new(next.edge.clone(), Reason::Interrupted, now);
             (GapKey::archive(&next.edge.key), gap)
@@ -263,6 +253,13 @@ impl HistoryRecord {
     /// Whether an address is one of the subscription document's.
     pub fn is_own(&self, key: &str) -> bool {
         self.own.iter().any(|own| own == key)
+    }
+
+    /// Counts the redirects of the last request for an archive: the limits are of requests.
+    pub fn count_redirects(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.run.documents = self.run.documents.saturating_add(count);
+        self.day.documents = self.day.documents.saturating_add(count);
     }
 
     /// Begins a run unless one is under way.

@@ -169,6 +169,7 @@ pub(in crate::cli) fn describe_result(
 ) -> Option<String> {
     let telling = result.new > 0
         || result.edited > 0
+        || result.withdrawn > 0
         || result.moved
         || result.outcome == PollOutcome::Failed;
     let feed = engine.feeds.get(&result.feed).map(|feed| &feed.record);
@@ -179,11 +180,17 @@ pub(in crate::cli) fn describe_result(
         (Some(reason), _) => reason.clone(),
         (None, PollOutcome::NotModified) => "not modified".into(),
         (None, PollOutcome::Read | PollOutcome::Failed | PollOutcome::Skipped) => {
-            format!("{} new, {} edited", result.new, result.edited)
+            format!("{} new, {} edited{}", result.new, result.edited, withdrawn(result.withdrawn))
         }
     };
     let moved = moved.unwrap_or_default();
     (telling || verbose).then(|| format!("{:>5}  {title}: {what}{moved}", result.feed.to_string()))
+}
+
+/// `, 2 withdrawn`; nothing for none.
+fn withdrawn(count: impl Into<u64>) -> String {
+    let count = count.into();
+    if count == 0 { String::new() } else { format!(", {count} withdrawn") }
 }
 
 /// Says what came of all polls.
@@ -207,18 +214,20 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
             "skipped": count(PollOutcome::Skipped),
             "new": sum(|result| result.new),
             "edited": sum(|result| result.edited),
+            "withdrawn": sum(|result| result.withdrawn),
             "archives": polled.archives,
             "from_archives": polled.recovered,
             "feeds": feeds,
         })));
     } else {
         desk.put(&format!(
-            "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited",
+            "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited{}",
             count(PollOutcome::Read),
             count(PollOutcome::NotModified),
             count(PollOutcome::Skipped),
             sum(|result| result.new),
-            sum(|result| result.edited)
+            sum(|result| result.edited),
+            withdrawn(sum(|result| result.withdrawn))
         ));
         if polled.archives > 0 {
             desk.put(&format!(
@@ -253,6 +262,7 @@ fn result_json(engine: &Engine, result: &PollResult) -> Value {
         "wire_bytes": result.wire_bytes,
         "new": result.new,
         "edited": result.edited,
+        "withdrawn": result.withdrawn,
         "reason": result.reason,
         "next_poll": json::time(feed.and_then(|feed| feed.plan.next_poll)),
         "settled_by": feed.map(|feed| feed.plan.settled_by.word()),

@@ -90,6 +90,7 @@ async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest)
         address_source: AddressSource::Supplied { by: asked.by.clone(), public: asked.by_public },
         allow_insecure: false,
         waits_for_store: false,
+        redirect_pause_ms: 2_000,
     };
     let (fetched, bytes) = http.fetch_kept(request).await;
     let result = fetched.result.as_ref().map(Answer::head).map_err(Clone::clone);

@@ -58,6 +58,9 @@ pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>
         let why = archive_address(before, came.document, &own, insecure, came.started);
         state.archive = Some(why);
     }
+    if came.asked == subscription.record.url && came.document.history.current != state.followed {
+        state.followed = None;
+    }
     let facts = &mut state.facts;
     if is_archive && facts.standing == FeedStatus::Active {
         facts.standing = FeedStatus::Archive;

@@ -232,6 +232,9 @@ pub fn fetched(
         return start_fetches::start(engine, now);
     }
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
+    if let Some(subscription) = engine.feeds.get_mut(&feed) {
+        subscription.history.count_redirects(fetched.hops.len());
+    }
     let NetworkNote { is_offline, mut effects } =
         note_network(engine, now, &waiting.url, &fetched, None);
     let judged = if is_offline { Err(ArchiveFailure::Offline) } else { judge(fetched) };

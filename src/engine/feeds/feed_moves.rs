@@ -11,7 +11,7 @@ use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::{drop_fetches, rate_limits};
 use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::redirects::{PendingMove, propose, replace_address};
+use crate::engine::poll::redirects::replace_address;
 use crate::engine::poll::{manual_poll, plans};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -20,40 +20,6 @@ use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::history::FeedKey;
 use crate::schedule::FeedStatus;
-
-/// The document at the end of a permanent redirect is merged: it shares an entry with what was kept, or it does not.
-pub fn after_merge(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    pending: PendingMove,
-    shared: bool,
-) -> Vec<Effect> {
-    let PendingMove { to, public } = pending;
-    // Another subscription may have moved there while this one was written.
-    let is_taken = subscribed_as(engine, &to).is_some_and(|other| other != feed);
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = AddressParts::of(subscription);
-    let Subscription { record, state, .. } = subscription;
-    if !shared || is_taken {
-        propose(state, now, to, public);
-        let effect = Effect::store(Job::SaveState(feed, state.clone()));
-        let proposed = state.proposed.as_ref().map(|proposed| proposed.to.clone());
-        let from = record.url.clone();
-        let text = format!("'{}' says that it moved · Attention asks", record.shown_title());
-        engine.say(text);
-        if let Some(to) = proposed {
-            engine.tell_when_durable(feed, Event::MoveProposed { feed, from, to });
-        }
-        return vec![effect];
-    }
-    let from = record.url.clone();
-    replace_address(record, state, now, to, public);
-    let text = format!("'{}' moved to {}", record.shown_title(), record.url);
-    engine.say(text);
-    tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, before, None)
-}
 
 /// The reader accepts a move that was proposed.
 pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -65,11 +31,10 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     if let Some(into) = into {
         return merge(engine, now, feed, into);
     }
-    let mut was_archive = false;
     let mut effects = changed(engine, now, feed, |subscription| {
         let Subscription { record, state, history, .. } = subscription;
         replace_address(record, state, now, proposed.to.clone(), proposed.public);
-        was_archive = state.archive.take().is_some();
+        state.archive = None;
         if state.facts.standing == FeedStatus::Archive {
             state.facts.standing = FeedStatus::Active;
         }
@@ -79,10 +44,8 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     });
     let dropped = drop_fetches::drop_walk(engine, feed);
     effects.extend(dropped.or_else(|| write_record(engine, feed)));
-    if was_archive {
-        // Nothing of the feed itself was read so far.
-        effects.extend(manual_poll::poll_now(engine, now, feed));
-    }
+    // Nothing was read there so far.
+    effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }
 
@@ -314,12 +277,6 @@ mod tests {
             ("https://a.example/one", "https://a.example/two", "https://a.example/three");
         let feeds = vec![saved(1, one, None), saved(2, two, None), saved(3, three, Some(one))];
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, feeds, now);
-        // While the second one was merged, the first one took the address.
-        let pending = PendingMove { to: one.into(), public: true };
-        after_merge(&mut engine, now, FeedKey(2), pending, true);
-        let second = &engine.feeds[&FeedKey(2)];
-        assert_eq!(second.record.url, two);
-        assert_eq!(second.state.proposed.as_ref().map(|proposed| proposed.to.as_str()), Some(one));
         let told = apply_answer(&mut engine, now, FeedKey(3), TroubleAnswer::UndoMove);
         assert!(told.unwrap_err().contains("another subscription has its former address"));
         assert_eq!(engine.feeds[&FeedKey(3)].record.url, three);

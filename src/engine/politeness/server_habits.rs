@@ -76,8 +76,8 @@ impl ServerHabits {
     }
 
     /// The server did not understand a delta: none is asked for, for a while.
-    pub fn refuse_deltas(&mut self, now: DateTime<Utc>) {
-        self.delta_refused_until = now.checked_add_signed(DISTRUST);
+    pub fn refuse_deltas(&mut self, now: DateTime<Utc>, days: i64) {
+        self.delta_refused_until = now.checked_add_signed(TimeDelta::days(days));
     }
 
     /// An unconditional request was made because of [`Self::is_stuck`]: the next one is 8 days away at least.

@@ -6,7 +6,7 @@ use super::classify_response::{Trouble, Verdict, judge};
 use super::fetch::{Answer, Fetched, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
-use super::redirects::{self, Moving, PendingMove};
+use super::redirects::{self, Moving};
 use crate::engine::backfill::archive_response::{self, ReceivedDocument};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
 use crate::feed::FeedDocument;
@@ -21,8 +21,6 @@ const TROUBLE_CHARS: usize = 300;
 pub struct AppliedResponse {
     /// To be written; the entries are merged by the store.
     pub commit: Commit,
-    /// A move that waits for the merge to say whether the document shares an entry with what is kept.
-    pub if_shared: Option<PendingMove>,
     /// The address was replaced.
     pub moved: bool,
 }
@@ -76,13 +74,13 @@ pub fn apply_response(
                 wire_bytes,
                 new: 0,
                 edited: 0,
+                withdrawn: 0,
                 cause,
                 settled_by: None,
                 queued_seconds: 0,
                 trouble: outcome.trouble,
             }),
         },
-        if_shared: outcome.if_shared,
         moved: outcome.moved,
     }
 }
@@ -93,7 +91,6 @@ struct ResponseEffects {
     document: Option<Box<FeedDocument>>,
     trouble: Option<String>,
     record_changed: bool,
-    if_shared: Option<PendingMove>,
     moved: bool,
     /// Whether the document is the whole feed, if its history was looked at.
     is_complete: Option<bool>,
@@ -142,17 +139,11 @@ impl ResponseEffects {
             (Verdict::Document(read), Some(head)) => {
                 let same_tag = tag_sent.is_some() && tag_sent == head.headers.etag.as_deref();
                 state.habits.read(started, same_tag);
-                succeeded(state, started, head, true);
-                state.facts.hints = read.hints.clone();
-                outcome.is_complete = Some(about.says(subscription, head, true, &read));
-                outcome.read(subscription, head, target, read, taken);
+                outcome.read(subscription, head, read, true, about);
             }
             (Verdict::Delta(read), Some(head)) => {
                 state.habits.read(started, false);
-                succeeded(state, started, head, true);
-                state.facts.hints.overlay(read.hints.clone());
-                outcome.is_complete = Some(about.says(subscription, head, false, &read));
-                outcome.document = Some(read);
+                outcome.read(subscription, head, read, false, about);
             }
             (Verdict::NotModified, Some(head)) => {
                 state.habits.not_modified(started);
@@ -183,19 +174,42 @@ impl ResponseEffects {
         outcome
     }
 
+    /// A document came: the whole one, or what is new of it.
     fn read(
         &mut self,
         subscription: &mut Subscription,
         head: &Answer,
-        target: Option<&str>,
         read: Box<FeedDocument>,
-        taken: &dyn Fn(&str) -> bool,
+        whole: bool,
+        about: &ResponseContext<'_>,
     ) {
-        let moving = target.and_then(|to| redirects::judge(subscription, to, &read, taken(to)));
+        let started = subscription.state.facts.last_try.unwrap_or_default();
+        let judged = about.target.map(|to| {
+            let (moving, is_read) = redirects::judge(subscription, to, &read, (about.taken)(to));
+            (to, moving, is_read)
+        });
+        if let Some((to, moving, false)) = judged {
+            // What may be another feed changes nothing: neither entries nor hints nor validators (SPEC D.3).
+            failed(&mut subscription.state, PollFailure::Unreadable, started, None);
+            self.moves(subscription, head, moving);
+            self.trouble = Some(one_line(&not_proven(to), TROUBLE_CHARS));
+            subscription.history.not_read();
+            self.is_complete = Some(false);
+            return;
+        }
+        succeeded(&mut subscription.state, started, head, true);
+        let hints = &mut subscription.state.facts.hints;
+        if whole {
+            hints.clone_from(&read.hints);
+        } else {
+            hints.overlay(read.hints.clone());
+        }
+        let moving = judged.and_then(|(_, moving, _)| moving);
         // A feed that may be another one does not rename this one.
-        let in_question = matches!(moving, Some(Moving::Ask(_) | Moving::IfShared(_)));
-        let stated = redirects::stated_move(subscription, &head.url, &read);
-        self.moves(subscription, head, moving.or(stated));
+        let in_question = !whole || matches!(moving, Some(Moving::Ask(_)));
+        let by_itself = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
+        self.is_complete = Some(about.says(subscription, head, whole, &read));
+        self.moves(subscription, head, moving.or(by_itself));
         if !in_question {
             if read.head.id.is_some() {
                 subscription.state.feed_id.clone_from(&read.head.id);
@@ -213,9 +227,6 @@ impl ResponseEffects {
                 redirects::replace_address(record, state, head.received, to, public);
                 (self.moved, self.record_changed) = (true, true);
             }
-            Some(Moving::IfShared(to)) => {
-                self.if_shared = Some(PendingMove { to, public });
-            }
             Some(Moving::Ask(to)) => redirects::propose(state, head.received, to, public),
             None => {}
         }
@@ -226,6 +237,13 @@ impl ResponseEffects {
         // Servers write some of these words: nothing in them may steer or disguise.
         self.trouble = Some(one_line(&trouble.why, TROUBLE_CHARS));
     }
+}
+
+/// Why the document at the end of a permanent redirect is not read.
+fn not_proven(to: &str) -> String {
+    format!(
+        "it moved to {to}, where nothing proves that it is the same feed: nothing is read there"
+    )
 }
 
 /// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.

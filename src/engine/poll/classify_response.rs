@@ -182,6 +182,9 @@ pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
         421 => Some(Again::Same),
         400 if sent.kind == RequestKind::Delta => Some(Again::NoDelta),
         226 if !is_delta(&answer.headers, sent) => Some(Again::Whole),
+        226 if answer.body.feed().is_none_or(FeedDocument::is_truncated) => {
+            Some(Again::BrokenDelta)
+        }
         _ => None,
     }
 }
@@ -385,6 +388,23 @@ mod tests {
             assert!(found.contains(expected), "{im:?} {base:?}: {found}");
             assert_eq!(again.is_none(), expected == "delta", "{im:?} {base:?}");
         }
+    }
+
+    #[test]
+    fn a_delta_that_is_no_feed_is_asked_for_once_more_without_one() {
+        // SPEC D.7.
+        let asked = Sent { kind: RequestKind::Delta, etag: Some(b"\"1\"".to_vec()), ..sent() };
+        for (body, expected) in [
+            (AnswerBody::Empty, Some(Again::BrokenDelta)),
+            (page("Sorry"), Some(Again::BrokenDelta)),
+            (document(Kind::None), Some(Again::BrokenDelta)),
+            (document(Kind::Atom), None),
+        ] {
+            let mut answer = answer(226, body);
+            answer.headers.im = Some("feed".to_owned());
+            assert_eq!(worth_asking_again(&fetched(answer), &asked), expected);
+        }
+        assert_eq!(Again::BrokenDelta.days_without_deltas(), Some(7));
     }
 
     #[test]

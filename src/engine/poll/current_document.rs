@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
-use super::redirects::{propose, replace_address, same_host};
+use super::redirects::{may_be_read, propose, replace_address, same_host};
 use crate::engine::feeds::discovery::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, Subscription};
 use crate::feed::FeedDocument;
@@ -22,7 +22,7 @@ const WHY_CHARS: usize = 200;
 pub struct NamedCurrent {
     /// The address that it names.
     pub to: String,
-    /// It is no archive: the stored address stays, and `to` is asked for once only.
+    /// It is no archive: the stored address stays, and `to` is asked for at each check.
     pub once: bool,
     /// The address that it was asked for under.
     pub asked: String,
@@ -68,34 +68,37 @@ enum CurrentVerdict {
     No(String, bool),
 }
 
-/// The current document that the answer to a poll names and that is to be asked for next, and whether it is asked for
-/// once only because the document that names it is no archive.
+/// The current document that the answer to a poll names and that is to be asked for next, and whether the stored address
+/// stays because the document that names it is no archive.
 pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(String, bool)> {
-    let Subscription { record, state, .. } = subscription;
+    let record = &subscription.record;
     let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
     let document = answer.body.feed().filter(|document| !document.is_truncated())?;
+    if !may_be_read(subscription, &fetched.hops, document) {
+        return None;
+    }
     let (to, once) = match subscribed(document, &[&record.url, &answer.url]) {
         Subscribed::ToAnArchiveOf(current) => (current, false),
         Subscribed::FollowOnce(current) => (current, true),
         Subscribed::Rightly | Subscribed::ToAnArchive => return None,
     };
-    let settled =
-        record.declined.as_ref() == Some(&to) || (once && state.followed.as_ref() == Some(&to));
+    let settled = record.declined.as_ref() == Some(&to);
     let may_be_asked = refusal(&to, &answer.url, record.feed_settings.allow_insecure).is_none();
     (!settled && may_be_asked).then_some((to, once))
 }
 
-/// The request for a current document: unconditional, and it leads where the document that names it may lead.
+/// The request for a current document: conditional only where it was read before, and it leads where the document that names it may lead.
 pub fn request(
     subscription: &Subscription,
     named: &NamedCurrent,
     id: FetchId,
 ) -> (FetchRequest, Sent) {
     let answer = named.fetched.result.as_ref().ok();
+    let validators = Some(subscription.state.validators.clone());
     let request = FetchRequest {
         id,
         url: named.to.clone(),
-        validators: None,
+        validators: validators.filter(|known| named.once && known.speak_for(&named.to)),
         kind: RequestKind::Usual,
         address_source: AddressSource::Supplied {
             by: answer.map_or_else(|| named.asked.clone(), |answer| answer.url.clone()),
@@ -103,6 +106,7 @@ pub fn request(
         },
         allow_insecure: subscription.record.feed_settings.allow_insecure,
         waits_for_store: false,
+        redirect_pause_ms: 0,
     };
     (request, Sent { url: named.to.clone(), ..Sent::default() })
 }
@@ -120,6 +124,7 @@ pub fn decide(
     let now = fetched.started;
     let public = fetched.result.as_ref().is_ok_and(|answer| answer.public);
     let Subscription { record, state, history, .. } = subscription;
+    let was_followed = once && state.followed.as_ref() == Some(&to);
     if once {
         state.followed = Some(to.clone());
     }
@@ -127,15 +132,18 @@ pub fn decide(
         CurrentVerdict::TakesOver => {
             let id = document(&fetched).and_then(|document| document.head.id.clone());
             state.feed_id = id.or(state.feed_id.take());
-            // What is published there need not go on where the archive ended.
-            history.forget_windows();
+            if !was_followed {
+                // What is published there need not go on where the archive ended.
+                history.forget_windows();
+            }
             let moved = !once && record.url != to;
             if moved {
                 replace_address(record, state, now, to.clone(), public);
             }
             let archive = ReadArchive { asked, fetched, epoch: history.epoch, by_previous: once };
+            let archive = (!was_followed).then_some(archive);
             let sent = Sent { url: to, others_answer: sent.others_answer, ..Sent::default() };
-            return PollAnswer { sent, fetched: found, archive: Some(archive), moved };
+            return PollAnswer { sent, fetched: found, archive, moved };
         }
         CurrentVerdict::Ask(why) => {
             if !once {
@@ -145,6 +153,10 @@ pub fn decide(
         }
         CurrentVerdict::No(why, insecure) => (why, insecure),
     };
+    if was_followed {
+        // This check goes by the document at the stored address, the last one went by the current one.
+        history.forget_windows();
+    }
     if !once {
         let before = state.archive.take().filter(|before| before.current.as_ref() == Some(&to));
         let since = before.map_or(now, |before| before.since);
@@ -164,6 +176,9 @@ fn judge(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
             return CurrentVerdict::No(failure.to_string(), insecure);
         }
     };
+    if answer.status == 304 && found.conditional && named.once {
+        return CurrentVerdict::TakesOver;
+    }
     if !is_whole(answer.status) {
         return no(&format!("it answered {}", status_words(answer.status)));
     }

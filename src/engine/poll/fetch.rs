@@ -34,6 +34,8 @@ pub struct FetchRequest {
     /// It waits until what was handed to the store before is durable: that the feed was asked is known then, whatever
     /// becomes of this process, and it is not asked twice (SPEC G.20).
     pub waits_for_store: bool,
+    /// Milliseconds before a redirect is followed.
+    pub redirect_pause_ms: u64,
 }
 
 impl FetchRequest {
@@ -47,6 +49,7 @@ impl FetchRequest {
             address_source: AddressSource::Typed,
             allow_insecure: false,
             waits_for_store: false,
+            redirect_pause_ms: 0,
         }
     }
 }

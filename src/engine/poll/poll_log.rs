@@ -27,6 +27,9 @@ pub struct PollLogEntry {
     /// Entries whose content changed.
     #[serde(rename = "e", default, skip_serializing_if = "is_default")]
     pub edited: u32,
+    /// Entries that the publisher withdrew.
+    #[serde(rename = "r", default, skip_serializing_if = "is_default")]
+    pub withdrawn: u32,
     /// Why it ran.
     #[serde(rename = "c")]
     pub cause: PollCause,

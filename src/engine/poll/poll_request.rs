@@ -17,10 +17,23 @@ pub enum Again {
     Fresh,
     /// Without a delta (400 to a request for one).
     NoDelta,
+    /// Without a delta: the one that came is empty, breaks off or is no feed.
+    BrokenDelta,
     /// Without validators: the delta that came cannot be used.
     Whole,
     /// The same: entries seem to be missing, perhaps only because of what was sent (SPEC C.8.1).
     Verify,
+}
+
+impl Again {
+    /// Days for which no delta is asked for any more.
+    pub const fn days_without_deltas(self) -> Option<i64> {
+        match self {
+            Self::NoDelta | Self::Whole => Some(30),
+            Self::BrokenDelta => Some(7),
+            Self::Same | Self::Fresh | Self::Verify => None,
+        }
+    }
 }
 
 /// What a poll sent, to judge the answer by.
@@ -45,7 +58,8 @@ pub fn request(
     now: DateTime<Utc>,
 ) -> (FetchRequest, Sent) {
     let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
-    let reads_archive = reads_archive_again(subscription);
+    // What names a current document is read whole, so that one can be asked for.
+    let reads_archive = reads_archive_again(subscription) || subscription.state.followed.is_some();
     let state = &mut subscription.state;
     if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
         // They are forgotten before the request (SPEC D.4 rule 8), not only left out of it.
@@ -79,6 +93,7 @@ pub fn request(
         address_source: address_source(&subscription.record),
         allow_insecure: subscription.record.feed_settings.allow_insecure,
         waits_for_store: true,
+        redirect_pause_ms: 0,
     };
     (request, Sent { kind, etag, url, others_answer: false })
 }

@@ -102,6 +102,9 @@ pub struct PollResult {
     pub new: u32,
     /// Entries whose content changed.
     pub edited: u32,
+    /// Entries that the publisher withdrew.
+    #[serde(default)]
+    pub withdrawn: u32,
     /// What went wrong, or why it was not polled; a sentence fragment.
     pub reason: Option<String>,
     /// It is read from another address from now on.
@@ -129,6 +132,7 @@ impl PollResult {
             conditional: false,
             new: 0,
             edited: 0,
+            withdrawn: 0,
             reason,
             moved: false,
         }

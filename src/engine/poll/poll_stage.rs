@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use super::current_document::{NamedCurrent, ReadArchive};
 use super::fetch::FetchId;
 use super::poll_request::{Again, Sent};
-use super::redirects::PendingMove;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::undo::address_change::AddressChange;
 use crate::history::HistoryRecord;
@@ -42,8 +41,6 @@ pub struct Poll {
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
     pub(super) before: Option<Box<FeedBefore>>,
-    /// A move that waits for the merge.
-    pub(super) if_shared: Option<PendingMove>,
     /// While its answer was being written, it turned out not to count: the state to go back to.
     pub uncounted: Option<Box<FeedState>>,
 }
@@ -91,7 +88,6 @@ impl Poll {
             archives: true,
             at_start: None,
             before: None,
-            if_shared: None,
             uncounted: None,
         }
     }
@@ -115,6 +111,6 @@ pub struct News {
     pub new: u32,
     /// Entries whose content changed.
     pub edited: u32,
-    /// Entries of the document that were known.
-    pub known: u32,
+    /// Entries that the publisher withdrew.
+    pub withdrawn: u32,
 }

@@ -16,8 +16,7 @@ use crate::engine::backfill::{archive_response, walks};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::addresses::subscribed_as;
-use crate::engine::feeds::feed_moves;
-use crate::engine::feeds::subscription::{FeedState, Subscription};
+use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network};
 use crate::engine::state::Engine;
@@ -97,8 +96,8 @@ fn judge_or_repeat(
     let Some(again) = again else {
         return follow_or_apply(engine, feed, waiting.cause, fetched);
     };
-    if matches!(again, Again::NoDelta | Again::Whole) {
-        subscription.state.habits.refuse_deltas(now);
+    if let Some(days) = again.days_without_deltas() {
+        subscription.state.habits.refuse_deltas(now, days);
     }
     (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
     engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
@@ -136,6 +135,7 @@ fn answered(
     named: Option<NamedCurrent>,
 ) -> Vec<Effect> {
     let Some(mut subscription) = engine.feeds.remove(&feed) else { return Vec::new() };
+    let proposed = subscription.state.proposed.clone();
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
     poll.before = Some(Box::new(FeedBefore {
@@ -154,26 +154,14 @@ fn answered(
         None => PollAnswer { sent, fetched, archive: None, moved: false },
     };
     let (wire_bytes, conditional) = (fetched.wire_bytes, fetched.conditional);
-    let AppliedResponse { mut commit, if_shared, moved } =
+    let AppliedResponse { mut commit, moved } =
         apply_response(&mut subscription, cause, &sent, fetched, &taken);
-    let Subscription { record, history, .. } = &mut subscription;
+    let record = &subscription.record;
     if is_corrected {
         commit.record = Some(record.clone());
     }
-    if archive.is_some() && sent.url != record.url {
-        // The next document comes from the stored address again and need not go on where this one ended.
-        history.forget_windows();
-        commit.history = Some(history.clone());
-    }
-    let text = if is_corrected {
-        format!(
-            "'{}' is read from {}: its address was one of its archives",
-            record.shown_title(),
-            record.url
-        )
-    } else {
-        format!("'{}' moved to {}", record.shown_title(), record.url)
-    };
+    let is_asked = commit.state.proposed.is_some() && commit.state.proposed != proposed;
+    let told = told_of_address(record, is_corrected, moved, is_asked);
     if let Some(line) = &mut commit.log {
         let queued = queued_at.map_or(0, |since| (line.at - since).num_seconds());
         line.queued_seconds = u32::try_from(queued).unwrap_or(0);
@@ -181,17 +169,36 @@ fn answered(
     }
     engine.feeds.insert(feed, subscription);
     if let Some(poll) = engine.polls.get_mut(&feed) {
-        (poll.if_shared, poll.archive) = (if_shared, archive.map(Box::new));
+        poll.archive = archive.map(Box::new);
         (poll.wire_bytes, poll.conditional) = (wire_bytes, conditional);
         poll.moved = moved || is_corrected;
     }
     if commit.record.is_some() {
         engine.tell(Event::FeedsChanged);
     }
-    if moved || is_corrected {
+    if let Some(text) = told {
         engine.say(text);
     }
     vec![Effect::store(Job::Commit(Box::new(commit)))]
+}
+
+/// What a poll tells of the feed's address, if anything.
+fn told_of_address(
+    record: &SubscriptionRecord,
+    is_corrected: bool,
+    moved: bool,
+    is_asked: bool,
+) -> Option<String> {
+    let (title, url) = (record.shown_title(), &record.url);
+    let cases = [
+        (
+            is_corrected,
+            format!("'{title}' is read from {url}: its address was one of its archives"),
+        ),
+        (moved, format!("'{title}' moved to {url}")),
+        (is_asked, format!("'{title}' says that it moved · Attention asks")),
+    ];
+    cases.into_iter().find_map(|(holds, text)| holds.then_some(text))
 }
 
 /// Keeps the first document of a feed that was just subscribed to. `named`: the document that named this one as current.
@@ -240,9 +247,7 @@ pub fn committed(
         (None, Some(304)) => PollOutcome::NotModified,
         (None, _) => PollOutcome::Read,
     };
-    let poll = engine.polls.get_mut(&feed);
-    let (if_shared, archive) =
-        poll.map_or((None, None), |poll| (poll.if_shared.take(), poll.archive.take()));
+    let archive = engine.polls.get_mut(&feed).and_then(|poll| poll.archive.take());
     let poll = engine.polls.get(&feed);
     let (wire_bytes, conditional, moved) =
         poll.map_or((0, false, false), |poll| (poll.wire_bytes, poll.conditional, poll.moved));
@@ -251,23 +256,26 @@ pub fn committed(
         news_since(feed, &before.state, &before.record.url, (state, &subscription.record.url))
     });
     let reason = state.trouble.clone();
-    let News { new, edited, known } = news;
+    let News { new, edited, withdrawn } = news;
     let status = state.status;
-    end_poll(
-        engine,
-        now,
-        PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason, moved },
-    );
+    let result = PollResult {
+        status,
+        wire_bytes,
+        conditional,
+        new,
+        edited,
+        withdrawn,
+        moved,
+        ..PollResult::empty(feed, outcome, reason)
+    };
+    end_poll(engine, now, result);
     for event in news_of_feed {
         engine.tell(event);
     }
-    let mut effects = if_shared.map_or_else(Vec::new, |pending| {
-        feed_moves::after_merge(engine, now, feed, pending, known > 0)
-    });
-    if outcome != PollOutcome::Failed {
-        effects.extend(walks::checked(engine, now, feed, archive, with_archives));
+    if outcome == PollOutcome::Failed {
+        return Vec::new();
     }
-    effects
+    walks::checked(engine, now, feed, archive, with_archives)
 }
 
 /// What a poll says of the feed itself: it can be read again, it moved, or it wants to.
@@ -338,7 +346,7 @@ pub fn commit_failed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
+    use crate::engine::feeds::subscription::{ProposedMove, Subscription};
     use crate::engine::request::TroubleAnswer;
     use crate::engine::settings::Settings;
     use crate::engine::store_results::stored_or_failed;

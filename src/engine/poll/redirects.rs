@@ -21,35 +21,42 @@ pub fn permanent<'a>(hops: &'a [Hop], asked: &str) -> Option<&'a str> {
 pub enum Moving {
     /// Store the new address.
     Now(String),
-    /// Store it if the document shares an entry with what is kept; else ask the reader.
-    IfShared(String),
     /// Ask the reader.
     Ask(String),
 }
 
-/// Judges a permanent redirect by the document at its end, before the document is merged. `taken`: another
-/// subscription has that address already.
+/// Judges a permanent redirect by the document at its end: what to do about it, and whether the document is that of this
+/// feed, so that it may be read. `taken`: another subscription has that address already.
 pub fn judge(
     subscription: &Subscription,
     to: &str,
     document: &FeedDocument,
     taken: bool,
-) -> Option<Moving> {
-    let record = &subscription.record;
-    if to == record.url || record.declined.as_deref() == Some(to) {
-        return None;
+) -> (Option<Moving>, bool) {
+    let Subscription { record, state, .. } = subscription;
+    if to == record.url {
+        return (None, true);
     }
-    // A feed without entries proves nothing.
+    let is_proven = is_same_feed(subscription, to, document);
+    // As long as nothing is kept there is nothing that another feed could spoil.
+    let is_read = is_proven || state.facts.last_ok.is_none();
+    let is_declined = record.declined.as_deref() == Some(to);
+    let moves = if is_proven && !taken { Moving::Now } else { Moving::Ask };
+    ((!is_declined).then(|| moves(to.to_owned())), is_read)
+}
+
+/// Whether the document of an answer may be read, wherever permanent redirects from the stored address led.
+pub fn may_be_read(subscription: &Subscription, hops: &[Hop], document: &FeedDocument) -> bool {
+    let to = permanent(hops, &subscription.record.url);
+    to.is_none_or(|to| judge(subscription, to, document, false).1)
+}
+
+/// Whether a document proves that it is the same feed (SPEC D.3). One without entries proves nothing.
+fn is_same_feed(subscription: &Subscription, to: &str, document: &FeedDocument) -> bool {
+    let Subscription { record, state, history, .. } = subscription;
     let holds_something = !document.entries.is_empty() || document.history.complete;
-    let same_id = document.head.id.is_some() && document.head.id == subscription.state.feed_id;
-    let to = to.to_owned();
-    Some(if taken || !holds_something {
-        Moving::Ask(to)
-    } else if same_id || same_host(&record.url, &to) {
-        Moving::Now(to)
-    } else {
-        Moving::IfShared(to)
-    })
+    let same_id = document.head.id.is_some() && document.head.id == state.feed_id;
+    holds_something && (same_id || same_host(&record.url, to) || history.windows.shares(document))
 }
 
 /// A move that the document itself states, of which the reader is asked: `itunes:new-feed-url`. `answered`: the address
@@ -107,13 +114,4 @@ pub fn propose(state: &mut FeedState, now: DateTime<Utc>, to: String, public: bo
     if state.proposed.as_ref().is_none_or(|proposed| proposed.to != to) {
         state.proposed = Some(ProposedMove { to, public, since: now });
     }
-}
-
-/// A move that may be made once the merge is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingMove {
-    /// Where to.
-    pub to: String,
-    /// It was said by a public address.
-    pub public: bool,
 }

@@ -10,7 +10,7 @@ use crate::engine::backfill::walk_policy::policy;
 use crate::engine::backfill::walk_stage::WalkStage;
 use crate::engine::effect::Effect;
 use crate::engine::feeds::archive_subscription;
-use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::politeness::host_queue::{Waiting, is_loopback};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
@@ -98,6 +98,10 @@ pub fn request_archive(
         engine.host_queue.end(id, now, &engine.settings.network);
         return Vec::new();
     };
+    let network = &engine.settings.network;
+    // Each redirect is a request of its own, and is spaced like one.
+    let is_spaced = network.space_loopback || !is_loopback(&url);
+    let redirect_pause_ms = if is_spaced { network.archive_spacing_ms } else { 0 };
     vec![Effect::Fetch(FetchRequest {
         id,
         url,
@@ -106,6 +110,7 @@ pub fn request_archive(
         address_source: AddressSource::Supplied { by, public },
         allow_insecure: insecure,
         waits_for_store: false,
+        redirect_pause_ms,
     })]
 }
 
@@ -122,6 +127,7 @@ pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) ->
         address_source,
         allow_insecure,
         waits_for_store: false,
+        redirect_pause_ms: 0,
     })]
 }
 
@@ -149,6 +155,7 @@ pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String)
         address_source,
         allow_insecure,
         waits_for_store: false,
+        redirect_pause_ms: 0,
     })]
 }
 

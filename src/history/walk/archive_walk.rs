@@ -16,9 +16,10 @@ use super::policy::{GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::{canonical, refusal, same_origin};
+use crate::history::completeness::Doubt;
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
-use crate::history::kind::{Reached, believable_self, older_link};
-use crate::history::merge::{DocumentPlace, Merging, span};
+use crate::history::kind::{Reached, believable_self, is_page, older_link};
+use crate::history::merge::{DocumentPlace, Merging, span, stated_span};
 use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
 use crate::history::record::{DayUsage, Frontier, HistoryRecord};
@@ -212,6 +213,9 @@ impl ArchiveWalk<'_> {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
         let reached = if edge.by_previous { Reached::PreviousLink } else { Reached::ArchiveLink };
         let older = older_link(document, reached);
+        if edge.by_previous && is_page(document, &[answered, edge.key.as_str()]) {
+            self.record.doubts.insert(Doubt::Pages);
+        }
         // Nothing is followed from a skipped archive, so its link counts only where it leads to what is here.
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
@@ -246,6 +250,7 @@ impl ArchiveWalk<'_> {
         // Entries without a date stand where their document does: below the newer one.
         let placed = edge.newer.oldest.unwrap_or(now).min(now);
         let dates = span(document, now, Some(placed));
+        let stated = stated_span(document, now);
         let entries = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
         let node = ArchiveNode {
             state: NodeState::Applied,
@@ -256,7 +261,7 @@ impl ArchiveWalk<'_> {
             fetched_at: now,
             document_time: document.head.updated.or(document.head.published),
             entries,
-            span: dates,
+            span: stated,
             fingerprint: fingerprint(document),
         };
         self.keep_node(frontier, node);
@@ -264,15 +269,15 @@ impl ArchiveWalk<'_> {
         if !frontier.again {
             self.record.archives = self.record.archives.saturating_add(1);
         }
-        let oldest = dates.map(|(_, oldest)| oldest);
-        if let Some(oldest) = oldest {
+        if let Some((_, oldest)) = stated {
             self.record.reaches = Some(self.record.reaches.unwrap_or(oldest).min(oldest));
         }
         self.record.close_overruns(document);
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
         let position = Position::Archive { epoch: edge.epoch, depth };
         let place = DocumentPlace { position, fetched_at: now };
-        (Merging { placed: Some(placed), ..Merging::at(place) }, oldest.unwrap_or(placed))
+        let oldest = dates.map_or(placed, |(_, oldest)| oldest);
+        (Merging { placed: Some(placed), ..Merging::at(place) }, oldest)
     }
 
     /// Keeps the node of a frontier; its gap is closed.

@@ -94,7 +94,7 @@ impl ArchiveWalk<'_> {
     ) {
         self.take_frontier(&frontier.edge.key, frontier.again);
         let known = frontier.gap.and_then(|key| self.record.gaps.get(&key));
-        if known.is_some_and(|gap| !matches!(gap.reason, Reason::Limit { .. })) {
+        if frontier.again || known.is_some_and(|gap| !matches!(gap.reason, Reason::Limit { .. })) {
             // What could not be had before keeps its reason and its turn.
             self.reopen(frontier.gap);
             return;
@@ -127,8 +127,9 @@ impl ArchiveWalk<'_> {
             }
             self.skip_missing_copy(&frontier, failure);
         }
-        // The link to a skipped archive may simply be out of date.
-        let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. });
+        // The link to a skipped archive may simply be out of date; that of the newest archive speaks of what is new.
+        let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. })
+            && frontier.edge.newer.archive != self.record.settled;
         if frontier.edge.side && out_of_date {
             return;
         }

@@ -1,5 +1,6 @@
 //! The last documents of a feed as far as they are remembered, to notice what two of them have in common.
 
+pub mod overrun;
 pub mod same_publication;
 mod signs;
 
@@ -42,6 +43,13 @@ impl Windows {
     pub fn overlap(&self, document: &FeedDocument) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
         window_ids(document).iter().any(|id| before.contains(id))
+            || self.has_renamed(document, &BTreeSet::new())
+    }
+
+    /// Whether a document has an entry in common with one of the last ones, perhaps under another id.
+    pub fn shares(&self, document: &FeedDocument) -> bool {
+        let ids = window_ids(document);
+        self.past.iter().flatten().any(|id| ids.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
     }
 

@@ -142,6 +142,7 @@ impl Http {
             if wait > self.limits.redirect_wait_max {
                 return Ok(answer);
             }
+            let wait = wait.max(Duration::from_millis(request.redirect_pause_ms));
             if !wait.is_zero() {
                 tokio::time::sleep(wait).await;
             }

@@ -75,7 +75,9 @@ impl Store {
             record
         });
         let log = commit.log.as_ref().map(|line| {
-            let line = PollLogEntry { new: merged.new, edited: merged.edited, ..line.clone() };
+            let withdrawn = u32::try_from(merged.withdrawn.len()).unwrap_or(u32::MAX);
+            let (new, edited) = (merged.new, merged.edited);
+            let line = PollLogEntry { new, edited, withdrawn, ..line.clone() };
             (commit.state.polls, line)
         });
         let beside = CommitParts {

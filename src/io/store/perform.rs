@@ -39,7 +39,6 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
                 counters: merged.counters,
                 new: merged.new,
                 edited: merged.edited,
-                known: merged.known,
                 withdrawn: merged.withdrawn,
             })
         }

@@ -165,6 +165,7 @@ mod tests {
             wire_bytes: 0,
             new: 0,
             edited: 0,
+            withdrawn: 0,
             cause: PollCause::Due,
             settled_by: None,
             queued_seconds: 0,

@@ -8,6 +8,7 @@
 )]
 
 pub mod actions;
+pub mod completeness;
 pub mod elsewhere;
 pub mod hostile;
 pub mod journeys;

@@ -86,7 +86,7 @@ fn a_move_is_told_when_it_is_followed_and_when_the_reader_is_asked() {
     world.lead(B, 301, c);
     world.serve(c, &document(&["another"]));
     let told = poll(&mut world);
-    assert_eq!(names(&told), ["new_entries", "move_proposed", "gap_opened"]);
+    assert_eq!(names(&told), ["poll_failed", "move_proposed"]);
     assert_eq!((&told[1]["from"], &told[1]["to"]), (&json!(B), &json!(c)));
     let told = ask(&mut world, Request::Trouble(FEED, TroubleAnswer::AcceptMove));
     assert_eq!(names(&told), ["moved"]);

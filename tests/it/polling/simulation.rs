@@ -202,7 +202,6 @@ impl Simulation {
             Effect::Store(work) => {
                 let Job::Commit(commit) = work.job else { return None };
                 let answer = StoreAnswer::Committed {
-                    known: 0,
                     feed: commit.feed,
                     counters: Counters::default(),
                     new: 0,

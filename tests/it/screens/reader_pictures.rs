@@ -349,6 +349,7 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
             address_source: AddressSource::Supplied { by: publisher.base_url(), public },
             allow_insecure: true,
             waits_for_store: false,
+            redirect_pause_ms: 0,
         };
         let fetched = http.fetch(ask("/small", false)).await.result.unwrap();
         assert_eq!(fetched.body, AnswerBody::Picture(vec![7; 3].into()));

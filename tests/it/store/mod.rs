@@ -96,6 +96,7 @@ fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
             wire_bytes: 10,
             new: 0,
             edited: 0,
+            withdrawn: 0,
             cause: PollCause::Due,
             trouble: None,
         }),

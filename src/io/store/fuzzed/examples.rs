@@ -75,6 +75,7 @@ fn poll(number: i64) -> Commit {
             wire_bytes: 4711,
             new: 9,
             edited: 1,
+            withdrawn: 0,
             cause: PollCause::Due,
             trouble: (number % 2 == 1).then(|| "it broke off".to_owned()),
         }),

@@ -193,7 +193,7 @@ fn a_410_behind_a_redirect_ends_no_feed_and_a_move_to_nothing_is_a_question() {
     let at = |path: &str| listed.iter().find(|feed| feed["url"] == site.at(path)).unwrap();
     assert_eq!(at("/ended")["state"], "failing");
     let moved = at("/moved");
-    assert_eq!(moved["state"], "ok");
+    assert_eq!(moved["state"], "failing");
     assert_eq!(moved["proposed_url"], site.at("/empty"));
     assert_eq!(moved["attention"]["state"], "move proposed");
 }

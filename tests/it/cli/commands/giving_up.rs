@@ -86,7 +86,8 @@ fn moved() -> (Site, Program) {
     let program = new_program();
     program.run(&["add", &site.at("/old")]).with(0);
     status.store(301, Ordering::Relaxed);
-    program.run(&["poll", "1"]).with(0);
+    let told = program.run(&["poll", "1"]).with(1).out;
+    assert!(told.contains("nothing proves that it is the same feed"), "{told}");
     assert_eq!(feeds(&program)[0]["proposed_url"], site.at("/new").as_str());
     (site, program)
 }

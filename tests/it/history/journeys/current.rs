@@ -268,7 +268,7 @@ fn an_archive_that_was_read_is_kept_also_where_history_is_off() {
 }
 
 #[test]
-fn a_current_document_named_by_no_archive_is_asked_for_once_and_the_address_stays() {
+fn a_current_document_named_by_no_archive_is_read_at_each_check_and_the_address_stays() {
     let (old, new) = ("https://mid.example/old.rss", "https://mid.example/rss");
     let with_link = |body: String, link: &str| {
         body.replace("<rss ", "<rss xmlns:a=\"http://www.w3.org/2005/Atom\" ")
@@ -297,9 +297,39 @@ fn a_current_document_named_by_no_archive_is_asked_for_once_and_the_address_stay
         assert_eq!(standing(&world), "complete history", "added: {added}");
         world.poll(FEED);
         world.rest();
-        assert_eq!(world.asked(), [old, new, old], "it is asked for once");
+        assert_eq!(world.asked(), [old, new, old, new]);
         assert_eq!(world.feed(1).counters.total, 4);
+        let newest = rss("Middle", &[("m5", "Five", 0, ""), ("m4", "Four", 1, "")]);
+        let link = format!("<a:link rel=\"prev-archive\" href=\"{old}\"/>");
+        world.serve(new, &with_link(newest, &link));
+        world.pass(TimeDelta::minutes(6));
+        world.poll(FEED);
+        world.pass(TimeDelta::seconds(2));
+        world.rest();
+        assert_eq!(
+            (world.feed(1).counters.total, standing(&world).as_str()),
+            (5, "complete history")
+        );
         assert!(!world.draw().contains("may have been missed"));
         assert_eq!(remedies(&world), []);
+    }
+}
+
+#[test]
+fn what_its_links_or_an_archive_mark_beside_complete_call_an_archive_is_followed_as_one() {
+    let marks = [("<fh:archive/>", "<fh:archive/><fh:complete/>"), ("<fh:archive/>", "")];
+    for (mark, instead) in marks {
+        let mut world = World::new(120, 36);
+        serve_orchard(&mut world);
+        let body =
+            january("<link rel=\"current\" href=\"https://orchard.example/notes/index.atom\"/>")
+                .replace(mark, instead);
+        assert!(body.contains("next-archive"), "{body}");
+        world.serve(&archive("2026-01"), &body);
+        import(&mut world, &[&archive("2026-01")]);
+        assert_eq!(world.feed(1).record.url, index(), "{instead}");
+        assert_eq!(world.feed(1).counters.total, 6, "{instead}");
+        assert_eq!(standing(&world), "complete history", "{instead}");
+        assert_eq!(remedies(&world), [Remedy::UndoMove], "{instead}");
     }
 }

@@ -128,10 +128,10 @@ fn another_host_without_a_shared_entry_is_asked_about() {
     assert_eq!(world.feed(1).record.url, A);
     assert_eq!(remedies(&world), [Remedy::AcceptMove], "the question stands again");
     world.press("N");
-    assert_eq!(remedies(&world), []);
+    assert_eq!(remedies(&world), [Remedy::Retry]);
     world.poll(FEED);
     assert_eq!(world.feed(1).record.url, A, "the reader said no");
-    assert_eq!(remedies(&world), []);
+    assert_eq!(remedies(&world), [Remedy::Retry], "nothing of the feed can be read any more");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_document_without_entries_proves_nothing() {
     world.serve("https://a.example/new", &rss("Empty", &[]));
     world.poll(FEED);
     assert_eq!(world.feed(1).record.url, A);
-    assert!(!world.feed(1).is_failing());
+    assert!(world.feed(1).is_failing(), "nothing of the feed was read");
     assert_eq!(remedies(&world), [Remedy::AcceptMove], "the reader is asked");
 }
 
@@ -247,4 +247,97 @@ fn a_target_that_is_subscribed_already_takes_the_feed_over_with_its_marks() {
     assert_eq!(kept.record.tags, ["news", "garden"]);
     world.press("u");
     assert_eq!(world.app.engine.feeds.len(), 2, "the one that was given up is had back");
+}
+
+/// An Atom feed with this id, marks or links, and entries.
+fn atom(id: &str, marks: &str, entries: &[&str]) -> String {
+    let entry = |id: &&str| {
+        format!(
+            "<entry><id>{id}</id><title>{id}</title><updated>2026-03-01T00:00:00Z</updated></entry>"
+        )
+    };
+    let entries: String = entries.iter().map(entry).collect();
+    format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0' \
+         xmlns:at='http://purl.org/atompub/tombstones/1.0' xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'>\
+         <id>{id}</id><title>T</title><updated>2026-03-01T00:00:00Z</updated>{marks}{entries}</feed>"
+    )
+}
+
+#[test]
+fn a_stranger_at_the_end_of_a_redirect_changes_nothing_before_it_is_accepted_or_after_it_is_refused()
+ {
+    let archive = "https://b.example/1.atom";
+    let prev = format!("<link rel='prev-archive' href='{archive}'/>");
+    let current = format!("<fh:archive/><link rel='current' href='{C}'/>");
+    let marks = [
+        "<fh:complete/>",
+        prev.as_str(),
+        current.as_str(),
+        "<at:deleted-entry ref='e1' when='2026-03-02T00:00:00Z'/>",
+        "<sy:updatePeriod>yearly</sy:updatePeriod>",
+    ];
+    for marks in marks {
+        let mut world = World::subscribed(120, 36, &[(A, &atom("urn:a", "", &["e1", "e2"]), &[])]);
+        let (hints, validators) =
+            (world.feed(1).state.facts.hints.clone(), world.feed(1).state.validators.clone());
+        world.lead(A, 301, B);
+        world.serve(B, &atom("urn:b", marks, &["x1"]));
+        world.serve(archive, &atom("urn:b", "<fh:archive/>", &["x0"]));
+        world.serve(C, &atom("urn:b", "", &["x2"]));
+        for refused in [false, true] {
+            if refused {
+                world.pass(TimeDelta::minutes(6));
+                world.tell(Request::Trouble(FEED, TroubleAnswer::DeclineMove));
+            }
+            world.poll(FEED);
+            world.pass(TimeDelta::seconds(2));
+            world.rest();
+            let feed = world.feed(1);
+            assert_eq!((feed.counters.total, feed.record.url.as_str()), (2, A), "{marks}");
+            assert_eq!(feed.history.status().text(), "history not offered by this feed");
+            assert_eq!(feed.state.facts.hints, hints, "{marks}");
+            assert_eq!(feed.state.validators, validators, "{marks}");
+            let why = feed.state.trouble.as_deref().unwrap();
+            assert!(why.contains("nothing proves that it is the same feed"), "{why}");
+            assert!(!world.asked().iter().any(|asked| *asked == archive || *asked == C), "{marks}");
+            let asked = if refused { Remedy::Retry } else { Remedy::AcceptMove };
+            assert_eq!(remedies(&world), [asked], "{marks}");
+        }
+    }
+}
+
+#[test]
+fn an_accepted_move_is_polled_at_once_and_a_poll_counts_what_it_withdraws() {
+    let mut world = World::subscribed(120, 36, &[(A, &atom("urn:a", "", &["e1", "e2"]), &[])]);
+    world.lead(A, 301, B);
+    world.serve(B, &atom("urn:b", "<fh:complete/>", &["x1"]));
+    world.poll(FEED);
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Request::Trouble(FEED, TroubleAnswer::AcceptMove));
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    let feed = world.feed(1);
+    assert_eq!((feed.counters.total, feed.record.url.as_str()), (1, B));
+    assert!(!feed.is_failing());
+    let last = world.app.engine.poll_run.results.back().unwrap();
+    assert_eq!((last.new, last.edited, last.withdrawn), (1, 0, 2));
+}
+
+#[test]
+fn a_feed_of_which_nothing_was_read_is_read_where_its_address_leads() {
+    let mut world = World::new(120, 36);
+    let wanted = backissue::engine::feeds::addition::Subscribe {
+        address: A.into(),
+        unasked: true,
+        ..Default::default()
+    };
+    world.tell(Request::Subscribe(Box::new(wanted)));
+    world.lead(A, 301, B);
+    world.serve(B, &orchard());
+    world.poll(FEED);
+    assert_eq!(world.feed(1).counters.total, 2);
+    assert_eq!(remedies(&world), [Remedy::AcceptMove]);
+    world.poll(FEED);
+    assert_eq!(world.feed(1).record.url, B, "it is the same as what was read");
 }

@@ -202,8 +202,8 @@ impl Simulation {
                     self.records.insert(commit.feed, record);
                 }
                 let (feed, counters) = (commit.feed, Counters::default());
-                let (new, edited, known, withdrawn) = (0, 0, 1, Vec::new());
-                Some(StoreAnswer::Committed { feed, counters, new, edited, known, withdrawn })
+                let (new, edited, withdrawn) = (0, 0, Vec::new());
+                Some(StoreAnswer::Committed { feed, counters, new, edited, withdrawn })
             }
             _ => None,
         }
@@ -279,7 +279,8 @@ impl Simulation {
         // At the end of a redirect it is not believed (SPEC D.2).
         seen.gone |= answer.status == 410 && url == request.url;
         seen.may_repeat = matches!(answer.status, 412 | 421)
-            || (answer.status == 400 && request.kind == RequestKind::Delta);
+            || (answer.status == 400 && request.kind == RequestKind::Delta)
+            || (answer.status == 226 && !usable);
         seen.not_before = match answer.status {
             200 | 226 if usable => fresh,
             304 => fresh,

@@ -1,12 +1,12 @@
 //! Whether entries were missed between two polls because the window moved on (SPEC C.8.1).
 
-use super::gap::{Edge, Gap, GapKey, Newer, Reason};
-use super::kind::{DocumentKind, Reached, older_link};
-use super::merge::span;
-use super::polled::Polled;
-use super::record::HistoryRecord;
-use super::windows::{Windows, window_ids};
+use super::{Windows, window_ids};
 use crate::feed::FeedDocument;
+use crate::history::gap::{Edge, Gap, GapKey, Newer, Reason};
+use crate::history::kind::DocumentKind;
+use crate::history::merge::{span, window_bottom};
+use crate::history::polled::Polled;
+use crate::history::record::{Frontier, HistoryRecord};
 
 /// What a new document says of the time since the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +54,8 @@ impl HistoryRecord {
         // 1 - two documents to compare, and not the whole feed
         let comparable =
             self.kind != DocumentKind::Complete && !now.is_empty() && !before.is_empty();
-        // 2 - without archives: what a walk does not reach has its own gap
-        let walked = older_link(document, Reached::Subscribed).is_some();
+        // 2 - no new archive: what a walk does not reach has its own gap
+        let walked = self.head.as_ref().map(|head| &head.key) != self.head_before.as_ref();
         // 3 - nothing in common but what always stands there
         let sticky = windows.sticky();
         let apart = now.iter().all(|id| sticky.contains(id) || !before.contains(id));
@@ -63,6 +63,15 @@ impl HistoryRecord {
         let full = document.entries.len() >= windows.usual();
         // 5 - also under other ids nothing stands in both
         comparable && !walked && apart && full && !windows.has_renamed(document, &sticky)
+    }
+
+    /// The newest archive may have grown at its address, and hold what fell between: it is read again, once for each overrun.
+    fn look_into_newest_archive(&mut self) {
+        let here = self.head.clone().filter(|head| self.settled.as_ref() == Some(&head.key));
+        if let Some(edge) = here {
+            self.begin_run();
+            self.push(Frontier { edge, again: true, ..Frontier::default() });
+        }
     }
 
     fn open_overrun(&mut self, polled: &Polled<'_>) -> GapKey {
@@ -79,13 +88,14 @@ impl HistoryRecord {
             archive: None,
             url: polled.answered.to_owned(),
             public: polled.public,
-            oldest: dates.map(|(_, oldest)| oldest),
+            oldest: window_bottom(document, polled.fetched_at),
         };
         let edge = Edge { newer, ..Edge::default() };
         let reason = Reason::Overrun { window, per_day };
         let key = GapKey::overrun(id);
         let gap = Gap { older: Some(date), ..Gap::new(edge, reason, polled.fetched_at) };
         self.open(key, gap);
+        self.look_into_newest_archive();
         key
     }
 }

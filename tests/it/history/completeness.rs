@@ -1,0 +1,208 @@
+//! When a history is called complete (SPEC C.8), and what is asked first where two windows share nothing.
+
+use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
+use backissue::history::walk::adaptor::Via;
+use backissue::history::{DocumentKind, GapKind};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{Answer, Reader, Web};
+
+const FEED: &str = "https://a.example/feed";
+
+pub fn at(day: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_770_000_000, 0).unwrap() + TimeDelta::days(day)
+}
+
+pub fn link(name: &str) -> Option<String> {
+    Some(format!("https://a.example/{name}"))
+}
+
+/// A document with these entries, newest first, and links.
+pub fn document(
+    days: impl IntoIterator<Item = i64>,
+    change: impl Fn(&mut HistoryLinks),
+) -> FeedDocument {
+    let entry = |day: i64| Entry {
+        id: format!("urn:{day}"),
+        title: Some(format!("Entry {day}")),
+        published: Some(at(day)),
+        ..Entry::default()
+    };
+    let entries = days.into_iter().map(entry).collect();
+    let mut document = FeedDocument { kind: Kind::Atom, entries, ..FeedDocument::default() };
+    change(&mut document.history);
+    document
+}
+
+/// What stands at addresses: documents by the last part of their address, and 404 for all else.
+pub fn web(documents: Vec<(&'static str, FeedDocument)>) -> Box<Web<'static>> {
+    Box::new(move |url: &str| {
+        let found = documents.iter().find(|(name, _)| url == link(name).unwrap());
+        found.map_or(Answer::Status(404), |(_, document)| {
+            Answer::Document(url.to_owned(), Box::new(document.clone()))
+        })
+    })
+}
+
+/// A reader who polled and walked these documents once.
+fn reader_of(documents: Vec<(&'static str, FeedDocument)>) -> Reader {
+    let mut reader = Reader::of(FEED);
+    reader.record.old_form_confirmed = true;
+    reader.poll(&mut *web(documents));
+    reader
+}
+
+/// What a case changes of a document's links.
+type Change = fn(&mut HistoryLinks);
+
+#[test]
+fn a_history_is_complete_only_if_no_document_speaks_against_it() {
+    let oldest = || document([1], |h| h.archive = true);
+    let cases: [(&str, Change, Change, &str); 8] = [
+        ("archives", |h| h.prev_archive = link("1"), |_| (), "complete history"),
+        (
+            "next-archive",
+            |h| (h.prev_archive, h.next_archive) = (link("1"), link("9")),
+            |_| (),
+            "may be incomplete: there is a newer document",
+        ),
+        (
+            "current elsewhere",
+            |h| (h.prev_archive, h.current) = (link("1"), link("9")),
+            |_| (),
+            "may be incomplete: there is a newer document",
+        ),
+        (
+            "its own current",
+            |h| (h.prev_archive, h.current) = (link("1"), link("feed")),
+            |_| (),
+            "complete history",
+        ),
+        ("archive", |h| h.archive = true, |_| (), "an archive, not the feed itself"),
+        ("draft -05", |h| h.previous = link("1"), |_| (), "complete history"),
+        (
+            "a page",
+            |h| h.previous = link("1"),
+            |h| h.next = link("feed"),
+            "paged: may be incomplete",
+        ),
+        (
+            "a last page",
+            |h| h.previous = link("1"),
+            |h| h.first = link("0"),
+            "paged: may be incomplete",
+        ),
+    ];
+    for (name, feed, end, text) in cases {
+        let mut last = oldest();
+        end(&mut last.history);
+        let reader = reader_of(vec![("feed", document([9, 8], feed)), ("1", last)]);
+        assert_eq!(reader.standing(), text, "{name}");
+    }
+}
+
+#[test]
+fn an_archive_newer_than_the_newest_that_answers_404_is_a_gap() {
+    let feed = document([9], |h| h.prev_archive = link("2"));
+    let newest = document([5], |h| {
+        (h.archive, h.prev_archive, h.next_archive) = (true, link("1"), link("3"));
+    });
+    let oldest = document([1], |h| (h.archive, h.next_archive) = (true, link("an old name of 2")));
+    let reader = reader_of(vec![("feed", feed), ("2", newest), ("1", oldest)]);
+    let gaps: Vec<String> = reader.gaps().iter().map(|(_, gap)| gap.text()).collect();
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    assert!(gaps[0].contains("https://a.example/3 answered 404"), "{gaps:?}");
+    assert_eq!(reader.standing(), "2 of more archives read, 1 gap");
+}
+
+#[test]
+fn windows_that_share_no_entry_are_a_gap_also_where_archives_exist() {
+    let feed = |days: std::ops::Range<i64>| document(days.rev(), |h| h.prev_archive = link("1"));
+    let archive = |days: std::ops::Range<i64>| document(days.rev(), |h| h.archive = true);
+    for (grown, text, again) in [
+        (archive(0..10), "history complete except 1 gap", 1),
+        (archive(0..30), "complete history", 1),
+    ] {
+        let mut reader = reader_of(vec![("feed", feed(10..15)), ("1", archive(0..10))]);
+        assert_eq!(reader.standing(), "complete history");
+        reader.pass(1);
+        reader.requests.clear();
+        reader.poll(&mut *web(vec![("feed", feed(30..35)), ("1", grown.clone())]));
+        assert_eq!(reader.standing(), text);
+        assert_eq!(
+            reader.requests.len(),
+            again,
+            "the archive is asked first: {:?}",
+            reader.requests
+        );
+        reader.pass(1);
+        reader.poll(&mut *web(vec![("feed", feed(31..36)), ("1", grown)]));
+        assert_eq!((reader.standing().as_str(), reader.requests.len()), (text, again));
+    }
+    // Behind a new link a walk begins: what it does not reach has its own gap.
+    let mut reader = reader_of(vec![("feed", feed(10..15)), ("1", archive(0..10))]);
+    reader.pass(1);
+    let moved = document((30..35).rev(), |h| h.prev_archive = link("2"));
+    let second = document((10..30).rev(), |h| (h.archive, h.prev_archive) = (true, link("1")));
+    reader.poll(&mut *web(vec![("feed", moved), ("2", second), ("1", archive(0..10))]));
+    assert_eq!(reader.standing(), "complete history");
+}
+
+#[test]
+fn a_newest_archive_that_may_not_be_read_again_leaves_the_gap_and_no_other() {
+    let feed = |days: std::ops::Range<i64>| document(days.rev(), |h| h.prev_archive = link("1"));
+    let mut reader =
+        reader_of(vec![("feed", feed(10..15)), ("1", document([1], |h| h.archive = true))]);
+    reader.pass(1);
+    reader.policy.mode = backissue::history::Mode::Off;
+    reader.poll(&mut *web(vec![("feed", feed(30..35))]));
+    let kinds: Vec<GapKind> = reader.gaps().iter().map(|(_, gap)| gap.kind()).collect();
+    assert_eq!(kinds, [GapKind::Overrun]);
+    assert_eq!(reader.standing(), "history complete except 1 gap");
+    assert_eq!(reader.record.head.as_ref().map(|head| head.via), Some(Via::Link));
+    assert_eq!(reader.record.kind, DocumentKind::Archived);
+}
+
+#[test]
+fn what_is_missing_stands_below_the_new_entries_and_not_below_a_pinned_one() {
+    let feed = document([-2_000, 9, 8, 7], |h| h.prev_archive = link("1"));
+    let reader = reader_of(vec![("feed", feed)]);
+    assert_eq!(reader.list(), ["9", "8", "7", "Unavailable", "-2000"]);
+    let ascending = document([7, 8, 9], |h| h.prev_archive = link("1"));
+    let reader = reader_of(vec![("feed", ascending)]);
+    assert_eq!(reader.list(), ["9", "8", "7", "Unavailable"]);
+}
+
+#[test]
+fn an_archive_without_dates_reaches_back_to_no_date() {
+    let mut undated = document([2, 1], |h| h.archive = true);
+    undated.entries.iter_mut().for_each(|entry| entry.published = None);
+    let feed = document([9, 8], |h| h.prev_archive = link("1"));
+    let reader = reader_of(vec![("feed", feed), ("1", undated)]);
+    assert_eq!(reader.record.reaches, None);
+    assert!(reader.nodes.iter().all(|(_, node)| node.span.is_none()));
+    assert_eq!(reader.list(), ["9", "8", "2", "1"]);
+}
+
+#[test]
+fn an_address_that_leads_to_what_is_not_read_is_never_complete() {
+    let feed = document([9], |h| h.complete = true);
+    let mut reader = reader_of(vec![("feed", feed.clone())]);
+    assert_eq!(reader.standing(), "complete history");
+    reader.record.not_read();
+    assert_eq!(reader.standing(), "may be incomplete: its new address is not read");
+    reader.poll(&mut *web(vec![("feed", feed)]));
+    assert_eq!(reader.standing(), "complete history");
+}
+
+#[test]
+fn the_limits_of_a_run_are_of_requests() {
+    let mut reader = reader_of(vec![("feed", document([9], |h| h.prev_archive = link("5")))]);
+    reader.policy.run_documents = 5;
+    reader.record.frontiers.clear();
+    reader.record.gaps.clear();
+    reader.record.head = None;
+    reader.record.run = backissue::history::WalkRun::default();
+    reader.record.count_redirects(8);
+    assert_eq!((reader.record.run.documents, reader.record.day.documents), (8, 9));
+}
