@@ -24,7 +24,7 @@ pub struct Settings {
     pub notify: NotifySettings,
 }
 
-/// What is told of feeds while `[poll] automatic` is false.
+/// Shown for feeds while `[poll] automatic` is false.
 pub const ONLY_BY_HAND: &str =
     "feeds are polled only when you ask: [poll] automatic = false in your configuration";
 

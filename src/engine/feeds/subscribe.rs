@@ -157,7 +157,7 @@ pub fn fetched(
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
-    // It was given up meanwhile, or is asked once more.
+    // The reader cancelled it, or it is requested once more.
     if addition.ended.is_some() || ask_past_caches(engine, &mut addition, asked, &fetched) {
         engine.additions.insert(id, addition);
         return start_fetches::start(engine, now);

@@ -25,8 +25,8 @@ pub enum Moving {
     Ask(String),
 }
 
-/// Judges a permanent redirect by the document at its end: what to do about it, and whether the document is that of this
-/// feed, so that it may be read. `taken`: another subscription has that address already.
+/// Decides what to do about a permanent redirect, and whether the document at its end belongs to this feed and may be
+/// read. `taken`: another subscription already has that address.
 pub fn judge(
     subscription: &Subscription,
     to: &str,

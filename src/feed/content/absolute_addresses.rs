@@ -138,7 +138,7 @@ impl<'a> TagScan<'a> {
         scan
     }
 
-    /// The name of the next attribute that has a value, and where the value stands.
+    /// Name and byte range of the value of the next attribute with a value.
     fn next_attribute(&mut self) -> Option<(&'a str, Range<usize>)> {
         while self.in_tag {
             self.skip_until(|byte| !byte.is_ascii_whitespace() && byte != b'/');

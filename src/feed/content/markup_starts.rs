@@ -12,7 +12,7 @@ use super::html_names::{ElementKind, element_kind};
 /// Longest name of an element looked at, in bytes.
 const NAME_BYTES_MAX: usize = 40;
 
-/// Where the markup stands. It decides how much has to fit before a `<` begins a tag.
+/// The kind of text. It decides how strict the check for a tag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A title, a name, or another line, which is written whole: an element that needs an end tag must have one, as
@@ -170,7 +170,7 @@ fn find_end_tags(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// The name at the start of a text; `None` where what stands there cannot be one.
+/// The element name at the start of a text; `None` if there is no valid one.
 fn name(text: &str) -> Option<&str> {
     let end = text
         .bytes()
@@ -182,7 +182,7 @@ fn name(text: &str) -> Option<&str> {
     (name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(fits)).then_some(name)
 }
 
-/// Whether a name is that of a custom element (`my-widget`) or has a prefix, as Word writes it (`o:p`).
+/// Whether this is the name of a custom element (`my-widget`), or has a prefix (`o:p`, which Word writes).
 pub(in crate::feed) fn is_custom(name: &str) -> bool {
     let has_prefix =
         |(_, local): (&str, &str)| local.starts_with(|c: char| c.is_ascii_alphabetic());

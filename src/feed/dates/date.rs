@@ -81,7 +81,7 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     words::read(text, order)
 }
 
-/// Whether a year can be that of a date. Year 1 is where many programs begin to count.
+/// Whether a date may have this year. Programs write year 1 when they have no date.
 fn is_year(year: i32) -> bool {
     (100..=9999).contains(&year)
 }

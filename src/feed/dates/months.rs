@@ -42,7 +42,7 @@ pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
     tokens.iter().enumerate().filter_map(candidate).collect()
 }
 
-/// Whether a name can be that of a day.
+/// Whether a name can mean a day of the week.
 fn is_day_name(names: Meanings) -> bool {
     names.has(|meaning| meaning.day().is_some())
 }
