@@ -52,12 +52,12 @@ impl HintReader {
             }
             (Ns::Rss, "ttl") => flaws.add("ttl", &text(), SECOND),
             (Ns::Rss, "skiphours") => {
-                for hour in skipped(element, ["hour", "hours"], 24) {
+                for hour in skipped(element, "hour", 24, flaws) {
                     self.add_skipped_hour(&hour, flaws);
                 }
             }
             (Ns::Rss, "skipdays") => {
-                for day in skipped(element, ["day", "days"], 7) {
+                for day in skipped(element, "day", 7, flaws) {
                     self.add_skipped_day(&day, flaws);
                 }
             }
@@ -133,8 +133,16 @@ impl HintReader {
 }
 
 /// What a list of hours or days skips: the texts of its elements, or the words of its own text where it has none.
-fn skipped(list: XmlElement<'_, '_>, elements: [&str; 2], most: usize) -> Vec<String> {
-    let named = list.children().filter(|child| elements.contains(&child.local()));
+fn skipped(
+    list: XmlElement<'_, '_>,
+    name: &str,
+    most: usize,
+    flaws: &mut HintFlaws<'_>,
+) -> Vec<String> {
+    for other in list.children().filter(|child| child.local().strip_suffix('s') == Some(name)) {
+        flaws.add_once(other.raw(), "", "dropped: the element has another name in RSS");
+    }
+    let named = list.children().filter(|child| child.local() == name);
     let stated: Vec<String> = named.take(most).map(|child| child.text().into_owned()).collect();
     if list.children().next().is_some() {
         return stated;
