@@ -89,9 +89,7 @@ fn says_archive<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
 /// Whether a document says that there is a newer one of its feed: it is never the newest part, let alone the whole.
 pub fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
-    says_archive(document, own)
-        || history.next_archive.is_some()
-        || current_elsewhere(document, own).is_some()
+    history.archive || history.next_archive.is_some() || current_elsewhere(document, own).is_some()
 }
 
 const fn is_paged(document: &FeedDocument) -> bool {

@@ -142,6 +142,13 @@ pub fn merge_as(
     merged
 }
 
+/// Whether an entry of a document is a known one under another id.
+pub fn has_renamed(document: &FeedDocument, merging: &Merging, known: &Known) -> bool {
+    let entries = one_copy_each(&document.entries);
+    let found = find_known(&entries, merging, known);
+    found.iter().any(|(at, known)| entries.get(*at).is_some_and(|entry| entry.id != known.kept.id))
+}
+
 /// Finds the known entries that the entries of a document are copies of, by place in the document: those with the same
 /// id, and of the others those that are the same publication under another id (SPEC C.5).
 fn find_known<'k>(

@@ -14,6 +14,16 @@ pub struct AddressNet {
 }
 
 impl AddressNet {
+    /// The range of the addresses that begin with the same `bits` as `first`.
+    pub const fn new(first: IpAddr, bits: u32) -> Self {
+        Self { first, bits }
+    }
+
+    /// The address the range was named by.
+    pub const fn first(&self) -> IpAddr {
+        self.first
+    }
+
     /// Whether an address is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
         let is_within = |all: u32, difference: u128| {

@@ -26,6 +26,11 @@ pub(in crate::feed) fn element_kind(name: &str) -> Option<ElementKind> {
     ELEMENTS.get(at).map(|(_, kind)| *kind)
 }
 
+/// Whether an element has neither content nor an end tag.
+pub fn is_void(name: &str) -> bool {
+    matches!(element_kind(name), Some(Void | Break))
+}
+
 /// Length of the longest name.
 const NAME_BYTES_MAX: usize = 10;
 

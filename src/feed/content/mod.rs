@@ -2,6 +2,6 @@
 
 pub(super) mod absolute_addresses;
 pub mod data_values;
-pub(super) mod html_names;
+pub mod html_names;
 pub mod markup;
 pub mod markup_starts;

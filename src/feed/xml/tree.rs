@@ -12,7 +12,7 @@ use url::Url;
 use super::names::Ns;
 use super::references;
 use crate::feed::content::absolute_addresses::absolute_value;
-use crate::feed::content::html_names::{ElementKind, element_kind};
+use crate::feed::content::html_names::{ElementKind, element_kind, is_void};
 use crate::feed::content::markup_starts::is_custom;
 use crate::feed::text;
 
@@ -395,12 +395,3 @@ struct Writing<'u> {
 
 /// Longest `xml:base` that is read.
 const BASE_BYTES_MAX: usize = 2_048;
-
-/// Whether an HTML element has neither content nor an end tag.
-pub(in crate::feed) fn is_void(name: &str) -> bool {
-    const VOID: [&str; 12] = [
-        "area", "br", "col", "embed", "hr", "img", "input", "keygen", "param", "source", "track",
-        "wbr",
-    ];
-    VOID.iter().any(|known| name.eq_ignore_ascii_case(known))
-}

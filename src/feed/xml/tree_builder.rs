@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use super::element_purpose::{ElementPurpose, is_of_container, is_of_entry};
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
-use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
+use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree};
+use crate::feed::content::html_names::is_void;
 use crate::feed::flaws::Flaws;
 use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
 use crate::feed::oldest_first::oldest_left_out;
@@ -250,7 +251,9 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.skipped = (!empty).then_some((raw, 1));
             return ControlFlow::Continue(());
         }
+        // RSS has these names for elements of its own.
         let void = is_void(&local)
+            && !matches!(&*local, "link" | "image")
             && self
                 .stack
                 .iter()

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::engine::politeness::address_net::AddressNet;
+
 /// The class of an IP address (SPEC D.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressClass {
@@ -91,24 +93,22 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
     V6.iter().find(|&&(net, bits, _)| within(net, bits)).map_or(Forbidden, |&(_, _, class)| class)
 }
 
-/// Networks that no server is in and from which DNS servers of proxies (Clash, mihomo, Surge, sing-box) answer each name
-/// with an address that stands for it: the connection to that goes through the proxy. IPv4 is mapped.
-const NAMES_NETS: [(Ipv6Addr, u32); 3] = [
-    (Ipv4Addr::new(198, 18, 0, 0).to_ipv6_mapped(), 96 + 15),
-    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 18),
-    (Ipv6Addr::new(0xfdfe, 0xdcba, 0x9876, 0, 0, 0, 0, 0), 64),
+/// Networks that hold no servers. DNS servers of proxies (Clash, mihomo, Surge, sing-box) answer each name with an address
+/// from them, and connections to that address go through the proxy.
+const NAMES_NETS: [AddressNet; 3] = [
+    AddressNet::new(IpAddr::V4(Ipv4Addr::new(198, 18, 0, 0)), 15),
+    AddressNet::new(IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 18),
+    AddressNet::new(IpAddr::V6(Ipv6Addr::new(0xfdfe, 0xdcba, 0x9876, 0, 0, 0, 0, 0)), 64),
 ];
 
-/// Whether an address is one by which a proxy answers for names. The first two of a net are the proxy's own.
+/// Whether a proxy may answer for a name with this address. The first two of each net are the proxy's own.
 pub(super) fn stands_for_a_name(address: IpAddr) -> bool {
-    let address = match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
+    let number = |address: IpAddr| match address.to_canonical() {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
     };
-    NAMES_NETS.iter().any(|&(first, bits)| {
-        let place = address.to_bits().wrapping_sub(first.to_bits());
-        place > 1 && place.checked_shr(128 - bits) == Some(0)
-    })
+    let is_own = |net: &AddressNet| number(address).wrapping_sub(number(net.first())) < 2;
+    NAMES_NETS.iter().any(|net| net.contains(address) && !is_own(net))
 }
 
 /// Returns the IPv4 address that is embedded in a mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`, RFC 6052) or

@@ -1,6 +1,6 @@
 //! Merges a feed into another one: its entries and their marks are handed over (SPEC D.3, merge).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sled::Batch;
 
@@ -36,8 +36,8 @@ impl Store {
         let keys: Vec<EntryKey> =
             batch.iter().map(|&(seq, _)| EntryKey { feed: from, seq }).collect();
         let mut handed = self.read_entries(&keys)?;
-        let known =
-            self.find_known(into, batch.iter().map(|(_, row)| row.identity).collect(), 0)?;
+        let ids: BTreeSet<u64> = batch.iter().map(|(_, row)| row.identity).collect();
+        let known = self.find_known(into, |row| ids.contains(&row.identity))?;
         let mut counters = self.counters_of(into)?;
         let mut changed: BTreeMap<u32, IndexRow> = BTreeMap::new();
         let (mut added, mut now_as) = (BTreeMap::new(), BTreeMap::new());

@@ -14,14 +14,15 @@ use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, Subsc
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::store_work::Marked;
 use crate::feed::FeedDocument;
-use crate::history::merge::identities;
+use crate::feed::identity::identity_hash;
+use crate::history::merge::{has_renamed, identities};
 use crate::history::rank::Position;
 use crate::history::{
     ArchiveNode, Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, HistoryRecord, IndexRow,
     Known, KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
 };
 
-/// So many of the newest entries of a feed are looked at for one that has another id now.
+/// How many of the newest entries of a feed are compared once its ids change.
 const FORMER_MAX: usize = 2_000;
 
 /// What is written in the same transaction as the entries.
@@ -120,7 +121,7 @@ impl Store {
         merging: &Merging,
         tombstones: &Tombstones,
     ) -> Result<(Merged, NewHits), StoreError> {
-        let known = self.find_known(feed, identities(document).collect(), FORMER_MAX)?;
+        let known = self.find_candidates(feed, document, merging)?;
         let counters = self.counters_of(feed)?;
         let mut merged = merge_as(document, merging, tombstones, &known, counters);
         let now = merging.place.fetched_at;
@@ -128,25 +129,49 @@ impl Store {
         Ok((merged, hits))
     }
 
-    /// Returns the entries of a feed that have one of these identity hashes. If there are hashes that none has, the
-    /// newest others come too, `former_max` at most: an entry may be known under another id (SPEC C.5).
+    /// Returns the entries that those of a document may be (SPEC C.5): under their own ids; if some of these are not known,
+    /// also the entries of the last documents and those with the same date; and the newest others where ids do change.
+    fn find_candidates(
+        &mut self,
+        feed: FeedKey,
+        document: &FeedDocument,
+        merging: &Merging,
+    ) -> Result<Known, StoreError> {
+        let wanted: BTreeSet<u64> = identities(document).collect();
+        let rows = self.rows_of(feed)?;
+        let known = rows.iter().map(|row| row.identity).filter(|id| wanted.contains(id));
+        let here: BTreeSet<u64> = known.collect();
+        let ids = || document.entries.iter().map(|entry| identity_hash(&entry.id));
+        if rows.is_empty() || ids().all(|id| here.contains(&id)) {
+            return self.find_known(feed, |row| wanted.contains(&row.identity));
+        }
+        let stated = document.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
+        let dates: BTreeSet<i64> = stated.map(|date| date.timestamp()).collect();
+        let newest = rows.len().saturating_sub(FORMER_MAX);
+        let near = self.find_known(feed, |row| {
+            wanted.contains(&row.identity)
+                || merging.recent.contains(&row.identity)
+                || dates.contains(&row.listed)
+        })?;
+        if ids().any(|id| here.contains(&id)) && !has_renamed(document, merging, &near) {
+            return Ok(near);
+        }
+        let mut place = 0;
+        self.find_known(feed, |row| {
+            place += 1;
+            place > newest || wanted.contains(&row.identity)
+        })
+    }
+
+    /// Returns the entries of a feed whose rows are wanted.
     pub(super) fn find_known(
         &mut self,
         feed: FeedKey,
-        mut wanted: Vec<u64>,
-        former_max: usize,
+        mut is_wanted: impl FnMut(&IndexRow) -> bool,
     ) -> Result<Known, StoreError> {
-        wanted.sort_unstable();
-        wanted.dedup();
         let rows = self.rows_of(feed)?;
-        let numbered = || (0_u32..).zip(rows.iter().copied());
-        let is_wanted = |row: &IndexRow| wanted.binary_search(&row.identity).is_ok();
-        let mut hits: Vec<_> = numbered().filter(|(_, row)| is_wanted(row)).collect();
-        let found: BTreeSet<u64> = hits.iter().map(|(_, row)| row.identity).collect();
-        if found.len() < wanted.len() {
-            let first = rows.len().saturating_sub(former_max);
-            hits.extend(numbered().skip(first).filter(|(_, row)| !is_wanted(row)));
-        }
+        let numbered = (0_u32..).zip(rows.iter().copied());
+        let hits: Vec<_> = numbered.filter(|(_, row)| is_wanted(row)).collect();
         let keys: Vec<EntryKey> = hits.iter().map(|&(seq, _)| EntryKey { feed, seq }).collect();
         let mut kept = self.read_entries(&keys)?;
         let mut known = Known::new();

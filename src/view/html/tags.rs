@@ -2,6 +2,7 @@
 
 use super::model::Align;
 use super::open_containers::ContainerContents;
+use crate::feed::content::html_names::is_void;
 use crate::feed::content::markup::Tag;
 
 /// An element whose end tag is awaited, and how deeply it is nested in itself.
@@ -26,14 +27,9 @@ impl Nested {
     }
 }
 
-const VOID: [&str; 14] = [
-    "img", "br", "hr", "input", "source", "embed", "wbr", "link", "meta", "track", "col", "area",
-    "base", "param",
-];
-
 /// Whether an end tag is expected.
 pub(super) fn has_inside(tag: &Tag) -> bool {
-    !tag.is_self_closing() && !VOID.contains(&tag.name())
+    !tag.is_self_closing() && !is_void(tag.name())
 }
 
 /// Whether an element asks not to be shown.
