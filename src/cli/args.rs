@@ -174,6 +174,9 @@ pub(super) struct FeedsArgs {
     /// Those that you unsubscribed from within a week; 'subscribe-again' brings one back
     #[arg(long, conflicts_with_all = ["tags", "unread", "failing"])]
     pub(super) removed: bool,
+    /// Instead of a list: how often they publish, in which formats, and which of them say when to poll
+    #[arg(long, conflicts_with = "removed")]
+    pub(super) stats: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

@@ -1,6 +1,7 @@
 //! The result of parsing: one feed document with its head section, hints, links and entries, the same for all formats.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
 use super::flaws::{Flaw, LACKS_END, TOO_MANY_ENTRIES, TRUNCATED};
@@ -83,7 +84,7 @@ impl FeedDocument {
 const DATED_MIN: usize = 3;
 
 /// The format family of a document.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Atom 1.0, or 0.3 and the drafts.
     Atom,

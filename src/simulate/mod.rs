@@ -8,13 +8,15 @@ mod live_schedule;
 mod policies;
 #[cfg(test)]
 mod profile_tests;
+mod publishing_statistics;
 mod score;
 mod source;
 mod week_rules;
 
 pub use driven::Driven;
-pub use experiment::{FeedOutcome, experiment, scored_by, table};
+pub use experiment::{FeedOutcome, RulesHelp, Wanted, experiment, scored_by, table};
 pub use policies::{Conditions, Given, PollPolicy, Poller};
+pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};
-pub use source::{Budget, SimulatedFeed, read_budgets, read_rules, read_source};
+pub use source::{SimulatedFeed, read_budgets, read_rules, read_source};
 pub use week_rules::{WeekRules, sampled};

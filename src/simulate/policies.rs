@@ -252,6 +252,11 @@ impl<'a> Poller<'a> {
         gap.clamp(self.bounds.0, self.bounds.1)
     }
 
+    /// Whether it follows rules with more than one interval.
+    pub fn has_several_rules(&self) -> bool {
+        matches!(&self.course, PollerCourse::Rules(rules) if rules.has_several())
+    }
+
     /// All runs of a window, scored; `each` sees every run.
     pub fn score(
         &self,

@@ -40,6 +40,8 @@ pub struct Score {
     pub linear: Figures,
     /// Half of that interval, minutes: what the linear poller waits where publications keep to no clock.
     pub half_interval: f64,
+    /// Polls in a run that a linear poller would need for the policy's delay.
+    pub equal_delay_polls: f64,
     /// Polls that a run may make, where a budget was given.
     pub allowed_polls: Option<f64>,
 }
@@ -68,6 +70,11 @@ impl Score {
         100.0 * (1.0 - self.policy.delay / self.half_interval.max(1e-9))
     }
 
+    /// How many polls fewer than a linear poller of the same delay makes, percent: the gain, spent on downloads.
+    pub fn fewer_polls(&self) -> f64 {
+        100.0 * (1.0 - self.policy.polls / self.equal_delay_polls.max(1e-9))
+    }
+
     /// The same score held against a budget of polls in a run.
     #[must_use]
     pub const fn with_budget(mut self, allowed_polls: Option<f64>) -> Self {
@@ -82,49 +89,87 @@ impl Score {
     }
 }
 
+/// A run begins with a poll, so that it holds half a poll more than its length, on average.
+const HALF_A_POLL: f64 = 0.5;
+/// How much shorter or longer the interval of a linear poller with the policy's delay may be than that of as many polls.
+const NARROWER: f64 = 64.0;
+const WIDER: f64 = 4.0;
+/// Steps that find it to within a percent.
+const HALVINGS: u32 = 10;
 /// A budget is kept to if no larger share of it is spent beyond it.
 const BUDGET_MARGIN: f64 = 0.005;
 
 /// Sums up the runs of one policy on one feed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Scoring<'a> {
     publications: &'a [i64],
     window: Window,
     policy: Tally,
-    linear: Tally,
-    intervals: f64,
-    runs: u32,
+    /// The first poll of each run.
+    starts: Vec<i64>,
 }
 
 impl<'a> Scoring<'a> {
     /// Nothing scored yet.
     pub fn new(source: &'a SimulatedFeed, window: Window) -> Self {
-        let (policy, linear) = (Tally::default(), Tally::default());
         let publications = &source.minutes;
-        Self { publications, window, policy, linear, intervals: 0.0, runs: 0 }
+        Self { publications, window, policy: Tally::default(), starts: Vec::new() }
     }
 
     /// Adds a run: the minutes of its polls, the first in the window, the last at its end or later.
     pub fn add(&mut self, polls: &[i64]) {
         let Some(&first) = polls.first() else { return };
         let run = self.tally(polls.iter().map(|&poll| whole(poll)));
-        let interval = (whole(self.window.end) - whole(first)) / run.polls.max(1.0);
-        // As many polls in the window, and one more for what was published after the last of them.
-        let count = u32_of(run.polls) + 2;
-        let even = (0..count).map(|number| whole(first) + f64::from(number) * interval);
-        let linear = self.tally(even);
         self.policy.add(&run);
-        self.linear.add(&linear);
-        self.intervals += interval;
-        self.runs += 1;
+        self.starts.push(first);
     }
 
     /// The figures; `None` if nothing was published.
     pub fn score(&self) -> Option<Score> {
-        let figures = |tally: &Tally| tally.figures(self.runs);
-        let (policy, linear) = (figures(&self.policy)?, figures(&self.linear)?);
-        let half_interval = self.intervals / f64::from(self.runs.max(1)) / 2.0;
-        Some(Score { policy, linear, half_interval, allowed_polls: None })
+        let policy = self.policy.figures(self.starts.len())?;
+        let interval = self.minutes_a_run() / (policy.polls - HALF_A_POLL).max(HALF_A_POLL);
+        let linear = self.linear(interval)?;
+        let equal_delay_polls = self.polls_for(policy.delay, interval)?;
+        Some(Score {
+            policy,
+            linear,
+            half_interval: interval / 2.0,
+            equal_delay_polls,
+            allowed_polls: None,
+        })
+    }
+
+    /// Mean length of a run, minutes.
+    fn minutes_a_run(&self) -> f64 {
+        let minutes = self.starts.iter().map(|&start| whole(self.window.end - start)).sum::<f64>();
+        minutes / real(self.starts.len()).max(1.0)
+    }
+
+    /// What polls at one interval find, from the same starts. The interval is the same for all runs: one that fitted each
+    /// run's end would let them all end in the same minute, and their last polls would be the same few. Polls are made in
+    /// whole minutes, like those of the policies.
+    fn linear(&self, interval: f64) -> Option<Figures> {
+        let mut sum = Tally::default();
+        for &start in &self.starts {
+            let even =
+                (0_u32..).map(|number| (whole(start) + f64::from(number) * interval).floor());
+            // One more for what was published after the last poll in the window.
+            let mut over = false;
+            let even = even
+                .take_while(|&poll| !std::mem::replace(&mut over, poll >= whole(self.window.end)));
+            sum.add(&self.tally(even));
+        }
+        sum.figures(self.starts.len())
+    }
+
+    /// Polls in a run of a linear poller with a certain delay, near an interval.
+    fn polls_for(&self, delay: f64, interval: f64) -> Option<f64> {
+        let (mut short, mut long) = ((interval / NARROWER).max(1.0), interval * WIDER);
+        for _ in 0..HALVINGS {
+            let middle = (short * long).sqrt();
+            if self.linear(middle)?.delay < delay { short = middle } else { long = middle }
+        }
+        Some(self.minutes_a_run() / (short * long).sqrt() + HALF_A_POLL)
     }
 
     fn tally(&self, polls: impl Iterator<Item = f64>) -> Tally {
@@ -165,20 +210,15 @@ impl Tally {
         self.hits += other.hits;
     }
 
-    fn figures(&self, runs: u32) -> Option<Figures> {
+    fn figures(&self, runs: usize) -> Option<Figures> {
         if self.scored <= 0.0 || self.polls <= 0.0 {
             return None;
         }
         let delay = self.delay / self.scored;
         let deviation = (self.squares / self.scored - delay * delay).max(0.0).sqrt();
         let hits = 100.0 * self.hits / self.polls;
-        Some(Figures { delay, deviation, hits, polls: self.polls / f64::from(runs.max(1)) })
+        Some(Figures { delay, deviation, hits, polls: self.polls / real(runs).max(1.0) })
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of polls")]
-fn u32_of(count: f64) -> u32 {
-    count as u32
 }
 
 /// Means over feeds.
@@ -189,6 +229,8 @@ pub struct MeanScore {
     pub score: Score,
     /// Mean of the gains of the feeds, percent.
     pub gain_per_feed: f64,
+    /// Mean of the polls that feeds save at equal delay, percent.
+    pub fewer_polls_per_feed: f64,
     /// Standard deviation of the gains of the feeds, percent.
     pub gain_spread: f64,
     /// Part of the budgets that was spent, percent; `None`: no budgets were given.
@@ -219,12 +261,18 @@ impl MeanScore {
         let gain_spread = (squares.sum::<f64>() / count).sqrt();
         let allowed: Option<f64> = scores.iter().map(|score| score.allowed_polls).sum();
         let allowed = allowed.filter(|allowed| *allowed > 0.0);
-        let half_interval = mean(|score| score.half_interval);
-        let score = Score { policy, linear, half_interval, allowed_polls: allowed };
+        let score = Score {
+            policy,
+            linear,
+            half_interval: mean(|score| score.half_interval),
+            equal_delay_polls: mean(|score| score.equal_delay_polls),
+            allowed_polls: allowed,
+        };
         (!scores.is_empty()).then_some(Self {
             feeds: scores.len(),
             score,
             gain_per_feed,
+            fewer_polls_per_feed: mean(Score::fewer_polls),
             gain_spread,
             budget_used: allowed.map(|allowed| 100.0 * policy.polls * count / allowed),
             over_budget: scores.iter().filter(|score| score.is_over_budget()).count(),
@@ -257,11 +305,32 @@ mod tests {
         assert!((score.policy.delay - 110.0 / 3.0).abs() < 1e-9, "{score:?}");
         assert!((score.policy.polls - 3.0).abs() < 1e-9);
         assert!((score.policy.hits - 200.0 / 3.0).abs() < 1e-9);
-        // Polls at 0, 666.7, 1333.3 and 2000: waits 366.7, 356.7, 433.3.
-        assert!((score.linear.delay - 385.0 - 5.0 / 9.0).abs() < 1e-6, "{score:?}");
+        // Polls at 0, 800 and 1600: waits of 500, 490 and 700.
+        assert!((score.linear.delay - 1690.0 / 3.0).abs() < 1e-6, "{score:?}");
+        assert!((score.linear.polls - 3.0).abs() < 1e-9);
         assert!(
             (score.gain() - 100.0 * (1.0 - score.policy.delay / score.linear.delay)).abs() < 1e-9
         );
+    }
+
+    #[test]
+    fn a_linear_poller_gains_nothing_on_itself() {
+        let minutes: Vec<i64> =
+            (0..400).map(|number| 250 + number * 43 + (number * number) % 17).collect();
+        let source = source(&minutes);
+        let window = Window { start: 0, end: 20_000, shifts: 240 };
+        for interval in [37, 61, 90, 113, 240] {
+            let mut scoring = Scoring::new(&source, window);
+            for shift in 0..240 {
+                let polls = (0..).map(|number| shift + number * interval);
+                let mut polls: Vec<i64> = polls.take_while(|&poll| poll < 20_000).collect();
+                polls.push(polls[polls.len() - 1] + interval);
+                scoring.add(&polls);
+            }
+            let score = scoring.score().expect("something was published");
+            assert!(score.gain().abs() < 0.7, "{interval}: {} {score:?}", score.gain());
+            assert!(score.fewer_polls().abs() < 0.7, "{interval}: {score:?}");
+        }
     }
 
     #[test]

@@ -92,18 +92,14 @@ fn week_rules(stated: &RulesText) -> Result<WeekRules, String> {
     Ok(rules)
 }
 
-/// What a feed may cost, and whether rules helped it in training.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub struct Budget {
-    /// Polls a week.
-    pub rules_per_week: f64,
-    /// Rules gained at least 5 % in training.
-    #[serde(default)]
-    pub selected: bool,
+/// What a feed may cost.
+#[derive(Debug, Deserialize)]
+struct Budget {
+    rules_per_week: f64,
 }
 
-/// Reads a file of budgets by the names of feeds.
-pub fn read_budgets(text: &str) -> Result<BTreeMap<String, Budget>, String> {
+/// Reads a file of budgets by the names of feeds: polls a week.
+pub fn read_budgets(text: &str) -> Result<BTreeMap<String, f64>, String> {
     let budgets: BTreeMap<String, Budget> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
     let wrong = budgets
@@ -111,7 +107,9 @@ pub fn read_budgets(text: &str) -> Result<BTreeMap<String, Budget>, String> {
         .find(|(_, budget)| budget.rules_per_week.is_nan() || budget.rules_per_week <= 0.0);
     match wrong {
         Some((name, _)) => Err(format!("\"rules_per_week\" of {name} must be above 0")),
-        None => Ok(budgets),
+        None => {
+            Ok(budgets.into_iter().map(|(name, budget)| (name, budget.rules_per_week)).collect())
+        }
     }
 }
 
@@ -151,8 +149,8 @@ mod tests {
 
     #[test]
     fn budgets_are_above_nothing() {
-        let budgets = read_budgets(r#"{"a":{"rules_per_week":50.5,"selected":true,"x":1}}"#);
-        assert_eq!(budgets.expect("readable").get("a").map(|budget| budget.selected), Some(true));
+        let budgets = read_budgets(r#"{"a":{"rules_per_week":50.5,"x":1}}"#);
+        assert_eq!(budgets.expect("readable").get("a"), Some(&50.5));
         assert!(read_budgets(r#"{"a":{"rules_per_week":0}}"#).is_err());
     }
 }

@@ -24,6 +24,11 @@ impl WeekRules {
         Self(vec![minutes; 168])
     }
 
+    /// Whether not all hours have the same interval.
+    pub fn has_several(&self) -> bool {
+        self.0.windows(2).any(|pair| pair.first() != pair.last())
+    }
+
     /// Gives a rectangle an interval of its own.
     pub fn mark(&mut self, rectangle: Rectangle, minutes: f64) {
         for cell in rectangle.cells() {

@@ -1,6 +1,7 @@
 //! `backissue feeds`: the subscriptions with their sums, their state and their next poll.
 
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
 use crate::cli::args::FeedsArgs;
 use crate::cli::desk::Desk;
@@ -11,7 +12,9 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::search_query::is_tagged;
 use crate::engine::state::Engine;
+use crate::feed::Kind;
 use crate::io::clock;
+use crate::simulate::Statistics;
 use crate::view;
 
 /// Runs the command.
@@ -24,6 +27,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     }
     let feeds: Vec<&Subscription> =
         engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
+    if args.stats {
+        return tell_statistics(desk, &feeds, args.json, now);
+    }
     if args.json {
         let done = list_in_json(desk, &engine, &feeds, now)?;
         return Ok(done.and(tell_lost(desk)?));
@@ -43,6 +49,55 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
 pub(in crate::cli) fn tell_lost(desk: &Desk) -> Result<Done, Failure> {
     let lost = desk.look(|store| store.count_lost())?;
     Ok(desk.tell_left_out(lost, "subscription", "subscriptions"))
+}
+
+fn tell_statistics(
+    desk: &Desk,
+    feeds: &[&Subscription],
+    as_json: bool,
+    now: DateTime<Utc>,
+) -> Result<Done, Failure> {
+    let mut known = Vec::new();
+    for feed in feeds {
+        let key = feed.key;
+        let publications = desk.look(move |store| store.publications(key))?;
+        known.push((feed.state.format, &feed.state.facts.hints, publications));
+    }
+    let statistics = Statistics::of(known, now);
+    if as_json {
+        desk.put(&json::text(&json!(statistics)));
+    } else {
+        for line in statistics_lines(&statistics) {
+            desk.put(&line);
+        }
+    }
+    tell_lost(desk)
+}
+
+fn statistics_lines(statistics: &Statistics) -> Vec<String> {
+    let Statistics { feeds, silent, with_interval, .. } = statistics;
+    let row = |name: &str, feeds: &usize| format!("{name:22}{feeds:>6}");
+    let mut lines = vec![row("subscriptions", feeds), row("that name an interval", with_interval)];
+    lines.extend([String::new(), format!("{:22}{:>6}", "publishes", "feeds")]);
+    let bands = statistics.intervals.iter();
+    lines.extend(bands.map(|band| row(band.name, &band.feeds)));
+    lines.push(row("nothing in 8 weeks", silent));
+    #[expect(clippy::cast_possible_truncation, reason = "at most eight weeks")]
+    let median = statistics.median_interval_minutes.map(|minutes| (minutes * 60.0).round() as i64);
+    lines.extend(median.map(|median| format!("median interval: {}", view::span_words(median))));
+    lines.push(String::new());
+    let head = ["feeds", "interval", "sy:*", "ttl", "skip*", "refreshRate"].map(str::to_owned);
+    lines.push(table_row("format", &head));
+    for row in statistics.formats.iter().filter(|row| row.feeds > 0) {
+        let numbers = [row.feeds, row.interval, row.sy, row.ttl, row.skip, row.refresh_rate];
+        let name = if row.format == Kind::None.word() { "unknown" } else { row.format };
+        lines.push(table_row(name, &numbers.map(|number| number.to_string())));
+    }
+    lines
+}
+
+fn table_row(name: &str, cells: &[String]) -> String {
+    cells.iter().fold(format!("{name:9}"), |line, cell| format!("{line}{cell:>13}"))
 }
 
 fn list_in_json(
@@ -157,7 +212,9 @@ fn feed_line(feed: &Subscription, now: DateTime<Utc>) -> String {
 mod tests {
     use super::*;
     use crate::engine::feeds::subscription::SubscriptionRecord;
+    use crate::feed::Hints;
     use crate::history::FeedKey;
+    use crate::schedule::learning::Publications;
 
     fn orchard() -> Subscription {
         let record = SubscriptionRecord {
@@ -180,6 +237,20 @@ mod tests {
         assert!(takes(&[], &[]));
         assert!(takes(&["orchard", "notes.example", "fruit"], &[]));
         assert!(!takes(&["orchard", "harbour"], &[]));
+    }
+
+    #[test]
+    fn statistics_are_two_tables() {
+        let hints = Hints { refresh_rate_ms: Some(900_000), ..Hints::default() };
+        let times = Publications::of_minutes((0..48).map(|hour| 6000 + hour * 60), 6000, 8880);
+        let now = DateTime::from_timestamp(8880 * 60, 0).expect("a time");
+        let lines = statistics_lines(&Statistics::of([(Kind::Atom, &hints, times)], now));
+        let has = |line: &str| lines.iter().any(|other| other == line);
+        assert!(has("every 1 to 6 hours         1") && has("median interval: 1h"), "{lines:#?}");
+        assert!(
+            has(&table_row("atom", &["1", "0", "0", "0", "0", "1"].map(str::to_owned))),
+            "{lines:#?}"
+        );
     }
 
     #[test]

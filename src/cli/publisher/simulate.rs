@@ -14,8 +14,8 @@ use crate::cli::session::Failure;
 use crate::io::console;
 use crate::io::system::words::system_words;
 use crate::simulate::{
-    Budget, Conditions, Driven, FeedOutcome, Given, PollPolicy, Score, SimulatedFeed, WeekRules,
-    experiment, read_budgets, read_rules, read_source, table,
+    Conditions, Driven, FeedOutcome, Given, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
+    WeekRules, experiment, read_budgets, read_rules, read_source, table,
 };
 
 /// Threads that run feeds.
@@ -44,9 +44,8 @@ struct Experiment {
     policies: Vec<PollPolicy>,
     conditions: Conditions,
     rules: BTreeMap<String, WeekRules>,
-    budgets: BTreeMap<String, Budget>,
-    train: bool,
-    write: bool,
+    budgets: BTreeMap<String, f64>,
+    wanted: Wanted,
 }
 
 impl Experiment {
@@ -76,8 +75,11 @@ impl Experiment {
             },
             rules: optional(args.rules.as_deref(), read_rules)?,
             budgets: optional(args.budget.as_deref(), read_budgets)?,
-            train: args.table,
-            write: args.retrievals.is_some(),
+            wanted: Wanted {
+                training: args.table,
+                rules_help: args.table || args.retrievals.is_none(),
+                retrievals: args.retrievals.is_some(),
+            },
         })
     }
 
@@ -127,35 +129,43 @@ impl Experiment {
     fn outcome(&self, source: &SimulatedFeed) -> FeedOutcome {
         let given = Given {
             rules: self.rules.get(&source.name),
-            polls_per_week: self.budgets.get(&source.name).map(|budget| budget.rules_per_week),
+            polls_per_week: self.budgets.get(&source.name).copied(),
         };
-        experiment(source, &self.policies, &self.conditions, given, (self.train, self.write))
+        experiment(source, &self.policies, &self.conditions, given, self.wanted)
     }
 
-    /// Test weeks and, if run, training weeks: feeds where rules help, if that is known, each panel, and all.
+    /// Test weeks and, if run, training weeks of each panel: feeds where rules help, and all.
     fn tables(&self, outcomes: &[FeedOutcome]) -> Vec<String> {
-        let helped = |source: &SimulatedFeed| {
-            self.budgets.get(&source.name).is_some_and(|budget| budget.selected)
-        };
         let mut panels: Vec<&str> =
             self.sources.iter().map(|source| source.panel.as_str()).collect();
         panels.sort_unstable();
         panels.dedup();
         let mut tables = Vec::new();
         for (weeks, trained) in [("training weeks", true), ("test weeks", false)] {
-            if trained && !self.train {
+            if trained && !self.wanted.training {
                 continue;
             }
             for panel in &panels {
                 let inside = |source: &SimulatedFeed| source.panel == *panel;
                 let name = if panel.is_empty() { "all" } else { panel };
-                let selected =
-                    self.scores(outcomes, trained, |source| inside(source) && helped(source));
-                if selected.iter().any(|scores| !scores.is_empty()) {
-                    let title = format!("{weeks}, {name}, where rules help");
-                    tables.push(table(&title, &self.policies, &selected) + "\n");
+                let count = |help: RulesHelp| {
+                    let feeds = self.sources.iter().zip(outcomes);
+                    feeds
+                        .filter(|(source, found)| inside(source) && found.rules_help == Some(help))
+                        .count()
+                };
+                let (helped, others) = (count(RulesHelp::Yes), count(RulesHelp::No));
+                if helped > 0 {
+                    let scores = self.scores(outcomes, trained, |source, found| {
+                        inside(source) && found.rules_help == Some(RulesHelp::Yes)
+                    });
+                    let title = format!(
+                        "{weeks}, {name}, where rules help ({helped} of {} with several rules)",
+                        helped + others
+                    );
+                    tables.push(table(&title, &self.policies, &scores) + "\n");
                 }
-                let scores = self.scores(outcomes, trained, inside);
+                let scores = self.scores(outcomes, trained, |source, _| inside(source));
                 tables.push(table(&format!("{weeks}, {name}"), &self.policies, &scores) + "\n");
             }
         }
@@ -167,10 +177,11 @@ impl Experiment {
         &self,
         outcomes: &[FeedOutcome],
         trained: bool,
-        wanted: impl Fn(&SimulatedFeed) -> bool,
+        wanted: impl Fn(&SimulatedFeed, &FeedOutcome) -> bool,
     ) -> Vec<Vec<Score>> {
         let mut scores = vec![Vec::new(); self.policies.len()];
-        let wanted = self.sources.iter().zip(outcomes).filter(|(source, _)| wanted(source));
+        let wanted =
+            self.sources.iter().zip(outcomes).filter(|(source, outcome)| wanted(source, outcome));
         for (_, outcome) in wanted {
             for (scores, (train, test)) in scores.iter_mut().zip(&outcome.scores) {
                 scores.extend(if trained { train } else { test });

@@ -13,7 +13,8 @@ use crate::io::clock;
 use crate::schedule::learning::Publications;
 use crate::schedule::{self, SettledBy};
 use crate::simulate::{
-    Conditions, Given, PollPolicy, Poller, Score, SimulatedFeed, experiment, scored_by, table,
+    Conditions, Given, PollPolicy, Poller, Score, SimulatedFeed, Wanted, experiment, scored_by,
+    table,
 };
 
 /// Minutes of a day.
@@ -54,7 +55,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SimulateArgs) -> Result<Done, Fail
     };
     desk.put(&describe_policy(subscription, &own, &conditions, &source));
     let policies = PollPolicy::ALL;
-    let outcome = experiment(&source, &policies, &conditions, Given::default(), (false, false));
+    let outcome = experiment(&source, &policies, &conditions, Given::default(), Wanted::default());
     let scores: Vec<Vec<Score>> =
         outcome.scores.iter().map(|(_, test)| test.iter().copied().collect()).collect();
     desk.put(&table("test days", &policies, &scores));

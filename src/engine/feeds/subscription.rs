@@ -9,8 +9,8 @@ use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
+use crate::feed::{FeedDocument, Kind};
 use crate::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
 use crate::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 
@@ -104,6 +104,9 @@ pub struct FeedState {
     /// The publisher's own identity of the feed (Atom `id`, JSON `feed_url`).
     #[serde(skip_serializing_if = "is_default")]
     pub feed_id: Option<String>,
+    /// The format of its last document.
+    #[serde(skip_serializing_if = "is_default")]
+    pub format: Kind,
     /// Where the publisher says it moved, if that is not plain enough to follow for good (SPEC D.3).
     #[serde(skip_serializing_if = "is_default")]
     pub proposed: Option<ProposedMove>,

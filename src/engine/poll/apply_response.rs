@@ -198,6 +198,7 @@ impl ResponseEffects {
             return;
         }
         succeeded(&mut subscription.state, started, head, true);
+        subscription.state.format = read.kind;
         let hints = &mut subscription.state.facts.hints;
         if whole {
             hints.clone_from(&read.hints);

@@ -39,6 +39,13 @@ fn the_table_has_all_policies_side_by_side_and_the_learned_one_waits_least() {
         program.run_bare(&["simulate", "--feeds", &feeds, "--table", "--shifts", "30"]).with(0).out;
     assert!(told.contains("training weeks, paper, 2 feeds"), "{told}");
     let test = &told[told.find("test weeks").unwrap()..];
+    assert!(
+        test.starts_with("test weeks, paper, where rules help (2 of 2 with several rules)"),
+        "{test}"
+    );
+    for linear in [row(test, "gain of mean delay, %")[0], row(test, "  or as fewer polls, %")[0]] {
+        assert!(linear.abs() < 3.0, "a linear poller gains nothing on itself: {test}");
+    }
     assert!(test.lines().nth(1).unwrap().contains("entry-frequency"), "{test}");
     let gains = row(test, "gain of mean delay, %");
     assert_eq!(gains.len(), 5, "{test}");
@@ -53,7 +60,7 @@ fn the_table_has_all_policies_side_by_side_and_the_learned_one_waits_least() {
 fn rules_and_budgets_are_followed_and_every_run_is_written() {
     let program = Program::new();
     let feeds = program.write("feeds.jsonl", history("a", ""));
-    let budget = program.write("budget.json", r#"{"a":{"rules_per_week":70,"selected":true}}"#);
+    let budget = program.write("budget.json", r#"{"a":{"rules_per_week":70}}"#);
     let out = program.write("out.jsonl", "");
     let args = ["simulate", "--feeds", &feeds, "--budget", &budget, "--policy", "learned"];
     let more = ["--shifts", "5", "--retrievals", &out];

@@ -125,6 +125,7 @@ fn what_the_store_holds_is_written_as_the_samples_say() {
         ended.json()
     };
     check("feeds", &[json(&["feeds"])]);
+    check("stats", &[json(&["feeds", "--stats"])]);
     let entries = json(&["entries"]);
     check("entries", &of_kind(&entries, "entry"));
     let history = json(&["history", "orchard"]);
