@@ -153,6 +153,9 @@ pub(super) struct ExportArgs {
     /// Where to write; standard output if left out or -
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
+    /// Replace a file that is there, whatever it is
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 /// `feeds`.
@@ -361,6 +364,9 @@ pub(super) struct BackupArgs {
     /// The file to write
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
+    /// Replace a file that is there, whatever it is
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 /// `restore`.
@@ -388,6 +394,9 @@ pub(super) struct ManArgs {
     /// Write all pages into a folder: backissue.1, backissue-add.1 and so on
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub(super) all: Option<PathBuf>,
+    /// Replace files that are there, whatever they are
+    #[arg(long, requires = "all")]
+    pub(super) force: bool,
 }
 
 /// `doctor`.

@@ -6,6 +6,7 @@ use crate::simulate::PollPolicy;
 
 /// `simulate`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct SimulateArgs {
     /// Publication times: one JSON object a line with name, start, end and minutes
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
@@ -43,6 +44,9 @@ pub(super) struct SimulateArgs {
     /// Write the polls of every run in the test weeks, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub(super) retrievals: Option<PathBuf>,
+    /// Replace a file that is there, whatever it is
+    #[arg(long, requires = "retrievals")]
+    pub(super) force: bool,
     /// Be driven over standard input and output, one JSON object a line
     #[arg(long)]
     pub(super) stdio: bool,

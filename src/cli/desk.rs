@@ -15,7 +15,8 @@ use crate::engine::request::Request;
 use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
 use crate::io::loop_ended::LoopEnded;
-use crate::io::output::{Output, WriteFile};
+use crate::io::named_files::{NamedFile, WriteFile};
+use crate::io::output::Output;
 use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
@@ -99,12 +100,12 @@ impl Desk {
     /// Writes a file, whole or not at all.
     pub(in crate::cli) fn write_file(
         &self,
-        path: &str,
+        file: &NamedFile,
         write: &mut WriteFile<'_>,
     ) -> Result<(), Failure> {
         self.output
-            .write_file(path, write)
-            .map_err(|why| Failure::new(format!("{path} cannot be written: {why}")))
+            .write_file(file, write)
+            .map_err(|why| Failure::new(format!("{} cannot be written: {why}", file.path)))
     }
 
     /// Opens an address where whoever typed the command sees it, with the configured command or in the browser.

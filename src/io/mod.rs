@@ -11,6 +11,7 @@ pub mod http;
 pub mod log;
 pub mod loop_ended;
 mod moved_logins;
+pub mod named_files;
 pub mod output;
 pub mod owner;
 pub mod panics;

@@ -1,6 +1,6 @@
 //! Paths that a reader types: `~` is the home folder, Tab completes, and a list of subscriptions is written there.
 
-use super::output::{Output, OwnOutput};
+use super::named_files::{self, FileKind, NamedFile};
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
 
@@ -48,10 +48,8 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
 
 /// Writes a list of subscriptions; the sentence says what came of it.
 pub(super) fn export(path: &str, text: &str) -> ScreenInput {
-    let place = expand_home(path);
-    let written =
-        OwnOutput::default().write_file(&place, &mut |file| file.write_all(text.as_bytes()));
-    match written {
+    let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
+    match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
         Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
         Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
     }

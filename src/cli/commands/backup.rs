@@ -8,6 +8,7 @@ use crate::cli::args::{BackupArgs, Options, RestoreArgs};
 use crate::cli::desk::Desk;
 use crate::cli::owner;
 use crate::cli::session::{self, Failure};
+use crate::io::named_files::{FileKind, NamedFile};
 use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
 use crate::io::system::words::system_words;
@@ -19,12 +20,13 @@ const CONFIGURATION_MAX: usize = 1024 * 1024;
 
 /// Runs `backup`. The file is written whole or not at all.
 pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Failure> {
-    let path = args.file.to_string_lossy();
+    let path = args.file.to_string_lossy().into_owned();
+    let file = NamedFile { path, kind: FileKind::Backup, force: args.force };
     let (source, feeds) =
         desk.look(|store| Ok((store.backup_source(), store.subscriptions()?.len())))?;
     let configuration = read_configuration(desk);
     let (mut records, mut bytes) = (0, 0);
-    desk.write_file(&path, &mut |file| {
+    desk.write_file(&file, &mut |file| {
         let mut counted = CountedFile { file, bytes: 0 };
         let written =
             source.write_whole(&mut counted, configuration.as_deref(), &|| !desk.is_closed());
@@ -33,9 +35,10 @@ pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Fa
         Ok(())
     })?;
     desk.tell(&format!(
-        "{} ({}) written to {path}: {} kB",
+        "{} ({}) written to {}: {} kB",
         counted_words(feeds, "subscription", "subscriptions"),
         counted_words(records, "record", "records"),
+        file.path,
         bytes / 1000
     ));
     Ok(Done::All)

@@ -6,6 +6,7 @@ use crate::cli::args::ExportArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::engine::feeds::export::subscriptions_text;
+use crate::io::named_files::{FileKind, NamedFile};
 use crate::schedule::counted_words;
 
 /// Runs the command. A file is written whole or not at all.
@@ -15,10 +16,11 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failur
     match args.file.as_deref().filter(|path| path.as_os_str() != "-") {
         None => desk.put(text.trim_end()),
         Some(path) => {
-            let path = path.to_string_lossy();
-            desk.write_file(&path, &mut |file| file.write_all(text.as_bytes()))?;
+            let path = path.to_string_lossy().into_owned();
+            let file = NamedFile { path, kind: FileKind::Opml, force: args.force };
+            desk.write_file(&file, &mut |file| file.write_all(text.as_bytes()))?;
             let feeds = counted_words(saved.len(), "subscription", "subscriptions");
-            desk.tell(&format!("{feeds} written to {path}"));
+            desk.tell(&format!("{feeds} written to {}", file.path));
         }
     }
     tell_lost(desk)

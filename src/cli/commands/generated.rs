@@ -7,6 +7,7 @@ use crate::cli::Done;
 use crate::cli::args::{CompletionsArgs, ManArgs};
 use crate::cli::manual;
 use crate::cli::session::Failure;
+use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
 
 /// Runs `completions`.
@@ -21,7 +22,7 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     let mut command = crate::cli::command();
     command.build();
     if let Some(folder) = &args.all {
-        return write_pages(&command, folder);
+        return write_pages(&command, folder, args.force);
     }
     let mut page = &command;
     for word in &args.command {
@@ -35,16 +36,19 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
 }
 
 /// Writes every page into a folder.
-fn write_pages(command: &clap::Command, folder: &Path) -> Result<Done, Failure> {
-    let cannot = |path: &Path, error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {}", path.display(), system_words(&error)))
+fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Done, Failure> {
+    let cannot = |path: &Path, why: &str| {
+        Failure::new(format!("{} cannot be written: {why}", path.display()))
     };
-    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
+    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &system_words(&error)))?;
     let mut waiting = vec![(command, "backissue".to_owned())];
     while let Some((command, name)) = waiting.pop() {
         let path = folder.join(format!("{name}.1"));
         let page = page_of(command, name == "backissue")?;
-        std::fs::write(&path, page).map_err(|error| cannot(&path, error))?;
+        let text = path.to_string_lossy().into_owned();
+        let file = NamedFile { path: text, kind: FileKind::ManualPage, force };
+        let written = named_files::write(&file, &mut |file| file.write_all(&page));
+        written.map_err(|why| cannot(&path, &why))?;
         let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
         waiting.extend(inner.map(|inner| (inner, format!("{name}-{}", inner.get_name()))));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -12,6 +12,7 @@ use crate::cli::Done;
 use crate::cli::args_simulate::{SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
+use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
 use crate::simulate::{
     Conditions, Driven, FeedOutcome, Given, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
@@ -26,10 +27,24 @@ const LINE_MAX: usize = 16 << 20;
 /// Runs the command.
 pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
     if args.stdio {
-        return answer_driver(std::io::stdin().lock());
+        return answer_driver(io::stdin().lock());
     }
     let experiment = Experiment::read(args)?;
-    let results = experiment.run(args)?;
+    let mut results = Vec::new();
+    let mut simulate = |out: &mut dyn Write| {
+        results = experiment.run(out)?;
+        Ok(())
+    };
+    let done = match &args.retrievals {
+        None => simulate(&mut io::sink()).map_err(|error| Failure::new(system_words(&error))),
+        Some(path) => {
+            let path = path.to_string_lossy().into_owned();
+            let file = NamedFile { path, kind: FileKind::Retrievals, force: args.force };
+            let cannot = |why| Failure::new(format!("{} cannot be written: {why}", file.path));
+            named_files::write(&file, &mut simulate).map_err(cannot)
+        }
+    };
+    done?;
     if args.table || args.retrievals.is_none() {
         for text in experiment.tables(&results) {
             console::put(&text);
@@ -84,8 +99,8 @@ impl Experiment {
     }
 
     /// Runs all feeds on several threads; outcomes in the order of the feeds.
-    fn run(&self, args: &SimulateArgs) -> Result<Vec<FeedOutcome>, Failure> {
-        let mut out = args.retrievals.as_deref().map(create_file).transpose()?;
+    fn run(&self, out: &mut dyn Write) -> io::Result<Vec<FeedOutcome>> {
+        let mut out = BufWriter::new(out);
         let bar = ProgressBar::new(u64::try_from(self.sources.len()).unwrap_or(0));
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len} feeds, {eta} left")
         {
@@ -112,17 +127,14 @@ impl Experiment {
             for (place, mut outcome) in receiver {
                 bar.inc(1);
                 let lines = std::mem::take(&mut outcome.retrievals);
-                if let Some(out) = out.as_mut().filter(|_| written.is_ok()) {
+                if written.is_ok() {
                     written = out.write_all(lines.as_bytes());
                 }
                 outcomes.insert(place, outcome);
             }
         });
         bar.finish_and_clear();
-        let finished = written.and_then(|()| out.as_mut().map_or(Ok(()), Write::flush));
-        finished.map_err(|error| {
-            Failure::new(format!("the retrievals could not be written: {}", system_words(&error)))
-        })?;
+        written.and_then(|()| out.flush())?;
         Ok(outcomes.into_values().collect())
     }
 
@@ -198,7 +210,7 @@ fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     loop {
         let mut line = Vec::new();
         let limit = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
-        let read = std::io::Read::take(&mut lines, limit).read_until(b'\n', &mut line);
+        let read = io::Read::take(&mut lines, limit).read_until(b'\n', &mut line);
         let read = read
             .map_err(|error| Failure::new(format!("standard input: {}", system_words(&error))))?;
         if read == 0 || console::is_closed() {
@@ -248,11 +260,5 @@ fn optional<T: Default>(
 
 fn read_text(path: &std::path::Path) -> Result<String, Failure> {
     fs::read_to_string(path)
-        .map_err(|error| Failure::new(format!("{}: {}", path.display(), system_words(&error))))
-}
-
-fn create_file(path: &std::path::Path) -> Result<BufWriter<fs::File>, Failure> {
-    let file = fs::File::create(path);
-    file.map(BufWriter::new)
         .map_err(|error| Failure::new(format!("{}: {}", path.display(), system_words(&error))))
 }

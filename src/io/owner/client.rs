@@ -10,6 +10,7 @@ use tokio::io::AsyncReadExt;
 use super::address::is_ours;
 use super::frames::{PIECE_BYTES, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
+use crate::io::named_files::NamedFile;
 use crate::io::output::{Output, OwnOutput};
 
 /// A connection to the owner of the store.
@@ -124,8 +125,8 @@ impl Client {
                         return RunEnd::Lost;
                     }
                 }
-                OwnerMessage::CreateFile(path) => {
-                    let written = self.receive_file(&path, output);
+                OwnerMessage::CreateFile(file) => {
+                    let written = self.receive_file(&file, output);
                     if write_frame(&mut self.stream, &ClientMessage::FileEnd(written)).is_err() {
                         return RunEnd::Lost;
                     }
@@ -171,9 +172,9 @@ impl Client {
     }
 
     /// Writes a file of the pieces that come; they are taken to their end also if it cannot be written.
-    fn receive_file(&mut self, path: &str, output: &OwnOutput) -> Result<(), String> {
+    fn receive_file(&mut self, file: &NamedFile, output: &OwnOutput) -> Result<(), String> {
         let mut ended = false;
-        let written = output.write_file(path, &mut |file| {
+        let written = output.write_file(file, &mut |file| {
             loop {
                 match read_frame(&mut self.stream)? {
                     Some(OwnerMessage::FileBytes(bytes)) => file.write_all(&bytes)?,

@@ -11,7 +11,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::frames::{PIECE_BYTES, pieces, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerMessage, Progress};
 use crate::engine::external::external_command::ExternalCommand;
-use crate::io::output::{FILE_BYTES_MAX, Output, WriteFile};
+use crate::io::named_files::{NamedFile, WriteFile};
+use crate::io::output::{FILE_BYTES_MAX, Output};
 use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 
@@ -125,8 +126,8 @@ impl Output for GuestOutput {
         }
     }
 
-    fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String> {
-        self.send(&OwnerMessage::CreateFile(path.to_owned()));
+    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
+        self.send(&OwnerMessage::CreateFile(file.clone()));
         let mut pieces = FilePieces { output: self, piece: Vec::new() };
         let written = write(&mut pieces).and_then(|()| pieces.flush());
         self.send(&OwnerMessage::FileEnd(written.is_ok()));

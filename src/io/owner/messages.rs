@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::external::external_command::ExternalCommand;
+use crate::io::named_files::NamedFile;
 
 /// The version of these messages. Two processes understand each other only if they also are of the same release.
 pub const PROTOCOL: u32 = 1;
@@ -68,7 +69,7 @@ pub enum OwnerMessage {
     /// Send this file.
     ReadFile(String),
     /// Make this file of the pieces that follow.
-    CreateFile(String),
+    CreateFile(NamedFile),
     /// A piece of it.
     FileBytes(Vec<u8>),
     /// It is whole, or is to be left (`false`).

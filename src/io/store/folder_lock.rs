@@ -60,6 +60,11 @@ pub fn find_lock(folder: &Path) -> Result<(), StoreError> {
     if folder.join("lock").exists() { lock_folder(folder).map(drop) } else { Ok(()) }
 }
 
+/// Whether a folder is a data folder, this program's or that of another one.
+pub fn is_data_folder(folder: &Path) -> bool {
+    folder.join("lock").is_file() && folder.join("store").is_dir()
+}
+
 /// Where this process would listen for the commands of others while it has the store of a folder open.
 pub fn own_socket(folder: &Path) -> PathBuf {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);

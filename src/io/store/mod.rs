@@ -48,6 +48,6 @@ pub use super::store::upkeep::recovery::discard_damaged;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
-pub use folder_lock::{find_lock, own_socket, owner_socket};
+pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};
 pub use handle::Store;
 pub use sleepy_threads::Stay;

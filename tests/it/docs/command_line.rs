@@ -11,7 +11,7 @@ const COMMANDS: [(&str, &[&str]); 34] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
-    ("export", &["FILE"]),
+    ("export", &["FILE", "--force"]),
     ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
     ("unsubscribe", &["FEED"]),
@@ -71,10 +71,10 @@ const COMMANDS: [(&str, &[&str]); 34] = [
     ),
     ("config", &["--print-default"]),
     ("doctor", &["--repair", "--compact"]),
-    ("backup", &["FILE"]),
+    ("backup", &["FILE", "--force"]),
     ("restore", &["FILE"]),
     ("completions", &["SHELL"]),
-    ("man", &["COMMAND", "--all"]),
+    ("man", &["COMMAND", "--all", "--force"]),
     ("help", &[]),
 ];
 

@@ -61,3 +61,22 @@ fn a_compacted_store_shows_the_same() {
     assert_eq!(seen(&program), before);
     program.run(&["doctor"]).with(0);
 }
+
+#[test]
+fn nothing_is_written_over_the_store_or_over_a_file_of_another_kind() {
+    let (_site, program) = subscribed();
+    let before = seen(&program);
+    let store = program.data().join("store/db");
+    let notes = program.write("notes", "precious");
+    for command in ["export", "backup"] {
+        let told = program.run(&[command, store.to_str().unwrap(), "--force"]).with(2).err;
+        assert!(told.contains("its own data in"), "{told}");
+        let told = program.run(&[command, &notes]).with(2).err;
+        assert!(told.contains(&format!("'backissue {command} --force'")), "{told}");
+        assert_eq!(std::fs::read(&notes).unwrap(), b"precious");
+    }
+    for force in [&["--force"][..], &[]] {
+        program.run(&[&["backup", &notes], force].concat()).with(0);
+    }
+    assert_eq!(seen(&program), before);
+}

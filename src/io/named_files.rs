@@ -1,0 +1,321 @@
+//! Files whose names a user typed: written whole or not at all, never into the data folder, and never in place of
+//! something else.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde::{Deserialize, Serialize};
+
+use super::store::is_data_folder;
+use super::system::words::system_words;
+
+/// Links that are followed one after the other.
+const LINKS_MAX: usize = 40;
+/// Bytes of a file that are looked at to see what it is.
+const START_BYTES: u64 = 4096;
+
+/// Writes what is to stand in a file.
+pub type WriteFile<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// A file that a user named to have something written there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedFile {
+    /// Where.
+    pub path: String,
+    /// What is written.
+    pub kind: FileKind,
+    /// A file of another kind is replaced.
+    pub force: bool,
+}
+
+/// What is written into a file that a user named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FileKind {
+    /// A list of subscriptions.
+    Opml,
+    /// The store and the configuration.
+    Backup,
+    /// The polls of a simulation.
+    Retrievals,
+    /// A page of the manual.
+    ManualPage,
+}
+
+impl FileKind {
+    /// Whether a file begins as one of this kind does.
+    fn fits(self, start: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(start);
+        match self {
+            Self::Opml => text.to_ascii_lowercase().contains("<opml"),
+            Self::Backup => {
+                let mut begun = [0; b"backissue backup ".len()];
+                let unpacked = GzDecoder::new(start).read_exact(&mut begun);
+                unpacked.is_ok() && begun == *b"backissue backup "
+            }
+            Self::Retrievals => text.starts_with("{\"name\":"),
+            Self::ManualPage => text.contains(".TH "),
+        }
+    }
+
+    /// What it is, and the command that writes it.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Opml => ("list of subscriptions", "backissue export"),
+            Self::Backup => ("backup", "backissue backup"),
+            Self::Retrievals => ("list of retrievals", "backissue simulate"),
+            Self::ManualPage => ("manual page", "backissue man --all"),
+        }
+    }
+}
+
+/// Writes a file. An error is a fragment that says why it cannot be written.
+pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
+    let target = link_target(Path::new(&file.path));
+    refuse_loss(&target, file)?;
+    write_whole(&target, write).map_err(|error| system_words(&error))
+}
+
+/// Refuses a place in a data folder, and one where a file of another kind is that nobody said to replace.
+fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
+    // Where the folder is not there nothing can be lost.
+    let folder = folder_of(target).canonicalize().unwrap_or_default();
+    if let Some(data) = folder.ancestors().find(|folder| is_data_folder(folder)) {
+        return Err(format!(
+            "backissue keeps its own data in {}: choose another folder",
+            data.display()
+        ));
+    }
+    let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file());
+    if file.force || !is_file || is_open_file(target) {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read = File::open(target).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    let (what, command) = file.kind.words();
+    match read {
+        Ok(0) => Ok(()),
+        Ok(_) if file.kind.fits(&start) => Ok(()),
+        Ok(_) | Err(_) => Err(format!(
+            "the file that is there is no {what}: choose another name, or replace it with '{command} --force'"
+        )),
+    }
+}
+
+/// The folder in which a file is.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Writes a file beside its place and puts it there when it is whole and on the disk. What is there and is no regular
+/// file (a device, a pipe) is written to as it is; a file in a folder in which nothing can be made is written over when the
+/// whole is there. A new file is its owner's alone, one that is replaced keeps what others may do with it. A link must have
+/// been followed before: it stays one, and what it leads to is replaced or made.
+fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
+    let found = std::fs::metadata(target).ok().filter(|found| !found.is_dir());
+    if found.as_ref().is_some_and(|found| !found.is_file() || is_open_file(target)) {
+        let mut there = OpenOptions::new().append(true).open(target)?;
+        write(&mut there)?;
+        return there.flush();
+    }
+    let made = tempfile::NamedTempFile::new_in(folder_of(target));
+    let mut file = match made {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && found.is_some() => {
+            return write_over(target, write);
+        }
+        made => made?,
+    };
+    write(&mut file)?;
+    file.flush()?;
+    if let Some(found) = found {
+        file.as_file().set_permissions(found.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Writes over a file beside which nothing can be made. What is to stand in it is made elsewhere first, and what is longer
+/// than before is written first: a failure, and a disk without room, are met while the file is as it was.
+fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
+    let mut there = OpenOptions::new().write(true).open(target)?;
+    let before = there.metadata()?.len();
+    let mut whole = tempfile::tempfile()?;
+    write(&mut whole)?;
+    let length = whole.seek(SeekFrom::End(0))?;
+    if length > before {
+        whole.seek(SeekFrom::Start(before))?;
+        there.seek(SeekFrom::Start(before))?;
+        let longer = io::copy(&mut whole, &mut there).and_then(|_| there.sync_all());
+        if let Err(error) = longer {
+            there.set_len(before)?;
+            return Err(error);
+        }
+    }
+    whole.rewind()?;
+    there.rewind()?;
+    io::copy(&mut whole.take(before.min(length)), &mut there)?;
+    there.set_len(length)?;
+    there.sync_all()
+}
+
+/// What a link leads to, whether it is there or not; a path that is no link leads to itself.
+fn link_target(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        // `/dev/stdout` leads to what has no name; its own is good.
+        let Some(next) = std::fs::read_link(&target).ok().filter(|_| !is_open_file(&target)) else {
+            break;
+        };
+        target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    target
+}
+
+/// Whether a path stands for a file that a process has open, such as `/dev/fd/3`.
+fn is_open_file(path: &Path) -> bool {
+    folder_of(path).canonicalize().is_ok_and(|folder| {
+        folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_leads_nowhere_yet_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+        symlink("second", &first).unwrap();
+        std::fs::create_dir(folder.path().join("there")).unwrap();
+        symlink("there/real", &second).unwrap();
+        write_whole(&link_target(&first), &mut |file| file.write_all(b"made")).unwrap();
+        assert!(std::fs::symlink_metadata(&first).unwrap().is_symlink());
+        assert!(std::fs::symlink_metadata(&second).unwrap().is_symlink());
+        assert_eq!(std::fs::read(folder.path().join("there/real")).unwrap(), b"made");
+    }
+
+    #[test]
+    fn a_new_file_is_its_owners_alone_and_one_that_is_replaced_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let (new, shared) = (folder.path().join("new"), folder.path().join("shared"));
+        std::fs::write(&shared, b"before").unwrap();
+        std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o644)).unwrap();
+        for (path, mode) in [(&new, 0o600), (&shared, 0o644)] {
+            write_whole(path, &mut |file| file.write_all(b"after")).unwrap();
+            let found = std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((std::fs::read(path).unwrap().as_slice(), found), (&b"after"[..], mode));
+        }
+    }
+
+    #[test]
+    fn a_pipe_with_a_name_is_written_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        write_whole(&pipe, &mut |file| file.write_all(b"through")).unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(!std::fs::metadata(&pipe).unwrap().is_file());
+    }
+
+    #[test]
+    fn a_file_is_written_whole_or_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.opml");
+        write_whole(&path, &mut |file| file.write_all(b"one")).unwrap();
+        let broken = write_whole(&path, &mut |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(broken.unwrap_err().to_string(), "no more");
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
+    }
+
+    #[test]
+    fn a_folder_that_is_called_as_that_of_open_files_is_one_as_any_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fd/list.opml");
+        std::fs::create_dir(folder.path().join("fd")).unwrap();
+        for text in ["first", "second"] {
+            write_whole(&path, &mut |file| file.write_all(text.as_bytes())).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        let open = File::create(folder.path().join("open")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+        for place in ["/dev/fd", "/proc/self/fd"] {
+            assert!(is_open_file(&Path::new(place).join(number.to_string())), "{place}");
+        }
+    }
+
+    #[test]
+    fn a_file_beside_which_nothing_can_be_made_is_written_over_when_the_whole_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.opml");
+        std::fs::write(&path, b"before").unwrap();
+        let broken = write_over(&path, &mut |file| {
+            file.write_all(b"half of a text that is longer than what was there")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(broken.unwrap_err().to_string(), "no more");
+        assert_eq!(std::fs::read(&path).unwrap(), b"before");
+        for text in ["a text that is longer than what was there", "short", "equal", ""] {
+            write_over(&path, &mut |file| file.write_all(text.as_bytes())).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_a_device_is_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        std::fs::write(&real, b"before").unwrap();
+        symlink(&real, &link).unwrap();
+        write_whole(&link_target(&link), &mut |file| file.write_all(b"after")).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&real).unwrap(), b"after");
+        write_whole(Path::new("/dev/null"), &mut |file| file.write_all(b"gone")).unwrap();
+    }
+
+    #[test]
+    fn only_a_file_of_its_kind_is_replaced_and_nothing_in_a_data_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("data/store")).unwrap();
+        for name in ["data/lock", "data/store/db", "notes", "none"] {
+            std::fs::write(at(name), if name == "none" { "" } else { "precious" }).unwrap();
+        }
+        symlink(at("data/store"), at("door")).unwrap();
+        symlink("data/store/db", at("link")).unwrap();
+        symlink("data/new", at("nowhere")).unwrap();
+        let to = |name: &str, kind, force| {
+            let path = at(name).to_str().unwrap().to_owned();
+            write(&NamedFile { path, kind, force }, &mut |file| file.write_all(b"<opml/>"))
+        };
+        for name in ["data/store/db", "data/new", "data/store/../new", "door/db", "link", "nowhere"]
+        {
+            let why = to(name, FileKind::Opml, true).unwrap_err();
+            assert!(why.contains("its own data in"), "{name}: {why}");
+        }
+        assert_eq!(std::fs::read(at("data/store/db")).unwrap(), b"precious");
+        let why = to("notes", FileKind::Opml, false).unwrap_err();
+        assert!(why.contains("'backissue export --force'"), "{why}");
+        assert_eq!(std::fs::read(at("notes")).unwrap(), b"precious");
+        for (name, force) in [("notes", true), ("notes", false), ("none", false), ("new", false)] {
+            to(name, FileKind::Opml, force).unwrap();
+        }
+        for kind in [FileKind::Backup, FileKind::Retrievals, FileKind::ManualPage] {
+            to("notes", kind, false).unwrap_err();
+        }
+    }
+}
