@@ -52,6 +52,20 @@ fn the_demo_is_read_from_start_to_end() {
 }
 
 #[test]
+fn an_unfinished_sequence_and_a_paste_without_an_end_swallow_no_key() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
+    session.until_quiet();
+    session.press("\x1b[");
+    session.press("?");
+    session.until_it_says("half a page down");
+    session.press("\x1b[200~");
+    session.press("\x03");
+    assert!(session.ended().success());
+    session.given_back();
+}
+
+#[test]
 fn every_size_is_drawn_and_a_signal_ends_it_cleanly() {
     let mut session = Session::start(&["demo"], 120, 36);
     let flags = session.flags();

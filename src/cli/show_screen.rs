@@ -107,8 +107,8 @@ pub(in crate::cli) async fn wait_for_store(
             () = stops.wait() => return Ok(WaitEnd::Left),
             input = terminal.next() => input,
         };
-        let Some(ScreenInput::Key(key)) = input else {
-            if matches!(input, Some(ScreenInput::Engine(_))) {
+        let ScreenInput::Key(key) = input else {
+            if matches!(input, ScreenInput::Engine(_)) {
                 // The terminal is gone.
                 return Ok(WaitEnd::Left);
             }

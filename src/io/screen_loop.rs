@@ -65,7 +65,7 @@ impl Runtime<App> {
             let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
             let input = tokio::select! {
                 biased;
-                key = terminal.next() => key.map(Happening::Input),
+                input = terminal.next() => Some(Happening::Input(input)),
                 next = self.next() => Some(next),
                 () = tokio::time::sleep(rest), if late => None,
             };

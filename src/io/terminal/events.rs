@@ -1,120 +1,114 @@
-//! What the terminal reports: keys, clicks, sizes. It is read on a thread of its own, because crossterm reads a terminal that
-//! was closed in an endless loop (its issue 793, still so in 0.29): the program would never hear that it is to end.
+//! What the terminal reports: keys, clicks, sizes. Its bytes are read here and not by crossterm, which waits for the end of an
+//! unfinished sequence for ever, and reads a terminal that was closed in an endless loop (its issue 793, still so in 0.29).
 
-use std::io;
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
-use std::time::Duration;
+use std::fs::File;
+use std::future::pending;
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::time::Instant;
 
-use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt;
-use tokio::runtime::Handle;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How long the thread may take to let go of the terminal. Only one that reads a closed terminal takes longer, and that one
-/// is left alone: it ends with the program.
-const LETTING_GO: Duration = Duration::from_millis(100);
+use super::bounded_backend::bounded;
+use super::decoder::Decoder;
+use crate::io::clock;
+use crate::ui::input::ScreenInput;
 
-/// Reads events when it is asked for them: what is typed beyond what was asked for is left to whom the terminal is lent.
+/// Bytes that are read at once; a paste may have more.
+const READ_BYTES: usize = 4096;
+
+/// Reads what is typed, as soon as the next input is asked for.
 #[derive(Debug)]
 pub(super) struct TerminalEvents {
-    events: UnboundedReceiver<io::Result<Event>>,
-    answer: UnboundedSender<io::Result<Event>>,
-    /// An event was asked for and has not come yet.
-    is_asked: bool,
-    /// `None` while the terminal is lent.
-    reading: Option<Reading>,
-}
-
-/// The thread that reads.
-#[derive(Debug)]
-struct Reading {
-    /// Each message asks for one event; the thread ends when this is dropped.
-    ask: UnboundedSender<()>,
-    /// Closed when the thread has let go of the terminal.
-    ended: Receiver<()>,
+    terminal: AsyncFd<File>,
+    decoder: Decoder,
+    resizes: Signal,
+    /// Somebody else reads what is typed.
+    is_lent: bool,
 }
 
 impl TerminalEvents {
-    /// Starts to read. Must be called inside a tokio runtime.
+    /// Opens the terminal. Must be called inside a tokio runtime.
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; this descriptor is ours and stays open"
+    )]
     pub(super) fn start() -> io::Result<Self> {
-        let (answer, events) = unbounded_channel();
-        let mut terminal = Self { events, answer, is_asked: false, reading: None };
-        terminal.resume()?;
-        Ok(terminal)
+        // A descriptor of our own: the loop can have each only once.
+        let terminal = if io::stdin().is_terminal() {
+            File::from(io::stdin().as_fd().try_clone_to_owned()?)
+        } else {
+            File::open("/dev/tty")?
+        };
+        Ok(Self {
+            terminal: AsyncFd::with_interest(terminal, Interest::READABLE)?,
+            decoder: Decoder::default(),
+            resizes: signal(SignalKind::window_change())?,
+            is_lent: false,
+        })
     }
 
-    /// Waits for the next event; an error: the terminal is gone. Nothing is lost if the wait is given up.
-    pub(super) async fn next(&mut self) -> io::Result<Event> {
-        let Some(reading) = &self.reading else { return std::future::pending().await };
-        if self.events.is_empty() && !self.is_asked {
-            // The thread ended: it has told why before.
-            reading.ask.send(()).map_err(|_| gone())?;
-            self.is_asked = true;
+    /// Waits for the next input; an error: the terminal is gone. Nothing is lost if the wait is given up.
+    pub(super) async fn next(&mut self) -> io::Result<ScreenInput> {
+        if self.is_lent {
+            return pending().await;
         }
-        let event = self.events.recv().await;
-        self.is_asked = false;
-        event.unwrap_or_else(|| Err(gone()))
+        loop {
+            if let Some(input) = self.decoder.next(clock::instant()) {
+                return Ok(input);
+            }
+            tokio::select! {
+                biased;
+                ready = self.terminal.readable() => {
+                    let mut ready = ready?;
+                    read_typed(self.terminal.get_ref(), &mut self.decoder)?;
+                    ready.clear_ready();
+                }
+                _ = self.resizes.recv() => {
+                    let (columns, rows) = crossterm::terminal::size()?;
+                    let (columns, rows) = bounded(columns, rows);
+                    return Ok(ScreenInput::Resized(columns, rows));
+                }
+                () = until(self.decoder.deadline()) => {}
+            }
+        }
     }
 
     /// Leaves the terminal to somebody else.
-    pub(super) fn pause(&mut self) {
-        self.is_asked = false;
-        let Some(Reading { ask, ended }) = self.reading.take() else { return };
-        drop(ask);
-        // It is an error in any case: nobody sends.
-        ended.recv_timeout(LETTING_GO).ok();
+    pub(super) const fn pause(&mut self) {
+        self.is_lent = true;
     }
 
     /// Reads again.
-    pub(super) fn resume(&mut self) -> io::Result<()> {
-        let (ask, asked) = unbounded_channel();
-        let (end, ended) = mpsc::channel::<()>();
-        let (answer, runtime) = (self.answer.clone(), Handle::current());
-        thread::Builder::new().name("keys".into()).spawn(move || {
-            runtime.block_on(read_events(asked, &answer));
-            drop(end);
-        })?;
-        self.reading = Some(Reading { ask, ended });
-        Ok(())
+    pub(super) const fn resume(&mut self) {
+        self.is_lent = false;
     }
 }
 
-impl Drop for TerminalEvents {
-    fn drop(&mut self) {
-        self.pause();
+/// Waits for a time; `None`: for ever.
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => pending().await,
     }
 }
 
-/// There is no terminal any more.
-fn gone() -> io::Error {
-    io::ErrorKind::UnexpectedEof.into()
-}
-
-/// Answers each question with an event until nobody can ask any more, or the terminal is gone.
-async fn read_events(
-    mut asked: UnboundedReceiver<()>,
-    answer: &UnboundedSender<io::Result<Event>>,
-) {
-    let mut events = EventStream::new();
-    let mut wanted = 0_u32;
+/// Reads what has been typed so far. The terminal is asked whether it has something before each piece, and not told to
+/// answer at once when it has nothing: whoever shares it would find it so.
+fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<()> {
+    let mut bytes = [0; READ_BYTES];
     loop {
-        let event = tokio::select! {
-            biased;
-            question = asked.recv() => match question {
-                Some(()) => {
-                    wanted = wanted.saturating_add(1);
-                    continue;
-                }
-                None => return,
-            },
-            event = events.next(), if wanted > 0 => event,
-        };
-        wanted = wanted.saturating_sub(1);
-        let is_gone = !matches!(event, Some(Ok(_)));
-        let event = event.unwrap_or_else(|| Err(gone()));
-        if answer.send(event).is_err() || is_gone {
-            return;
+        let mut asked = [PollFd::new(terminal, PollFlags::IN)];
+        if poll(&mut asked, Some(&Timespec::default()))? == 0 {
+            return Ok(());
         }
+        let count = terminal.read(&mut bytes)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        decoder.push(clock::instant(), bytes.get(..count).unwrap_or_default());
     }
 }

@@ -1,6 +1,7 @@
 //! The terminal: taken, drawn on, and restored whatever happens.
 
 mod bounded_backend;
+mod decoder;
 mod events;
 
 use std::collections::BTreeSet;
@@ -10,14 +11,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
 use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType, SetTitle};
 use crossterm::{Command, execute};
 
-use self::bounded_backend::{BoundedBackend, bounded};
+use self::bounded_backend::BoundedBackend;
 use self::events::TerminalEvents;
 use super::log::report_panic;
 use super::panics::{Caught, how_caught};
@@ -26,8 +24,6 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
-use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::mouse::{Gesture, Mouse};
 use crate::ui::settings::{ImageProtocol, ScreenSettings};
 use crate::ui::state::layout::Viewport;
 use crate::ui::theme::graphics::{Graphics, Sent};
@@ -216,18 +212,15 @@ impl Terminal {
         self.inner.draw(|frame| view::draw_sentence(frame, text)).map(|_| ())
     }
 
-    /// Waits for the next input; `None`: it has no meaning for us.
-    pub async fn next(&mut self) -> Option<ScreenInput> {
+    /// Waits for the next input.
+    pub async fn next(&mut self) -> ScreenInput {
         tokio::select! {
             biased;
-            event = self.events.next() => match event {
-                Ok(event) => message(event),
-                // The terminal is gone: end cleanly.
-                Err(_) => Some(Input::Request(Request::Stop).into()),
-            },
+            // An error: the terminal is gone. End cleanly.
+            input = self.events.next() => input.unwrap_or(Input::Request(Request::Stop).into()),
             job = self.jobs.next() => match job {
-                JobSignal::Stop => Some(ScreenInput::Suspend),
-                JobSignal::GoOn => Some(self.take_again().unwrap_or(Input::Request(Request::Stop).into())),
+                JobSignal::Stop => ScreenInput::Suspend,
+                JobSignal::GoOn => self.take_again().unwrap_or(Input::Request(Request::Stop).into()),
             },
         }
     }
@@ -253,7 +246,7 @@ impl Terminal {
     pub fn take_back(&mut self) -> io::Result<ScreenInput> {
         LENT.store(false, Ordering::Relaxed);
         let msg = self.take_again()?;
-        self.events.resume()?;
+        self.events.resume();
         Ok(msg)
     }
 
@@ -350,68 +343,6 @@ fn give_back() {
     let title = if TITLED.swap(false, Ordering::Relaxed) { TITLE_BACK } else { "" };
     execute!(stdout(), Print(title), Print(GIVE_BACK)).ok();
     crossterm::terminal::disable_raw_mode().ok();
-}
-
-fn message(event: Event) -> Option<ScreenInput> {
-    match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => {
-            Some(ScreenInput::Key(pressed(key)?))
-        }
-        Event::Paste(text) => Some(ScreenInput::Pasted(text)),
-        Event::Resize(columns, rows) => {
-            let (columns, rows) = bounded(columns, rows);
-            Some(ScreenInput::Resized(columns, rows))
-        }
-        Event::Mouse(mouse) => pointed(mouse).map(ScreenInput::Mouse),
-        Event::FocusGained => Some(ScreenInput::Focused(true)),
-        Event::FocusLost => Some(ScreenInput::Focused(false)),
-        Event::Key(_) => None,
-    }
-}
-
-/// Converts a mouse event; only clicks of the first button and the wheel have a meaning.
-const fn pointed(mouse: MouseEvent) -> Option<Mouse> {
-    let gesture = match mouse.kind {
-        MouseEventKind::Down(MouseButton::Left) => Gesture::Click,
-        MouseEventKind::ScrollDown => Gesture::WheelDown,
-        MouseEventKind::ScrollUp => Gesture::WheelUp,
-        MouseEventKind::ScrollLeft => Gesture::WheelLeft,
-        MouseEventKind::ScrollRight => Gesture::WheelRight,
-        MouseEventKind::Down(_)
-        | MouseEventKind::Up(_)
-        | MouseEventKind::Drag(_)
-        | MouseEventKind::Moved => return None,
-    };
-    Some(Mouse { gesture, column: mouse.column, row: mouse.row })
-}
-
-fn pressed(key: KeyEvent) -> Option<Key> {
-    const CODES: [(KeyCode, Code); 15] = [
-        (KeyCode::Insert, Code::Insert),
-        (KeyCode::Enter, Code::Enter),
-        (KeyCode::Esc, Code::Esc),
-        (KeyCode::Tab, Code::Tab),
-        (KeyCode::BackTab, Code::BackTab),
-        (KeyCode::Backspace, Code::Backspace),
-        (KeyCode::Delete, Code::Delete),
-        (KeyCode::Up, Code::Up),
-        (KeyCode::Down, Code::Down),
-        (KeyCode::Left, Code::Left),
-        (KeyCode::Right, Code::Right),
-        (KeyCode::PageUp, Code::PageUp),
-        (KeyCode::PageDown, Code::PageDown),
-        (KeyCode::Home, Code::Home),
-        (KeyCode::End, Code::End),
-    ];
-    let alt = key.modifiers.contains(KeyModifiers::ALT);
-    let code = if let KeyCode::Char(char) = key.code {
-        if alt { Code::Alt(char) } else { Code::Char(char) }
-    } else if let KeyCode::F(number) = key.code {
-        Code::Function(number)
-    } else {
-        CODES.iter().find(|(theirs, _)| *theirs == key.code).map(|(_, ours)| *ours)?
-    };
-    Some(Key { code, ctrl: key.modifiers.contains(KeyModifiers::CONTROL) })
 }
 
 impl FrameTimes {

@@ -1,0 +1,447 @@
+//! What the bytes of a terminal mean: keys, the mouse, pasted text, focus. No clock: the time of each piece is passed in.
+//!
+//! An unfinished sequence must not keep later keys waiting: `Alt-[` sends the same two bytes with which an arrow begins.
+
+use std::time::{Duration, Instant};
+
+use crate::ui::input::ScreenInput;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::mouse::{Gesture, Mouse};
+
+/// The rest of a sequence is waited for so long, the rest of a pasted text so long.
+const SEQUENCE_TIME: Duration = Duration::from_millis(100);
+const PASTE_TIME: Duration = Duration::from_secs(1);
+/// The longest sequence, in bytes; the longest that we know has 20.
+const SEQUENCE_MAX: usize = 64;
+/// What stands behind a pasted text.
+const PASTE_END: &[u8] = b"\x1b[201~";
+/// Ctrl-C.
+const INTERRUPT: u8 = 3;
+
+/// Decodes what a terminal sends.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    bytes: Vec<u8>,
+    /// When the last of the bytes came.
+    last: Option<Instant>,
+    /// The text that is being pasted, as far as it has come.
+    pasted: Option<Vec<u8>>,
+}
+
+/// What stands at the beginning of the bytes.
+#[derive(Debug, PartialEq)]
+enum Start {
+    /// An input, or a paste begins; `None`: nothing that has a meaning for us.
+    Whole(Option<Decoded>),
+    /// The beginning of a sequence.
+    Unfinished,
+}
+
+/// What a sequence means.
+#[derive(Debug, PartialEq)]
+enum Decoded {
+    Input(ScreenInput),
+    PasteBegins,
+}
+
+impl Decoder {
+    /// Takes all the bytes that have come.
+    pub(super) fn push(&mut self, now: Instant, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.last = Some(now);
+    }
+
+    /// The next input; `None`: none is whole. To be asked again when more has come, or at [`Decoder::deadline`].
+    pub(super) fn next(&mut self, now: Instant) -> Option<ScreenInput> {
+        loop {
+            if self.pasted.is_some() {
+                return self.end_paste(now);
+            }
+            let is_late = self.has_passed(now, SEQUENCE_TIME);
+            let (start, length) = read_start(&self.bytes, is_late)?;
+            match start {
+                Start::Unfinished => return None,
+                Start::Whole(decoded) => {
+                    self.bytes.drain(..length.min(self.bytes.len()));
+                    match decoded {
+                        Some(Decoded::Input(input)) => return Some(input),
+                        Some(Decoded::PasteBegins) => self.pasted = Some(Vec::new()),
+                        None => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// When what has come is taken as it is, if nothing more comes.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let time = match (&self.pasted, self.bytes.is_empty()) {
+            (Some(_), _) => PASTE_TIME,
+            (None, false) => SEQUENCE_TIME,
+            (None, true) => return None,
+        };
+        self.last?.checked_add(time)
+    }
+
+    fn has_passed(&self, now: Instant, time: Duration) -> bool {
+        self.last.is_some_and(|last| now.saturating_duration_since(last) >= time)
+    }
+
+    /// The pasted text, if it has ended: by its mark, by silence, or by Ctrl-C as the last byte, which somebody typed.
+    fn end_paste(&mut self, now: Instant) -> Option<ScreenInput> {
+        let mark = self.bytes.windows(PASTE_END.len()).position(|bytes| bytes == PASTE_END);
+        let is_typed = self.bytes.last() == Some(&INTERRUPT);
+        let (length, behind) = match mark {
+            Some(at) => (at, PASTE_END.len()),
+            None if is_typed => (self.bytes.len().saturating_sub(1), 0),
+            None if self.has_passed(now, PASTE_TIME) => (self.bytes.len(), 0),
+            None => {
+                // The rest may be the beginning of the mark.
+                let surely = self.bytes.len().saturating_sub(PASTE_END.len());
+                self.pasted.as_mut()?.extend(self.bytes.drain(..surely));
+                return None;
+            }
+        };
+        let mut text = self.pasted.take()?;
+        text.extend(self.bytes.drain(..length));
+        self.bytes.drain(..behind);
+        Some(ScreenInput::Pasted(String::from_utf8_lossy(&text).into_owned()))
+    }
+}
+
+/// What stands at the beginning, and its length; `None`: nothing stands there. Nothing is unfinished if it is late.
+fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
+    let unfinished = Some((Start::Unfinished, 0));
+    match bytes {
+        [] => None,
+        [0x1b] | [0x1b, 0x1b, ..] => Some((key(Code::Esc), 1)),
+        [0x1b, b'[', rest @ ..] => match sequence_length(rest) {
+            Some(0) if !is_late => unfinished,
+            // It was no sequence: the keys count.
+            Some(0) | None => Some((key(Code::Alt('[')), 2)),
+            Some(length) => {
+                let meant = rest.get(..length).and_then(read_sequence);
+                Some((Start::Whole(meant), length.saturating_add(2)))
+            }
+        },
+        [0x1b, b'O', rest @ ..] => match rest {
+            [] if !is_late => unfinished,
+            [letter @ (b'A'..=b'H' | b'P'..=b'S'), ..] => Some((
+                Start::Whole(
+                    lettered(*letter).map(|code| Decoded::Input(ScreenInput::Key(Key::code(code)))),
+                ),
+                3,
+            )),
+            [] | [..] => Some((key(Code::Alt('O')), 2)),
+        },
+        [0x1b, rest @ ..] => {
+            let (start, length) = read_key(rest, is_late)?;
+            Some((with_alt(start), length.saturating_add(1)))
+        }
+        bytes => read_key(bytes, is_late),
+    }
+}
+
+/// The same key with Alt, if it is a character.
+fn with_alt(start: Start) -> Start {
+    if let Start::Whole(Some(Decoded::Input(ScreenInput::Key(key)))) = &start
+        && let Code::Char(char) = key.code
+    {
+        let key = Key { code: Code::Alt(char), ctrl: key.ctrl };
+        return Start::Whole(Some(Decoded::Input(ScreenInput::Key(key))));
+    }
+    start
+}
+
+fn key(code: Code) -> Start {
+    Start::Whole(Some(Decoded::Input(ScreenInput::Key(Key::code(code)))))
+}
+
+/// A character or a control character.
+fn read_key(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
+    let ctrl = |first: u8, byte: u8, of: u8| {
+        let char = char::from(byte.wrapping_sub(first).wrapping_add(of));
+        Start::Whole(Some(Decoded::Input(ScreenInput::Key(Key::ctrl(char)))))
+    };
+    let start = match *bytes.first()? {
+        0 => ctrl(0, 0, b' '),
+        b'\r' => key(Code::Enter),
+        b'\t' => key(Code::Tab),
+        0x7f => key(Code::Backspace),
+        byte @ 0x01..=0x1a => ctrl(1, byte, b'a'),
+        byte @ 0x1c..=0x1f => ctrl(0x1c, byte, b'4'),
+        _ => {
+            let text = bytes.get(..bytes.len().min(4)).unwrap_or_default();
+            let (text, broken) = match std::str::from_utf8(text) {
+                Ok(text) => (text, None),
+                Err(error) => {
+                    let whole = text.get(..error.valid_up_to()).unwrap_or_default();
+                    (std::str::from_utf8(whole).unwrap_or_default(), Some(error))
+                }
+            };
+            return Some(match text.chars().next() {
+                Some(char) => (key(Code::Char(char)), char.len_utf8()),
+                None if !is_late && broken.is_some_and(|error| error.error_len().is_none()) => {
+                    (Start::Unfinished, 0)
+                }
+                None => (Start::Whole(None), 1),
+            });
+        }
+    };
+    Some((start, 1))
+}
+
+/// The length of a control sequence behind `ESC [`; 0: its end has not come; `None`: it is none.
+fn sequence_length(rest: &[u8]) -> Option<usize> {
+    let fixed = match rest.first() {
+        // The keys F1 to F5 of the Linux console.
+        Some(b'[') => 2,
+        // The mouse where its reports have three bytes.
+        Some(b'M') => 4,
+        Some(_) | None => 0,
+    };
+    if fixed > 0 {
+        let bytes = rest.get(..rest.len().min(fixed)).unwrap_or_default();
+        let is_typed = bytes.iter().any(u8::is_ascii_control);
+        return if is_typed { None } else { Some(if rest.len() < fixed { 0 } else { fixed }) };
+    }
+    match rest.iter().position(|byte| !(0x20..=0x3f).contains(byte)) {
+        Some(at) if rest.get(at).is_some_and(|byte| (0x40..=0x7e).contains(byte)) => {
+            at.checked_add(1)
+        }
+        None if rest.len() < SEQUENCE_MAX => Some(0),
+        Some(_) | None => None,
+    }
+}
+
+/// What a whole control sequence means, without its `ESC [`.
+fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
+    let input = |input| Some(Decoded::Input(input));
+    let pressed = |code, ctrl| input(ScreenInput::Key(Key { code, ctrl }));
+    let (last, parameters) = sequence.split_last()?;
+    let text = std::str::from_utf8(parameters).ok();
+    match (last, text.unwrap_or_default()) {
+        (b'I', "") => return input(ScreenInput::Focused(true)),
+        (b'O', "") => return input(ScreenInput::Focused(false)),
+        (b'Z', _) => return pressed(Code::BackTab, false),
+        (b'A'..=b'E', "[") => {
+            return pressed(Code::Function(last.wrapping_sub(b'A').wrapping_add(1)), false);
+        }
+        (b'~', "200") => return Some(Decoded::PasteBegins),
+        (_, _) => {}
+    }
+    if let [b'M', button, column, row] = sequence {
+        let (column, row) = (column.saturating_sub(32), row.saturating_sub(32));
+        return read_mouse(button.saturating_sub(32), column.into(), row.into(), true);
+    }
+    let mouse = text?.strip_prefix('<');
+    let mut numbers = mouse.unwrap_or(text?).split(';').map(|number| {
+        // What follows a colon says more of the same.
+        number.split(':').next().and_then(|number| number.parse::<u32>().ok())
+    });
+    let (first, second, third) =
+        (numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten());
+    if mouse.is_some() || *last == b'M' {
+        let button = u8::try_from(first?).ok()?;
+        // Without the sign the button is written as where a report has three bytes.
+        let button = if mouse.is_some() { button } else { button.saturating_sub(32) };
+        let (column, row) = (u16::try_from(second?).ok()?, u16::try_from(third?).ok()?);
+        return read_mouse(button, column, row, *last == b'M');
+    }
+    let modifiers = second.unwrap_or(1).saturating_sub(1);
+    let (shift, alt, ctrl) = (modifiers & 1 > 0, modifiers & 2 > 0, modifiers & 4 > 0);
+    let code = match last {
+        b'~' => numbered(first?)?,
+        b'u' => match first? {
+            27 => Code::Esc,
+            13 => Code::Enter,
+            9 if shift => Code::BackTab,
+            9 => Code::Tab,
+            127 => Code::Backspace,
+            number if alt => Code::Alt(char::from_u32(number)?),
+            number => Code::Char(char::from_u32(number)?),
+        },
+        letter => lettered(*letter)?,
+    };
+    pressed(code, ctrl)
+}
+
+/// The keys that are reported by a letter.
+const fn lettered(letter: u8) -> Option<Code> {
+    Some(match letter {
+        b'A' => Code::Up,
+        b'B' => Code::Down,
+        b'C' => Code::Right,
+        b'D' => Code::Left,
+        b'F' => Code::End,
+        b'H' => Code::Home,
+        b'P' => Code::Function(1),
+        b'Q' => Code::Function(2),
+        b'R' => Code::Function(3),
+        b'S' => Code::Function(4),
+        _ => return None,
+    })
+}
+
+/// The keys that are reported by a number.
+fn numbered(number: u32) -> Option<Code> {
+    let function = match number {
+        1 | 7 => return Some(Code::Home),
+        2 => return Some(Code::Insert),
+        3 => return Some(Code::Delete),
+        4 | 8 => return Some(Code::End),
+        5 => return Some(Code::PageUp),
+        6 => return Some(Code::PageDown),
+        11..=15 => number.wrapping_sub(10),
+        17..=21 => number.wrapping_sub(11),
+        23..=26 => number.wrapping_sub(12),
+        28 | 29 => number.wrapping_sub(15),
+        31..=34 => number.wrapping_sub(17),
+        _ => return None,
+    };
+    u8::try_from(function).ok().map(Code::Function)
+}
+
+/// A report of the mouse; only clicks of the first button and the wheel have a meaning. Places are counted from 1.
+fn read_mouse(button: u8, column: u16, row: u16, is_pressed: bool) -> Option<Decoded> {
+    let is_moved = button & 0b10_0000 > 0;
+    let gesture = match (button & 0b11) | ((button & 0b1100_0000) >> 4) {
+        0 if is_pressed && !is_moved => Gesture::Click,
+        4 => Gesture::WheelUp,
+        5 => Gesture::WheelDown,
+        6 => Gesture::WheelLeft,
+        7 => Gesture::WheelRight,
+        _ => return None,
+    };
+    let (column, row) = (column.saturating_sub(1), row.saturating_sub(1));
+    Some(Decoded::Input(ScreenInput::Mouse(Mouse { gesture, column, row })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::clock::instant;
+
+    /// All that is decoded of pieces; before each so much time passes, in milliseconds.
+    fn decoded(pieces: &[(u64, &[u8])]) -> Vec<ScreenInput> {
+        let (mut decoder, mut now) = (Decoder::default(), instant());
+        let mut inputs = Vec::new();
+        for (pause, bytes) in pieces {
+            now += Duration::from_millis(*pause);
+            while let Some(input) = decoder.next(now) {
+                inputs.push(input);
+            }
+            decoder.push(now, bytes);
+            while let Some(input) = decoder.next(now) {
+                inputs.push(input);
+            }
+        }
+        inputs
+    }
+
+    fn code(code: Code) -> ScreenInput {
+        ScreenInput::Key(Key::code(code))
+    }
+
+    fn ctrl(char: char) -> ScreenInput {
+        ScreenInput::Key(Key::ctrl(char))
+    }
+
+    #[test]
+    fn keys_are_read() {
+        for (bytes, read) in [
+            ("a", code(Code::Char('a'))),
+            ("ä", code(Code::Char('ä'))),
+            ("\u{1f600}", code(Code::Char('\u{1f600}'))),
+            ("\r", code(Code::Enter)),
+            ("\n", ctrl('j')),
+            ("\t", code(Code::Tab)),
+            ("\x08", ctrl('h')),
+            ("\x7f", code(Code::Backspace)),
+            ("\0", ctrl(' ')),
+            ("\x03", ctrl('c')),
+            ("\x1c", ctrl('4')),
+            ("\x1b", code(Code::Esc)),
+            ("\x1bx", code(Code::Alt('x'))),
+            ("\x1b\x7f", code(Code::Backspace)),
+            ("\x1b[A", code(Code::Up)),
+            ("\x1bOB", code(Code::Down)),
+            ("\x1b[1;5C", ScreenInput::Key(Key { code: Code::Right, ctrl: true })),
+            ("\x1b[Z", code(Code::BackTab)),
+            ("\x1b[3~", code(Code::Delete)),
+            ("\x1b[6;5~", ScreenInput::Key(Key { code: Code::PageDown, ctrl: true })),
+            ("\x1bOP", code(Code::Function(1))),
+            ("\x1b[[E", code(Code::Function(5))),
+            ("\x1b[15~", code(Code::Function(5))),
+            ("\x1b[24~", code(Code::Function(12))),
+            ("\x1b[99;5u", ctrl('c')),
+            ("\x1b[I", ScreenInput::Focused(true)),
+            ("\x1b[O", ScreenInput::Focused(false)),
+            ("\x1b[200~a\x1b[B\nb\x03c\x1b[201~", ScreenInput::Pasted("a\x1b[B\nb\x03c".into())),
+        ] {
+            assert_eq!(decoded(&[(0, bytes.as_bytes())]), [read], "{bytes:?}");
+        }
+        assert_eq!(decoded(&[(0, b"\x1b[5x\xff\x1b[?1;2c\x1b[<0;3;4m")]), [], "no meaning");
+        assert_eq!(decoded(&[(0, b"\x1b\x1b")]), [code(Code::Esc), code(Code::Esc)]);
+    }
+
+    #[test]
+    fn clicks_and_the_wheel_are_read() {
+        let mouse = |gesture| ScreenInput::Mouse(Mouse { gesture, column: 2, row: 3 });
+        for (bytes, gesture) in [
+            (&b"\x1b[<0;3;4M"[..], Gesture::Click),
+            (b"\x1b[<64;3;4M", Gesture::WheelUp),
+            (b"\x1b[<65;3;4M", Gesture::WheelDown),
+            (b"\x1b[M #$", Gesture::Click),
+            (b"\x1b[97;3;4M", Gesture::WheelDown),
+        ] {
+            assert_eq!(decoded(&[(0, bytes)]), [mouse(gesture)], "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn pieces_of_a_sequence_are_put_together() {
+        for whole in ["\x1b[1;5A", "\x1b[<64;3;4M", "\x1b[200~ab\x1b[201~", "€"] {
+            let bytes = whole.as_bytes();
+            for at in 2..bytes.len() {
+                let (first, second) = bytes.split_at(at);
+                assert_eq!(
+                    decoded(&[(0, first), (99, second)]),
+                    decoded(&[(0, bytes)]),
+                    "{whole:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_unfinished_sequence_is_taken_as_keys_after_a_moment() {
+        let keys = |text: &str| text.chars().map(|char| code(Code::Char(char))).collect::<Vec<_>>();
+        for (begun, alt, rest) in [("\x1b[", '[', ""), ("\x1b[1;", '[', "1;"), ("\x1bO", 'O', "")] {
+            let mut read = vec![code(Code::Alt(alt))];
+            read.extend(keys(rest));
+            read.extend(keys("j"));
+            assert_eq!(decoded(&[(0, begun.as_bytes()), (100, b"j")]), read, "{begun:?}");
+        }
+        assert_eq!(decoded(&[(0, b"\xe2\x82"), (100, b"j")]), keys("j"));
+        let endless = [b"\x1b[".as_slice(), &[b'1'; 70]].concat();
+        assert_eq!(decoded(&[(0, &endless)]).len(), 71);
+    }
+
+    #[test]
+    fn ctrl_c_is_heard_within_whatever_is_unfinished() {
+        for begun in ["\x1b[", "\x1b[1;", "\x1b[M", "\x1b[[", "\x1b[200~", "\x1b[200~text"] {
+            let read = decoded(&[(0, begun.as_bytes()), (1, b"\x03")]);
+            assert_eq!(read.last(), Some(&ctrl('c')), "{begun:?}");
+        }
+    }
+
+    #[test]
+    fn a_paste_without_an_end_ends_after_a_second_of_silence() {
+        let pasted = |text: &str| ScreenInput::Pasted(text.into());
+        let begun: [(u64, &[u8]); 2] = [(0, b"\x1b[200~one"), (999, b" two")];
+        assert_eq!(decoded(&begun), []);
+        let read = decoded(&[begun[0], begun[1], (1000, b"j")]);
+        assert_eq!(read, [pasted("one two"), code(Code::Char('j'))]);
+    }
+}
