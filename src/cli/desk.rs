@@ -252,6 +252,23 @@ impl Desk {
         Ok(self.hand.wait_until_indexed(left)?)
     }
 
+    /// Waits until the reader's own command was told of all that is new, and tells why it could not be.
+    pub(in crate::cli) fn wait_until_news_is_told(&self) -> Result<Done, Failure> {
+        let mut done = Done::All;
+        self.follow(
+            |engine, _, notes| {
+                let news = &engine.notifications;
+                notes.extend(news.failure.clone().filter(|_| news.is_at_rest()));
+                news.is_at_rest()
+            },
+            |why| {
+                self.tell(&format!("backissue: {why}"));
+                done = Done::WithFailures;
+            },
+        )?;
+        Ok(done)
+    }
+
     /// The command ends only when it is told to: nobody who ends waits for it.
     pub(in crate::cli) fn never_ends(&self) {
         self.hand.never_ends();

@@ -152,10 +152,10 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
 
 /// Does a command in this process, which has the store; the commands of others meanwhile too.
 fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, Failure> {
-    let polls = matches!(command, Command::Poll(_));
+    let (polls, fetches) = (matches!(command, Command::Poll(_)), fetches(&command));
     let (done, settings, store) = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
-        if fetches(&command) {
+        if fetches {
             runtime.prepare_network()?;
         }
         let listener = listen(&runtime, OwnerKind::Command);
@@ -175,7 +175,11 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
             let output = Rc::<OwnOutput>::default();
             let desk = Desk::new(options, hand, output, EventLog::default());
-            let done = run_guarded(&desk, &command);
+            let mut done = run_guarded(&desk, &command);
+            if fetches && !desk.is_closed() {
+                let told = desk.wait_until_news_is_told();
+                done = done.and_then(|done| Ok(done.and(told?)));
+            }
             desk.end_loop();
             done
         });

@@ -66,7 +66,13 @@ pub fn is_web_address(address: &str) -> bool {
 /// A command ended: with the first line it said, or with a sentence about what went wrong.
 pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<String>, String>) {
     match (purpose, ended) {
-        (_, Err(why)) => engine.complain(one_line(&why, TOLD_CHARS_MAX)),
+        (_, Err(why)) => {
+            let why = one_line(&why, TOLD_CHARS_MAX);
+            if purpose == RunPurpose::News {
+                engine.notifications.failure = Some(why.clone());
+            }
+            engine.complain(why);
+        }
         (RunPurpose::Pipe, Ok(Some(line))) => {
             engine.say(one_line(&line, TOLD_CHARS_MAX));
         }

@@ -1,8 +1,11 @@
 //! Runs the reader's own commands: without a shell, detached from the screen, within limits.
 //!
 //! A command has its own process group, so that everything it started ends with it when its time is up. Its output is
-//! read to the end and mostly discarded: a command must not wait for us, nor we for it.
+//! read to the end and mostly discarded: a command must not wait for us, nor we for it. One that gets entries is not ended
+//! because we end: `poll` may run each minute, and what it starts must not depend on how fast it is itself.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -53,31 +56,46 @@ async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
     Ok(None)
 }
 
-/// Starts a command, writes its input and reads its output.
+/// Starts a command that reads its input from a file, and hears what it says. If this program ends before it, it goes on
+/// and still finds its input.
 async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     let program = &external.command.program().to_owned();
+    let wants_word = external.purpose == RunPurpose::Pipe;
     let mut command = prepared(&external.command);
     describe(&mut command, &external.input);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let files = async {
+        let mut stdin = tempfile::tempfile()?;
+        stdin.write_all(&input(external).await)?;
+        stdin.rewind()?;
+        let complaints = tempfile::tempfile()?;
+        Ok((stdin, complaints.try_clone()?, complaints))
+    };
+    let (stdin, stderr, complaints) = files.await.map_err(|error: io::Error| {
+        format!("{program} cannot be handed its input: {}", system_words(&error))
+    })?;
+    command.stdin(stdin).stderr(stderr);
+    command.stdout(if wants_word { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
     let group = child.id();
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (said, complained) = (tokio::spawn(hear(stdout)), tokio::spawn(hear(stderr)));
-    let stdin = child.stdin.take();
-    tokio::spawn(async move {
-        let bytes = input(external).await;
-        if let Some(mut stdin) = stdin {
-            // A command that does not read to the end does not want to.
-            stdin.write_all(&bytes).await.ok();
-        }
-    });
+    let said = tokio::spawn(hear(child.stdout.take()));
     let Ok(ended) = timeout(time_max, child.wait()).await else {
         end_group(group);
         child.wait().await.ok();
         return Err(format!("{program} was ended after {} s", time_max.as_secs()));
     };
-    judged(program, ended, &said_by(complained).await)?;
+    judged(program, ended, &complaint(complaints))?;
     Ok(first_line(&said_by(said).await))
+}
+
+/// The end of what a command complained of.
+fn complaint(mut complaints: File) -> String {
+    let mut bytes = Vec::new();
+    let length = complaints.seek(SeekFrom::End(0)).unwrap_or_default();
+    let read = complaints
+        .seek(SeekFrom::Start(length.saturating_sub(SAID_BYTES_MAX)))
+        .and_then(|_| complaints.read_to_end(&mut bytes));
+    read.ok();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Runs a command on the terminal until it ends.
@@ -168,7 +186,7 @@ fn first_line(said: &str) -> Option<String> {
 
 fn judged(
     program: &str,
-    ended: std::io::Result<ExitStatus>,
+    ended: io::Result<ExitStatus>,
     complained: &str,
 ) -> Result<Option<String>, String> {
     let status = ended
@@ -185,8 +203,8 @@ fn judged(
     Err(format!("{program} {how}{}", why.unwrap_or_default()))
 }
 
-fn not_started(program: &str, error: &std::io::Error) -> String {
-    if error.kind() == std::io::ErrorKind::NotFound {
+fn not_started(program: &str, error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound {
         return format!("there is no program '{program}' to start");
     }
     format!("{program} cannot be started: {}", system_words(error))

@@ -74,3 +74,26 @@ async fn a_command_that_does_not_end_is_ended_with_what_it_started() {
     let ended = run_typed("sh -c 'sleep 1000 & sleep 1000'", 1).await;
     assert_eq!(ended, Err("sh was ended after 1 s".to_owned()));
 }
+
+#[test]
+fn a_command_goes_on_with_its_input_when_the_program_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = |name: &str| {
+        let path = folder.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        path
+    };
+    let (begun, go_on, got) = (pipe("begun"), pipe("go-on"), pipe("got"));
+    let script = "echo > $0/begun; read line < $0/go-on; echo told >&2; cat > $0/got";
+    let words = ["sh", "-c", script, folder.path().to_str().unwrap()];
+    let command = ExternalCommand::listed(words.map(str::to_owned).to_vec()).unwrap();
+    let (purpose, input) = (RunPurpose::News, RunInput::News(vec![*told()]));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.spawn(run(ExternalRun { purpose, command, input }, TIME_MAX));
+    std::fs::read(begun).unwrap();
+    runtime.shutdown_background();
+    std::fs::write(go_on, "\n").unwrap();
+    let got = std::fs::read_to_string(got).unwrap();
+    assert!(got.starts_with("{\"kind\":\"new_entries\"") && got.ends_with("}\n"), "{got}");
+}

@@ -1,5 +1,7 @@
 //! What is no matter of who has the store open: usage, configuration, environment, documents, generated texts.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
@@ -138,4 +140,27 @@ fn plan_and_poll_say_that_feeds_are_polled_only_by_hand() {
             assert_eq!(said.contains(by_hand), told, "{said}");
         }
     }
+}
+
+#[test]
+fn a_poll_waits_for_the_command_that_is_told_of_new_entries_and_says_what_failed() {
+    let asked = AtomicU32::new(1);
+    let site = Site::start(move |_| {
+        answer(200, &[], rss("Orchard", "e", asked.fetch_add(1, Ordering::Relaxed)))
+    });
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed")]).with(0);
+    let told = program.path("told");
+    let poll = |on_new: &str| {
+        let network = "[network]\nspace_loopback = false\n";
+        program.write("config.toml", format!("{network}[commands]\non_new = {on_new}\n"));
+        program.run(&["poll", "--force"])
+    };
+    let path = told.to_str().unwrap();
+    poll(&format!("['sh', '-c', 'read all; echo \"$all\" > {path}']")).with(0);
+    assert!(std::fs::read_to_string(told).unwrap().contains("\"kind\":\"new_entries\""));
+    let failed = poll("['sh', '-c', 'echo no room >&2; exit 3']").with(1).err;
+    assert!(failed.contains("backissue: sh ended with status 3: no room"), "{failed}");
+    let missing = poll("'no-such-program'").with(1).err;
+    assert!(missing.contains("there is no program 'no-such-program' to start"), "{missing}");
 }
