@@ -2,8 +2,8 @@
 
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::feeds::typed_logins::hide_login;
 use crate::engine::state::Engine;
+use crate::feed::logins::without_logins;
 use crate::history::FeedKey;
 
 /// Among what a feed is looked for, as error messages call it.
@@ -62,7 +62,7 @@ fn find_feed<'r>(
     among: Among,
 ) -> Result<FeedKey, Failure> {
     // No address of a subscription has a login, and no message shows one.
-    let typed = &hide_login(typed.trim());
+    let typed = &without_logins(typed.trim());
     let number = typed.parse().ok().map(FeedKey);
     if let Some((key, _)) = records.clone().find(|(key, _)| Some(*key) == number) {
         return Ok(key);

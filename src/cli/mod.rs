@@ -31,7 +31,7 @@ mod upkeep;
 use args::{Args, Command};
 use session::Failure;
 
-use crate::engine::feeds::typed_logins::hide_login;
+use crate::feed::logins::without_logins;
 use crate::io::log::ToldTo;
 use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
@@ -84,7 +84,7 @@ pub fn main() -> ExitCode {
 fn refuse_arguments(error: &clap::Error) -> ExitCode {
     let typed = std::env::args_os().map(|typed| typed.to_string_lossy().into_owned());
     let shown =
-        typed.map(|typed| (console::without_controls(&hide_login(&typed)).into_owned(), typed));
+        typed.map(|typed| (console::without_controls(&without_logins(&typed)).into_owned(), typed));
     let changed: Vec<(String, String)> = shown.filter(|(shown, typed)| shown != typed).collect();
     if changed.is_empty() {
         error.exit();

@@ -27,6 +27,7 @@ pub mod hints;
 pub mod identity;
 mod json_feed;
 pub mod library_panics;
+pub mod logins;
 mod oddities;
 mod oldest_first;
 pub mod parse;

@@ -20,7 +20,6 @@ use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::chosen_settings::FeedSettings;
-use crate::engine::feeds::typed_logins::hide_login;
 use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
@@ -377,10 +376,8 @@ pub fn parse_list(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
 
 /// What of an OPML document cannot be subscribed to, line by line.
 pub fn left_out(read: &subscription_list::Opml) -> Vec<String> {
-    let bad = read
-        .bad
-        .iter()
-        .map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, hide_login(&bad.text)));
+    let bad =
+        read.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     let broken = read.broken.iter().map(|broken| {
         format!("line {}: the list breaks off; what comes before that was imported", broken.line)
     });

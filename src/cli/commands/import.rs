@@ -4,8 +4,8 @@ use crate::cli::Done;
 use crate::cli::args::ImportArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
-use crate::engine::feeds::typed_logins::hide_login;
 use crate::engine::request::Request;
+use crate::feed::logins::without_logins;
 use crate::io::performing;
 
 /// What can be done after an import.
@@ -13,12 +13,12 @@ const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' tak
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failure> {
-    let file = hide_login(&args.file);
+    let file = without_logins(&args.file);
     let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));
     let bytes = desk.read_file(&args.file).map_err(cannot)?;
     let read = performing::parse_list(&bytes).map_err(cannot)?;
     for bad in &read.bad {
-        desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, hide_login(&bad.text)));
+        desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     }
     for flaw in &read.flaws {
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));

@@ -10,9 +10,9 @@ use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::backfill::gap_rows;
-use crate::engine::feeds::typed_logins::hide_login;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
+use crate::feed::logins::without_logins;
 use crate::history::{EntryKey, Flags, KeptEntry};
 use crate::io::clock;
 use crate::io::store::SearchHit;
@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
     let engine = desk.engine()?;
     let text = args.words.join(" ");
     let matching = search_query::resolve(&engine, now, &text, false)
-        .map_err(|flaw| Failure::new(hide_login(&flaw.to_string())))?;
+        .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
     if matching.wants_gaps() {
         return Ok(print_gaps(desk, &engine, &matching, args));
     }

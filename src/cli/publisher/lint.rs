@@ -5,7 +5,7 @@ use super::{lint_url, parse};
 use crate::cli::args::{LintArgs, Options};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
-use crate::engine::feeds::typed_logins::{hide_login, without_login};
+use crate::feed::logins::without_logins;
 use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
 use crate::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
@@ -26,7 +26,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
         console::put(&report_lines(&verdict));
     }
     if verdict.kind == Kind::None {
-        let name = if args.file == "-" { "standard input" } else { &hide_login(&args.file) };
+        let name = if args.file == "-" { "standard input" } else { &without_logins(&args.file) };
         return Err(Failure::new(format!("this is no feed: {name}")));
     }
     let is_clean = verdict.count(Level::Error) == 0 && verdict.count(Level::Warning) == 0;
@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
 
 fn read_report(args: &LintArgs) -> Result<LintReport, Failure> {
     let bytes = parse::read_file(&args.file)?;
-    let (url, now) = (args.url.as_deref().map(without_login), clock::now());
+    let (url, now) = (args.url.as_deref().map(without_logins), clock::now());
     parse::read_apart(move || {
         examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now)
     })

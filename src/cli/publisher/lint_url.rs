@@ -9,12 +9,13 @@ use indicatif::ProgressBar;
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::archive_response::judge;
-use crate::engine::feeds::typed_logins::{add_login, split_login, without_login};
+use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::fetch::{
     AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind, Validators,
 };
 use crate::engine::settings::NetworkSettings;
+use crate::feed::logins::without_logins;
 use crate::history::{ArchiveFailure as NoArchive, ArchiveRequest};
 use crate::io::clock;
 use crate::io::http::{Http, Limits};
@@ -35,7 +36,7 @@ pub(in crate::cli) fn survey_address(
     if let Some(split) = split_login(address) {
         add_login(&mut settings.network, &split);
     }
-    let address = &without_login(address);
+    let address = &without_logins(address);
     block_on(async {
         let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
         tokio::select! {

@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::cli::args::ParseArgs;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
-use crate::engine::feeds::typed_logins::{hide_login, without_login};
+use crate::feed::logins::without_logins;
 use crate::feed::report::report;
 use crate::feed::{self, FeedDocument, Origin};
 use crate::io::console;
@@ -18,7 +18,7 @@ const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Runs the command. A document that is no feed ends with status 1 (UX 5).
 pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
     let bytes = read_file(&args.file)?;
-    let (url, content_type) = (args.url.as_deref().map(without_login), args.content_type.clone());
+    let (url, content_type) = (args.url.as_deref().map(without_logins), args.content_type.clone());
     let document = read_apart(move || {
         let origin = Origin { url: url.as_deref(), content_type: content_type.as_deref() };
         feed::parse(&bytes, &origin)
@@ -50,7 +50,7 @@ pub(in crate::cli) fn read_file(file: &str) -> Result<Vec<u8>, Failure> {
             .and_then(|file| file.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes))
     };
     read.map_err(|error| {
-        Failure::new(format!("'{}' cannot be read: {}", hide_login(file), system_words(&error)))
+        Failure::new(format!("'{}' cannot be read: {}", without_logins(file), system_words(&error)))
     })?;
     Ok(bytes)
 }

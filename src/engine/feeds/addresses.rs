@@ -1,7 +1,7 @@
 //! Addresses as they are typed, and as they are compared.
 
-use super::typed_logins::without_login;
 use crate::engine::state::Engine;
+use crate::feed::logins::without_logins;
 use crate::history::FeedKey;
 
 /// What the reader typed, as an address: `https://` is put before a bare host name.
@@ -13,7 +13,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
     let wrong = |why: &str| {
         format!(
             "'{}' is not the address of a site or feed ({why}); it should look like https://site.example/",
-            without_login(typed)
+            without_logins(typed)
         )
     };
     let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;
@@ -24,9 +24,19 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
             Err(wrong("the host name has no dot"))
         }
+        // It would be stored and shown; only that before the host is known as a login and moves to the credentials.
+        Some(_) if holds_further_login(&url) => {
+            Err(wrong("a login can only be before the host name"))
+        }
         Some(_) => Ok(url.into()),
         None => Err(wrong("there is no host name")),
     }
+}
+
+/// Whether something in an address looks like a login, beside the one before its host.
+fn holds_further_login(url: &url::Url) -> bool {
+    let further = &url[url::Position::BeforeHost..];
+    without_logins(further) != further
 }
 
 /// The feed with this address, in whatever spelling.
@@ -67,6 +77,12 @@ mod tests {
         for typed in ["word", "", "ftp://a.example/", "file:///etc/passwd", "https://", "two words"]
         {
             assert!(address_of(typed).unwrap_err().contains("https://site.example/"), "{typed}");
+        }
+        for typed in
+            ["https://a.example/x me:secret@b", "https://a.example/?u=https://me:secret@b/"]
+        {
+            let why = address_of(typed).unwrap_err();
+            assert!(why.contains("only be before the host") && !why.contains("secret"), "{why}");
         }
     }
 }

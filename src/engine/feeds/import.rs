@@ -9,7 +9,7 @@ use super::addresses::{address_of, comparable};
 use super::chosen_settings::Chosen;
 use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
-use super::typed_logins::{TakenLogin, take_login, without_login};
+use super::typed_logins::{TakenLogin, take_login};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::rate_limits;
@@ -17,6 +17,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
+use crate::feed::logins::without_logins;
 use crate::history::FeedKey;
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
@@ -29,7 +30,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         let url = match address_of(&asked.address) {
             Ok(url) => url,
             Err(why) => {
-                imported.bad.push((without_login(&asked.address), why));
+                imported.bad.push((without_logins(&asked.address), why));
                 continue;
             }
         };

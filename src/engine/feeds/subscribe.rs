@@ -11,7 +11,7 @@ use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::feed_preview;
 use super::subscription::{Subscription, SubscriptionRecord};
-use super::typed_logins::{take_login, without_login};
+use super::typed_logins::take_login;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -27,6 +27,7 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
 use crate::feed::discover::feed_address_of;
+use crate::feed::logins::without_logins;
 use crate::feed::opml::subscription_list::normal_tags;
 use crate::feed::text::{NAME_MAX, one_line};
 use crate::history::FeedKey;
@@ -69,7 +70,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         (kept, login) = (taken.effects, taken.login);
         taken.url
     });
-    wanted.address = without_login(&wanted.address);
+    wanted.address = without_logins(&wanted.address);
     let mut addition = Addition {
         to_try: VecDeque::new(),
         found: Vec::new(),

@@ -113,26 +113,6 @@ pub(in crate::engine) fn kept(
     effects
 }
 
-/// A text that may be an address, without a login in it: for messages about what cannot be read as one.
-pub fn without_login(typed: &str) -> String {
-    if let Some(split) = split_login(typed) {
-        return split.address;
-    }
-    if Url::parse(typed).is_ok_and(|url| url.has_host()) {
-        return typed.to_owned();
-    }
-    // Where an address cannot be read it is not known where its login ends, either: a password may hold a slash.
-    let begin = typed.find("://").map_or(0, |at| at.saturating_add(3));
-    let (scheme, rest) = typed.split_at_checked(begin).unwrap_or(("", typed));
-    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-    format!("{scheme}{host}")
-}
-
-/// What was typed where an address may stand among other things, without a login if it is one.
-pub fn hide_login(typed: &str) -> String {
-    if typed.contains("://") { without_login(typed) } else { typed.to_owned() }
-}
-
 fn percent_decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
@@ -217,22 +197,6 @@ mod tests {
         let origins: Vec<&str> =
             network.credentials.iter().map(|one| one.origin.as_str()).collect();
         assert_eq!(origins, ["https://a.example", "https://a.example/2"]);
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_told_without_its_login() {
-        for (typed, told) in [
-            ("ftp://me:secret@a.example/x", "ftp://a.example/x"),
-            ("https://me:se@cret@a b/", "https://a b/"),
-            ("me:secret@word", "word"),
-            ("https://a.example/@me", "https://a.example/@me"),
-            ("https://me:se/cret@a.example/", "https://a.example/"),
-            ("two words", "two words"),
-        ] {
-            assert_eq!(without_login(typed), told);
-        }
-        assert_eq!(hide_login("me@home"), "me@home", "it is no address");
-        assert_eq!(hide_login("--x=https://me:secret@a.example/"), "--x=https://a.example/");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::subscription_list::*;
 use super::{read_opml, write_opml};
+use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 
 fn list(body: &str) -> Opml {
@@ -225,7 +226,9 @@ fn line() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["a,b", "&amp;", "]]>", "<b>x</b>", "http://a.example/"])
             .prop_map(str::to_owned),
     ]
-    .prop_filter_map("empty", |text| Some(one_line(&text, 100)).filter(|text| !text.is_empty()))
+    .prop_filter_map("empty", |text| {
+        Some(one_line(&without_logins(&text), 100)).filter(|text| !text.is_empty())
+    })
 }
 
 prop_compose! {
@@ -251,7 +254,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn writing_and_reading_loses_nothing(feeds in prop::collection::vec(feed(), 0..20), title in line()) {
+    fn writing_and_reading_loses_nothing_but_logins(feeds in prop::collection::vec(feed(), 0..20), title in line()) {
         let mut feeds = feeds;
         feeds.sort_by(|a, b| a.xml_url.cmp(&b.xml_url));
         feeds.dedup_by(|a, b| a.xml_url == b.xml_url);

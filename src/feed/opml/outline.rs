@@ -3,6 +3,7 @@
 use url::Url;
 
 use crate::feed::address::without_feed_scheme;
+use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
 use crate::feed::xml::tree::XmlElement;
@@ -40,9 +41,10 @@ pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineM
         Ok(url) => {
             OutlineMeaning::Unusable(format!("has an address of the scheme {}", url.scheme()))
         }
-        Err(_) => {
-            OutlineMeaning::Unusable(format!("has no usable address: {}", one_line(written, 120)))
-        }
+        Err(_) => OutlineMeaning::Unusable(format!(
+            "has no usable address: {}",
+            one_line(&without_logins(written), 120)
+        )),
     }
 }
 

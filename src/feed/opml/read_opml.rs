@@ -12,6 +12,7 @@ use super::subscription_list::{
 };
 use crate::feed::encoding::decode::decode;
 use crate::feed::flaws::Flaws;
+use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 use crate::feed::xml::lexer::{Lexer, Token};
 use crate::feed::xml::tree::{XmlElement, XmlTree};
@@ -162,19 +163,19 @@ impl<'a> OpmlReader<'a> {
         let attributes = read_attributes(outline);
         let name = name_of(&attributes);
         if self.bodies == 0 {
-            self.add_flaw(line, format!("Outline “{name}” stands outside the body"));
+            self.add_flaw(line, &format!("Outline “{name}” stands outside the body"));
         }
         let is_empty = !outline.children().any(|child| child.local() == "outline");
         match read_meaning(&attributes) {
             OutlineMeaning::Feed(_) if self.body_closed && self.bodies == 0 => {
-                self.add_bad(name, "stands behind the end of the list", line);
+                self.add_bad(&name, "stands behind the end of the list", line);
             }
             OutlineMeaning::Feed(url) => self.add_feed(&url, &attributes, line),
-            OutlineMeaning::Unusable(reason) => self.add_bad(name, &reason, line),
-            OutlineMeaning::FolderIfFilled(lacks) if is_empty => self.add_bad(name, lacks, line),
+            OutlineMeaning::Unusable(reason) => self.add_bad(&name, &reason, line),
+            OutlineMeaning::FolderIfFilled(lacks) if is_empty => self.add_bad(&name, lacks, line),
             OutlineMeaning::Folder if is_empty => {
                 let reason = format!("Outline “{name}” has neither a feed nor outlines in it");
-                self.add_flaw(line, reason);
+                self.add_flaw(line, &reason);
             }
             OutlineMeaning::Folder | OutlineMeaning::FolderIfFilled(_) => {
                 self.folders.push(name);
@@ -214,9 +215,9 @@ impl<'a> OpmlReader<'a> {
         let attributes = salvage_attributes(tag);
         if let OutlineMeaning::Feed(url) = read_meaning(&attributes) {
             self.add_feed(&url, &attributes, line);
-            self.add_flaw(line, format!("The outline of {url} {ILL_FORMED}"));
+            self.add_flaw(line, &format!("The outline of {url} {ILL_FORMED}"));
         } else {
-            self.add_bad(one_line(tag, 120), ILL_FORMED, line);
+            self.add_bad(&one_line(&without_logins(tag), 120), ILL_FORMED, line);
         }
     }
 
@@ -230,7 +231,7 @@ impl<'a> OpmlReader<'a> {
             if self.opml.outlines.len() < LISTED_MAX {
                 self.opml.outlines.push(feed);
             } else {
-                self.add_bad(feed.xml_url, "stands after more feeds than can be taken", line);
+                self.add_bad(&feed.xml_url, "stands after more feeds than can be taken", line);
             }
             return;
         };
@@ -242,7 +243,7 @@ impl<'a> OpmlReader<'a> {
             first.settings.entry(name).or_insert(value);
         }
         let reason = format!("Feed {} stands in the list more than once", first.xml_url);
-        self.add_flaw(line, reason);
+        self.add_flaw(line, &reason);
     }
 
     fn describe(&self, written: &str, url: &Url, attributes: &[(String, String)]) -> OpmlFeed {
@@ -250,11 +251,14 @@ impl<'a> OpmlReader<'a> {
         let as_written = written.starts_with("http") && written.chars().all(is_clean);
         let xml_url = if as_written { written.to_owned() } else { url.to_string() };
         let line = |name| {
-            let text = one_line(find_attribute(attributes, name)?, TITLE_CHARS_MAX);
+            let text = without_logins(find_attribute(attributes, name)?);
+            let text = one_line(&text, TITLE_CHARS_MAX);
             (!text.is_empty()).then_some(text)
         };
-        let title = line("title").or_else(|| line("text").filter(|text| *text != xml_url));
-        let html_url = find_attribute(attributes, "htmlurl").map(|url| one_line(url, 8_192));
+        let title =
+            line("title").or_else(|| line("text").filter(|text| *text != without_logins(&xml_url)));
+        let html_url =
+            find_attribute(attributes, "htmlurl").map(|url| one_line(&without_logins(url), 8_192));
         let mut settings = BTreeMap::new();
         for (key, value) in attributes {
             if let Some((prefix, name)) = key.split_once(':')
@@ -286,7 +290,7 @@ impl<'a> OpmlReader<'a> {
     fn finish(mut self, tree: &XmlTree<'_>) -> Opml {
         for end_tag in &tree.misfits {
             let name = end_tag.rsplit(':').next().unwrap_or(end_tag);
-            self.add_flaw(self.line(end_tag), format!("The end tag of {name} does not fit"));
+            self.add_flaw(self.line(end_tag), &format!("The end tag of {name} does not fit"));
         }
         self.opml.flaws.sort_by_key(|flaw| flaw.line);
         let deep = tree
@@ -307,14 +311,16 @@ impl<'a> OpmlReader<'a> {
         self.opml
     }
 
-    fn add_bad(&mut self, text: String, reason: &str, line: usize) {
+    fn add_bad(&mut self, text: &str, reason: &str, line: usize) {
         if self.opml.bad.len() < LISTED_MAX {
+            let text = without_logins(text);
             self.opml.bad.push(BadOutline { text, reason: reason.to_owned(), line });
         }
     }
 
-    fn add_flaw(&mut self, line: usize, reason: String) {
+    fn add_flaw(&mut self, line: usize, reason: &str) {
         if self.opml.flaws.len() < LISTED_MAX {
+            let reason = without_logins(reason);
             self.opml.flaws.push(OpmlFlaw { line, reason });
         }
     }

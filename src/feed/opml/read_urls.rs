@@ -17,6 +17,7 @@
 use std::collections::BTreeSet;
 
 use super::subscription_list::{BadOutline, Opml, OpmlFeed, normal_tag, normal_tags};
+use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 
 /// Longest part of a line that is named.
@@ -42,7 +43,7 @@ pub fn read_urls(text: &str) -> Opml {
             Content::Section(name) => section = normal_tag(name),
             Content::Foreign(reason) => {
                 // It is told, and a list may come from anywhere.
-                let text = one_line(line.text, NAMED_CHARS_MAX);
+                let text = one_line(&without_logins(line.text), NAMED_CHARS_MAX);
                 read.bad.push(BadOutline { text, reason: reason.to_owned(), line: line.number });
             }
             Content::Feed { address, words, .. } => {
@@ -182,7 +183,7 @@ fn feed(address: String, words: &[Word], section: Option<&str>, titled: bool) ->
             None => tags.push(text),
         }
     }
-    let title = title.map(str::trim).filter(|title| !title.is_empty()).map(str::to_owned);
+    let title = title.map(|title| without_logins(title.trim())).filter(|title| !title.is_empty());
     OpmlFeed { xml_url: address, title, tags: normal_tags(tags), ..OpmlFeed::default() }
 }
 

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 
 /// The namespace of our own attributes, usually bound to the prefix `bi`.
@@ -90,9 +91,10 @@ impl fmt::Display for NotOpml {
 
 impl std::error::Error for NotOpml {}
 
-/// Normalises a tag: its parts trimmed, empty ones left out, joined with `/`. `None` means that nothing is left.
+/// Normalises a tag: without logins, its parts trimmed, empty ones left out, joined with `/`. `None` means that nothing is left.
 pub fn normal_tag(tag: &str) -> Option<String> {
-    let parts = tag.split('/').map(|part| one_line(part, TAG_CHARS_MAX));
+    let tag = without_logins(tag);
+    let parts = tag.split('/').map(|part| one_line(&without_logins(part), TAG_CHARS_MAX));
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).take(TAG_PARTS_MAX).collect();
     (!parts.is_empty()).then(|| parts.join("/"))
 }

@@ -2,6 +2,8 @@
 
 use url::Url;
 
+use crate::feed::logins::without_logins;
+
 /// A text in which the addresses hold neither a login nor the values of a query.
 pub(super) fn without_secrets(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
@@ -18,7 +20,7 @@ pub(super) fn without_secrets(text: &str) -> String {
         rest = behind;
     }
     clean.push_str(rest);
-    clean
+    without_logins(&clean)
 }
 
 /// Where an address begins, of whatever scheme: a proxy has a login too.
@@ -65,6 +67,7 @@ mod tests {
                 "'http://a.example/?token=...&x=...' and https://b.example/",
             ),
             ("http://", "(an address)"),
+            ("https://a.example/https://me:pw@b/", "https://a.example/https://b/"),
             ("(https://a.example/?k=a,b;c'd), next", "(https://a.example/?k=...), next"),
             ("HTTPS://me:p,w)x@a.example/", "https://a.example/ (with a login)"),
             (

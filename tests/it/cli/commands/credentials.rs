@@ -153,6 +153,47 @@ fn no_command_that_takes_an_address_repeats_its_password() {
 }
 
 #[test]
+fn a_password_in_an_odd_place_is_neither_told_nor_kept() {
+    let program = new_program();
+    let login = "me:op%20en@";
+    let opml = program.write(
+        "list.opml",
+        format!(
+            "<opml><body><outline text=\"https://{login}b.example/\">\
+             <outline type=\"rss\" text=\"{login}x\" category=\"{login}y\" htmlUrl=\"https://{login}a.example/\" xmlUrl=\"http://127.0.0.1:9/one\"/>\
+             <outline type=\"rss\" xmlUrl=\"http://{login}127.0.0.1:99999/\"/>\
+             <outline type=\"rss\" xmlUrl=\"http://127.0.0.1:9/x http://{login}a.example/\"/>\
+             </outline></body></opml>"
+        ),
+    );
+    let list = program.write(
+        "list",
+        format!(
+            "http://127.0.0.1:9/two http://{login}a.example/ \"~{login}z\"\n\
+             http://127.0.0.1:9/three\thttp://{login}a.example/\nyou@home\t{login}a.example\n\
+             @\thttp://{login}a.example/\nhttp://127.0.0.1:9/four\n"
+        ),
+    );
+    for args in [
+        &["import", &opml][..],
+        &["import", &list],
+        &["add", "--no-poll", &format!("http://127.0.0.1:9/x http://{login}a.example/")],
+        &["add", "--no-poll", &format!("http://127.0.0.1:9/?u=http://{login}a.example/")],
+        &["add", "--no-poll", &format!("http://{login}127.0.0.1:99999/")],
+        &["add", "--no-poll", "http://127.0.0.1:9/five", "--tag", &format!("http://{login}a/")],
+        &["feeds", "--json"],
+        &["export"],
+        &["doctor"],
+    ] {
+        assert_silent(&program.run(args));
+    }
+    let feeds = program.run(&["feeds", "--json"]).json();
+    assert_eq!(feeds.as_array().map(Vec::len), Some(5), "{feeds}");
+    let log = std::fs::read_to_string(program.data().join("log/backissue.log"));
+    assert!(!log.unwrap_or_default().contains("op%20en"));
+}
+
+#[test]
 fn an_address_that_is_refused_stands_in_the_way_of_no_login_and_no_other_address() {
     let (site, program) = (site(), new_program());
     let added = program.run(&["add", "ftp://a.example/x", &with_login(&site)]).with(1);

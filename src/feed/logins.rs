@@ -1,0 +1,98 @@
+//! Logins within texts: no message shows one, and nothing but the file of credentials keeps one.
+
+/// What begins an address that names somebody and has no password.
+const NAMING: [&str; 6] = ["acct", "feed", "mailto", "sip", "sips", "xmpp"];
+
+/// A text without what looks like a login in it (`user:password@`), wherever a word or the host of an address begins.
+pub fn without_logins(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        if begins_word(&clean) {
+            let length = login_length(rest, clean.ends_with("//"));
+            if let Some(behind) = rest.get(length..).filter(|_| length > 0) {
+                rest = behind;
+                continue;
+            }
+        }
+        clean.push(char);
+        rest = rest.get(char.len_utf8()..).unwrap_or_default();
+    }
+    clean
+}
+
+/// Whether a word, or the host of an address, begins behind this.
+fn begins_word(before: &str) -> bool {
+    const SEPARATORS: [char; 10] = ['"', '\'', '<', '>', '(', ',', ';', '=', '|', '`'];
+    let is_separator = |c: char| c.is_whitespace() || SEPARATORS.contains(&c);
+    before.is_empty()
+        || before.ends_with(is_separator)
+        || ["//", "%20", "%09"].iter().any(|end| before.ends_with(end))
+}
+
+/// The length of the login with which a text begins, `@` included; 0: it begins with none.
+fn login_length(text: &str, is_host: bool) -> usize {
+    let end = text.find(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>'));
+    let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    let behind = |at: usize| at.saturating_add(1);
+    let host = word.split(['/', '?', '#']).next().unwrap_or_default();
+    if let Some(at) = host.rfind('@').filter(|_| is_host) {
+        return behind(at);
+    }
+    let Some((user, password)) = word.split_once(':') else { return 0 };
+    let port = password.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_port = port.len() < password.len() && port.starts_with(['/', '?', '#']);
+    if user.contains(['/', '?', '#', '@']) || (user.is_empty() && !is_host) || is_port {
+        return 0;
+    }
+    if NAMING.iter().any(|naming| user.eq_ignore_ascii_case(naming)) || password.starts_with('/') {
+        return 0;
+    }
+    // Where a password holds a slash, nothing says where it ends.
+    host.rfind('@').or_else(|| word.find('@')).map_or(0, behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_is_left_out_wherever_it_stands() {
+        for (text, clean) in [
+            ("https://me:secret@a.example/x", "https://a.example/x"),
+            ("https://token@a.example/", "https://a.example/"),
+            ("ftp://me:secret@a.example:99999/x", "ftp://a.example:99999/x"),
+            ("https://me:se@cret@a b/", "https://a b/"),
+            ("https://me:se/cret@a.example/", "https://a.example/"),
+            ("me:secret@word", "word"),
+            ("--x=https://me:secret@a.example/", "--x=https://a.example/"),
+            ("https://a.example/x me:secret@b", "https://a.example/x b"),
+            ("https://a.example/x%20me:secret@b", "https://a.example/x%20b"),
+            ("https://a.example/https://me:secret@b/", "https://a.example/https://b/"),
+            ("https://a.example/?u=me:secret@b", "https://a.example/?u=b"),
+            ("'http://me:secret@a' (http://me:secret@b)", "'http://a' (http://b)"),
+            ("//:secret@a", "//a"),
+        ] {
+            assert_eq!(without_logins(text), clean, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_login_stays() {
+        for text in [
+            "",
+            "two words",
+            "me@home",
+            "https://a.example/@me",
+            "https://a.example:8080/x@y",
+            "https://a.example/acct:me@b.example",
+            "https://a.example/?resource=acct:me@b.example",
+            "mailto:me@a.example",
+            "feed:https://a.example/@me",
+            "at 12:30 @ home",
+            "ä:ö",
+        ] {
+            assert_eq!(without_logins(text), text);
+        }
+    }
+}
