@@ -25,7 +25,7 @@ use super::address_guard::{
 use super::certificates::{read_extra_roots, tls};
 use super::failures::find_error;
 use super::limits::Limits;
-use super::proxies::{ProxyChoice, proxies};
+use super::proxies::{ProxyChoice, proxies, proxy_variables};
 use super::request_headers::USER_AGENT;
 use crate::engine::settings::NetworkSettings;
 
@@ -43,6 +43,8 @@ pub struct ClientEnvironment {
     /// Classifies an address; [`AddressClass::classify`] outside of tests.
     pub classify: fn(IpAddr) -> AddressClass,
     pub proxies: Arc<Matcher>,
+    /// The variables that name proxies, with their values: [`Matcher`] is silent about what it cannot read.
+    pub proxy_variables: Vec<(&'static str, String)>,
     /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
 }
@@ -54,6 +56,7 @@ impl ClientEnvironment {
             names: Arc::new(SystemResolver),
             classify: AddressClass::classify,
             proxies: Arc::new(Matcher::from_system()),
+            proxy_variables: proxy_variables(),
             roots: None,
         }
     }
@@ -116,7 +119,7 @@ impl Clients {
         let link_local = settings.allow_link_local.iter().cloned().collect();
         let allowed = settings.allow_addresses.clone();
         let guard = Arc::new(AddressGuard { classify: around.classify, link_local, allowed });
-        let (proxies, hosts) = proxies(settings, &around.proxies)?;
+        let (proxies, hosts) = proxies(settings, &around.proxies, &around.proxy_variables)?;
         let hosts = Arc::new(hosts);
         let client = |allowed: Allowed, proxies: &[Proxy]| {
             let resolver = GuardedResolver {

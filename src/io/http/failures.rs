@@ -33,7 +33,10 @@ pub(super) fn classify_error(
         return FetchFailure::Tls(tls_words(tls));
     }
     if error.is_dns() || message_chain(error).contains("dns error") {
-        return FetchFailure::Name(through.unwrap_or(host).to_owned());
+        // A socks4 or socks5 proxy leaves the name of the site to this machine.
+        let is_ours = message_chain(error).contains("resolving for socks proxy");
+        let name = through.filter(|_| !is_ours).unwrap_or(host);
+        return FetchFailure::Name(name.to_owned());
     }
     let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
     if error.is_connect() {

@@ -19,6 +19,16 @@ use crate::engine::settings::NetworkSettings;
 /// A host that no `NO_PROXY` names, to find out whether there is a proxy at all.
 const NOBODY: &str = "nobody.invalid";
 
+/// The variables that name proxies.
+const VARIABLES: [&str; 6] =
+    ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+/// The variables of the environment that name proxies, with their values.
+pub(super) fn proxy_variables() -> Vec<(&'static str, String)> {
+    let value = |name| Some((name, std::env::var_os(name)?.to_string_lossy().into_owned()));
+    VARIABLES.into_iter().filter_map(value).filter(|(_, value)| !value.is_empty()).collect()
+}
+
 /// Which requests go through a proxy.
 #[derive(Debug)]
 pub(super) enum ProxyChoice {
@@ -47,16 +57,18 @@ impl ProxyChoice {
 pub(super) fn proxies(
     settings: &NetworkSettings,
     environment: &Matcher,
+    variables: &[(&str, String)],
 ) -> Result<(Vec<Proxy>, BTreeSet<String>), String> {
     if let Some(text) = &settings.proxy {
-        let url = configured_proxy(text).ok_or_else(|| {
-            let shown = without_login(text);
-            format!("the proxy '{shown}' cannot be used; write it like http://proxy.example:3128")
-        })?;
+        let url = read_proxy(text).ok_or_else(|| unusable(text, ""))?;
         let host = host_text(&url);
         let proxy = Proxy::all(url)
             .map_err(|error| format!("the proxy {host} cannot be used: {}", error.without_url()))?;
         return Ok((vec![proxy], BTreeSet::from([host])));
+    }
+    // Whoever names a proxy does not want to be asked for directly.
+    if let Some((name, text)) = variables.iter().find(|(_, text)| read_proxy(text).is_none()) {
+        return Err(unusable(text, &format!(" of the environment variable {name}")));
     }
     let mut all = Vec::new();
     let mut hosts = BTreeSet::new();
@@ -65,15 +77,15 @@ pub(super) fn proxies(
         let Some(found) = probe.ok().and_then(|probe| environment.intercept(&probe)) else {
             continue;
         };
-        // One that makes no sense is like none, as everywhere else.
-        let Ok(mut url) = Url::parse(&found.uri().to_string()) else { continue };
+        let text = found.uri().to_string();
+        let mut url = read_proxy(&text).ok_or_else(|| unusable(&text, ""))?;
         hosts.insert(host_text(&url));
         if let Some((user, password)) = found.raw_auth() {
             // An address with a host takes both.
             url.set_username(user).and_then(|()| url.set_password(Some(password))).ok();
         }
         let made = if scheme == "http" { Proxy::http(url) } else { Proxy::https(url) };
-        let Ok(proxy) = made else { continue };
+        let proxy = made.map_err(|error| error.without_url().to_string())?;
         all.push(match found.basic_auth() {
             Some(login) => proxy.custom_http_auth(login.clone()),
             None => proxy,
@@ -82,8 +94,13 @@ pub(super) fn proxies(
     Ok((all, hosts))
 }
 
-/// Parses a configured proxy; one without a scheme is an HTTP proxy.
-fn configured_proxy(text: &str) -> Option<Url> {
+fn unusable(text: &str, whose: &str) -> String {
+    let shown = without_login(text);
+    format!("the proxy '{shown}'{whose} cannot be used; write it like http://proxy.example:3128")
+}
+
+/// Parses a proxy as it is written; one without a scheme is an HTTP proxy.
+fn read_proxy(text: &str) -> Option<Url> {
     let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
     let url =
         if text.contains("://") { Url::parse(text) } else { format!("http://{text}").parse() };
@@ -120,11 +137,18 @@ mod tests {
     fn the_environments_proxies_are_taken_by_scheme() {
         let settings = crate::engine::settings::Settings::default().network;
         let both = Matcher::builder().all("http://u:p@proxy.lan:3128").build();
-        let (found, hosts) = proxies(&settings, &both).unwrap();
+        let (found, hosts) = proxies(&settings, &both, &[]).unwrap();
         assert_eq!((found.len(), hosts), (2, BTreeSet::from(["proxy.lan".to_owned()])));
         let one = Matcher::builder().https("socks5h://u:p@proxy.lan").build();
-        assert_eq!(proxies(&settings, &one).unwrap().0.len(), 1);
+        assert_eq!(proxies(&settings, &one, &[]).unwrap().0.len(), 1);
         let none = Matcher::builder().build();
-        assert_eq!(proxies(&settings, &none).unwrap().0.len(), 0);
+        assert_eq!(proxies(&settings, &none, &[]).unwrap().0.len(), 0);
+        for text in ["ftp://u:p@proxy.lan", "http://", "http://proxy.lan:99999", "two words"] {
+            let why = proxies(&settings, &none, &[("HTTP_PROXY", text.to_owned())]).unwrap_err();
+            assert!(why.contains("of the environment variable HTTP_PROXY cannot be used"), "{why}");
+            assert!(!why.contains("u:p"), "{why}");
+        }
+        let good = [("ALL_PROXY", "proxy.lan:3128".to_owned())];
+        assert_eq!(proxies(&settings, &none, &good).unwrap().0.len(), 0);
     }
 }

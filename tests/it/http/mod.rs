@@ -54,6 +54,7 @@ fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> 
 fn here() -> ClientEnvironment {
     ClientEnvironment {
         proxies: Arc::new(Matcher::builder().build()),
+        proxy_variables: Vec::new(),
         roots: Some(Arc::new(rustls::RootCertStore::empty())),
         ..ClientEnvironment::real()
     }

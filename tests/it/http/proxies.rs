@@ -133,3 +133,13 @@ async fn a_proxy_that_cannot_be_had_is_named() {
     let unknown = fetch_in(&around, &through("http://p.lan:8"), roomy(), asked).await.result;
     assert_eq!(unknown, Err(FetchFailure::Name("p.lan".into())));
 }
+
+#[tokio::test]
+async fn a_name_that_a_socks5_proxy_leaves_to_this_machine_is_the_one_that_is_not_found() {
+    let proxy = proxy().await;
+    let address = proxy.at("").replace("http://", "socks5://");
+    let through = NetworkSettings { proxy: Some(address), ..settings() };
+    let around = ClientEnvironment { names: Arc::new(Nobody), ..here() };
+    let refused = fetch_in(&around, &through, roomy(), request("http://a.example/feed")).await;
+    assert_eq!(refused.result, Err(FetchFailure::Name("a.example".into())));
+}
