@@ -63,12 +63,26 @@ fn find_feed<'r>(
 ) -> Result<FeedKey, Failure> {
     // No address of a subscription has a login, and no message shows one.
     let typed = &without_logins(typed.trim());
+    let bare = typed.trim_end_matches('/');
+    if bare.is_empty() {
+        return Err(Failure::new(format!(
+            "'{typed}' names no {}; '{}' lists them",
+            among.words[0], among.listed_by
+        )));
+    }
     let number = typed.parse().ok().map(FeedKey);
     if let Some((key, _)) = records.clone().find(|(key, _)| Some(*key) == number) {
         return Ok(key);
     }
+    if typed.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A part of a title such as "Top 30" is not what somebody means who types a number.
+        return Err(Failure::new(format!(
+            "no {} has the number {typed}; '{}' lists them",
+            among.words[0], among.listed_by
+        )));
+    }
     let address = |record: &SubscriptionRecord| {
-        record.url == *typed || record.url.trim_end_matches('/') == typed.trim_end_matches('/')
+        record.url == *typed || record.url.trim_end_matches('/') == bare
     };
     if let Some((key, _)) = records.clone().find(|(_, record)| address(record)) {
         return Ok(key);
@@ -125,7 +139,7 @@ mod tests {
         [
             (FeedKey(1), record("https://a.example/feed", "Orchard Notes")),
             (FeedKey(2), record("https://b.example/feed", "Orchard")),
-            (FeedKey(7), record("https://c.example/feed", "Bell Tower")),
+            (FeedKey(7), record("https://c.example/feed", "Bell Tower 30")),
         ]
     }
 
@@ -138,6 +152,7 @@ mod tests {
             ("orchard", 2),
             ("notes", 1),
             ("bell tower", 7),
+            ("tower 30", 7),
         ] {
             assert_eq!(find(typed).unwrap(), FeedKey(expected), "{typed}");
         }
@@ -149,6 +164,9 @@ mod tests {
             find("or").unwrap_err().sentence.contains("fits 2 subscriptions"),
             "Orchard and Orchard Notes"
         );
+        for typed in ["", " ", "/", "//", "30", "99999999999"] {
+            assert!(find(typed).is_err(), "{typed:?}");
+        }
         assert!(find("e").unwrap_err().sentence.contains("fits 2"));
         assert!(find("9").unwrap_err().sentence.contains("no subscription"));
         let sentence = find("https://me:secret@d.example/").unwrap_err().sentence;

@@ -120,7 +120,9 @@ impl EntryFilter {
     pub fn check(&self) -> Result<(), FilterFlaw> {
         let patterns = [&self.title, &self.author, &self.text];
         for typed in patterns {
-            Pattern::read(typed)?;
+            if Pattern::read(typed)?.is_any() && !typed.trim().is_empty() {
+                return Err(FilterFlaw::NoWord(typed.clone()));
+            }
         }
         let empty = patterns.iter().all(|typed| typed.trim().is_empty());
         if empty && self.scope == FilterScope::Everywhere {
@@ -204,6 +206,13 @@ mod tests {
         assert_eq!(filter.check(), Ok(()));
         let filter = EntryFilter { action: Action::Label("  ".into()), ..filter };
         assert_eq!(filter.check(), Err(FilterFlaw::NoLabel));
+        for typed in ["\"", "\"\"", "\" \"", "“”"] {
+            let no_word = Err(FilterFlaw::NoWord(typed.into()));
+            let filter = EntryFilter { action: Action::Hide, ..filter.clone() };
+            assert_eq!(EntryFilter { title: typed.into(), ..filter.clone() }.check(), no_word);
+            assert_eq!(EntryFilter { author: typed.into(), ..filter.clone() }.check(), no_word);
+            assert_eq!(EntryFilter { text: typed.into(), ..filter }.check(), no_word);
+        }
         let filter = EntryFilter { text: "/(/".into(), ..filter };
         assert!(matches!(filter.check(), Err(FilterFlaw::Regex { .. })));
     }

@@ -40,6 +40,9 @@ pub enum FilterFlaw {
     /// It would hit every entry of every feed.
     #[error("this would hit every entry: give it a feed, or words of a title, an author or a text")]
     HitsAll,
+    /// A condition was typed that any entry meets.
+    #[error("write a word to look for: '{0}' has none, and would hit every entry")]
+    NoWord(String),
     /// It gives no label.
     #[error("write the label that the entries are to carry")]
     NoLabel,

@@ -10,7 +10,7 @@ use crate::cli::{Done, lookup};
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
+use crate::filters::{Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text};
 use crate::io::clock;
 use crate::io::store::Store;
 use crate::io::visits::Waited;
@@ -25,7 +25,10 @@ pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Fai
         let until = read_until(until.as_deref().unwrap_or_default(), now, engine.zone);
         Ok::<_, Failure>((feed, until.map_err(Failure::new)?))
     })??;
-    let given = |text: &Option<String>| text.clone().unwrap_or_default().trim().to_owned();
+    let given = |text: &Option<String>| match text.as_deref().map(str::trim) {
+        Some("") => Err(Failure::new(FilterFlaw::NoWord(String::new()).to_string())),
+        text => Ok(text.unwrap_or_default().to_owned()),
+    };
     let filter = EntryFilter {
         id: 0,
         action: chosen_action(args),
@@ -34,9 +37,9 @@ pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Fai
             (None, Some(tag)) => FilterScope::Tag(tag.trim().to_owned()),
             (None, None) => FilterScope::Everywhere,
         },
-        title: given(&args.title),
-        author: given(&args.author),
-        text: given(&args.text),
+        title: given(&args.title)?,
+        author: given(&args.author)?,
+        text: given(&args.text)?,
         until,
     };
     let made = desk.ask_and_inspect(Request::SaveFilter(Box::new(filter)), move |engine, _| {

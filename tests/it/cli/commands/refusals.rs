@@ -77,7 +77,7 @@ fn a_title_that_fits_several_feeds_is_told_with_their_numbers() {
     program
         .run(&["add", "--no-poll", "http://127.0.0.1:1/a.xml", "http://127.0.0.1:1/b.xml"])
         .with(0);
-    let told = program.run(&["poll", "127"]).refused(2);
+    let told = program.run(&["poll", "127.0"]).refused(2);
     assert!(told.contains("2 subscriptions") && told.contains("number"), "{told}");
 }
 
