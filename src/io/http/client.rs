@@ -18,6 +18,7 @@ use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
 use super::request_headers::{self, FetchCredentials};
 use super::response_body::{PageHeaders, answer_headers, is_readable, joined_header, read_body};
+use super::stalls::{Moment, WAKE_GRACE, ask_past_stalls};
 use super::trust::Trust;
 use crate::engine::poll::fetch::{
     Answer, AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
@@ -73,7 +74,8 @@ impl Http {
     /// Performs a fetch once it is its turn. It always ends, at the latest when the total time-out expires, which does not
     /// count what it waits for a file descriptor.
     pub async fn fetch(&self, request: FetchRequest) -> Fetched {
-        self.fetch_traced(request, FetchTrace::default()).await.0
+        let ask = async || self.fetch_traced(request.clone(), FetchTrace::default()).await.0;
+        ask_past_stalls(Moment::now, WAKE_GRACE, ask).await
     }
 
     /// Performs a fetch and also returns the decoded body of the last response.

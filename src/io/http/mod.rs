@@ -18,6 +18,7 @@ mod proxies;
 mod redirects;
 mod request_headers;
 mod response_body;
+mod stalls;
 mod trust;
 
 pub use super::http::clients::ClientEnvironment;
