@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use chrono_tz::Tz;
+
 use super::external::external_run::RunPurpose;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
@@ -18,6 +20,8 @@ pub enum Input {
     Tick,
     /// The machine was asleep, or its clock was set.
     Woke,
+    /// The reader is in another time zone now.
+    ZoneChanged(Tz),
     /// Somebody asks for something.
     Request(Request),
     /// A fetch ended.

@@ -1,6 +1,7 @@
-//! The reader changed the configuration while the program runs.
+//! The reader changed the configuration, or the time zone, while the program runs.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use super::effect::Effect;
 use super::poll::{plans, poll_queue};
@@ -13,12 +14,22 @@ pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings)
     let before = std::mem::replace(&mut engine.settings, settings);
     let network = before.network != engine.settings.network;
     if before.poll != engine.settings.poll || network {
-        let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
-        for key in keys {
-            plans::replan(engine, key, now);
-            poll_queue::withdraw_early(engine, now, key);
-        }
+        replan_all(engine, now);
     }
     let settings = network.then(|| Box::new(engine.settings.network.clone()));
     settings.map(Effect::Reconnect).into_iter().collect()
+}
+
+/// The reader travels: times are shown in the new zone, and the reader's own hours are hours there.
+pub fn change_zone(engine: &mut Engine, now: DateTime<Utc>, zone: Tz) {
+    engine.zone = zone;
+    replan_all(engine, now);
+}
+
+fn replan_all(engine: &mut Engine, now: DateTime<Utc>) {
+    let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
+    for key in keys {
+        plans::replan(engine, key, now);
+        poll_queue::withdraw_early(engine, now, key);
+    }
 }

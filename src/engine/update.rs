@@ -87,6 +87,10 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             }
         }
         Input::LoginKept(login, result) => typed_logins::kept(engine, *login, result),
+        Input::ZoneChanged(zone) => {
+            reconfigure::change_zone(engine, now, zone);
+            Vec::new()
+        }
         Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
         Input::Trouble(why) => complained(engine, why),
     }

@@ -59,6 +59,36 @@ pub fn zone() -> Tz {
     usual_name(named.or_else(of_machine).unwrap_or(Tz::UTC))
 }
 
+/// How often it is looked whether the time zone is another one.
+const ZONE_PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Notices that the time zone of the machine changes: its owner travels.
+#[derive(Debug)]
+pub struct ZoneWatch {
+    zone: Tz,
+    looked: std::time::Instant,
+}
+
+impl ZoneWatch {
+    pub fn start() -> Self {
+        Self { zone: zone(), looked: instant() }
+    }
+
+    /// The zone, if it is another one than before.
+    pub fn changed(&mut self) -> Option<Tz> {
+        self.changed_to(instant(), zone)
+    }
+
+    fn changed_to(&mut self, now: std::time::Instant, zone: impl Fn() -> Tz) -> Option<Tz> {
+        if now.saturating_duration_since(self.looked) < ZONE_PAUSE {
+            return None;
+        }
+        self.looked = now;
+        let before = std::mem::replace(&mut self.zone, zone());
+        (before != self.zone).then_some(self.zone)
+    }
+}
+
 /// Other names of UTC, of which machines are fond.
 const UTC_NAMES: [Tz; 7] = [
     Tz::Etc__UCT,
@@ -94,6 +124,16 @@ mod tests {
         {
             let asleep = has_jumped(TimeDelta::seconds(shown), Duration::from_secs(passed));
             assert_eq!(asleep, expected, "{shown} {passed}");
+        }
+    }
+
+    #[test]
+    fn a_zone_that_changes_is_noticed_within_half_a_minute_and_once() {
+        let mut watch = ZoneWatch { zone: Tz::UTC, looked: instant() };
+        let start = watch.looked;
+        for (seconds, changed) in [(29, None), (30, Some(Tz::Asia__Tokyo)), (60, None)] {
+            let now = start + Duration::from_secs(seconds);
+            assert_eq!(watch.changed_to(now, || Tz::Asia__Tokyo), changed, "{seconds}");
         }
     }
 

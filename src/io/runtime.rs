@@ -11,7 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::clock::{self, SleepWatch};
+use super::clock::{self, SleepWatch, ZoneWatch};
 use super::headless::Headless;
 use super::log::{log_effect, log_input};
 use super::moved_logins::move_logins;
@@ -47,6 +47,7 @@ pub struct Runtime<P> {
     sender: UnboundedSender<ScreenInput>,
     inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
+    zone: ZoneWatch,
     memory: MemoryReturns,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
@@ -145,6 +146,7 @@ impl<P: Program> Runtime<P> {
             sender,
             inputs,
             watch: SleepWatch::start(),
+            zone: ZoneWatch::start(),
             memory: MemoryReturns::new(clock::instant()),
             external_runs: VecDeque::new(),
             visitors,
@@ -305,6 +307,9 @@ impl<P: Program> Runtime<P> {
         }
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
+        }
+        if let Some(zone) = self.zone.changed() {
+            effects.extend(self.program.take(now, Input::ZoneChanged(zone).into()));
         }
         effects.extend(self.program.take(now, input));
         let mut ending = None;

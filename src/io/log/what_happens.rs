@@ -29,6 +29,8 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
         warn!("a command: {why}");
     } else if let Input::Woke = input {
         info!("the machine was asleep, or its clock was set");
+    } else if let Input::ZoneChanged(zone) = input {
+        info!("the time zone is {zone} now");
     } else if let Input::Reconfigured(_) = input {
         info!("the configuration was read again");
     }

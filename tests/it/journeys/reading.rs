@@ -5,6 +5,7 @@ use crate::support::documents::page;
 use crate::support::rss::{NOTES, rss, two_feeds};
 use crate::support::world::{Scripted, World};
 use backissue::engine::entries::loaded_entry::LoadedEntry;
+use backissue::engine::input::Input;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
 use backissue::engine::request::Request;
@@ -380,4 +381,15 @@ fn who_comes_straight_back_is_where_the_text_was_left_though_that_is_not_written
     world.tell(answered(Answer::Entry(Box::new(LoadedEntry { place: None, ..read }))));
     let reader = world.app.ui.reader.as_ref().unwrap();
     assert_eq!((reader.entry.key, reader.place()), (left.0, left.1));
+}
+
+#[test]
+fn times_follow_the_reader_to_another_time_zone() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>");
+    let before = world.draw();
+    world.tell(Input::ZoneChanged(chrono_tz::Tz::Asia__Tokyo));
+    assert_ne!(world.draw(), before);
+    world.tell(Input::ZoneChanged(chrono_tz::Tz::UTC));
+    assert_eq!(world.draw(), before);
 }
