@@ -2,9 +2,14 @@
 
 /// What begins an address that names somebody and has no password.
 const NAMING: [&str; 6] = ["acct", "feed", "mailto", "sip", "sips", "xmpp"];
+/// Longer logins are not looked for: a word may begin at every other letter of a long text.
+const LOGIN_CHARS_MAX: usize = 256;
 
 /// A text without what looks like a login in it (`user:password@`), wherever a word or the host of an address begins.
 pub fn without_logins(text: &str) -> String {
+    if !text.contains('@') {
+        return text.to_owned();
+    }
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
@@ -32,8 +37,10 @@ fn begins_word(before: &str) -> bool {
 
 /// The length of the login with which a text begins, `@` included; 0: it begins with none.
 fn login_length(text: &str, is_host: bool) -> usize {
-    let end = text.find(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>'));
-    let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
+    let chars = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| !is_end(*char));
+    let end = chars.last().map_or(0, |(at, char)| at.saturating_add(char.len_utf8()));
+    let word = text.get(..end).unwrap_or_default();
     let behind = |at: usize| at.saturating_add(1);
     let host = word.split(['/', '?', '#']).next().unwrap_or_default();
     if let Some(at) = host.rfind('@').filter(|_| is_host) {
@@ -75,6 +82,12 @@ mod tests {
         ] {
             assert_eq!(without_logins(text), clean, "{text}");
         }
+    }
+
+    #[test]
+    fn a_long_text_is_read_in_time_that_grows_with_its_length() {
+        let long = "a,".repeat(20_000) + "@";
+        assert_eq!(without_logins(&long), long);
     }
 
     #[test]
