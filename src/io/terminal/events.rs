@@ -26,7 +26,7 @@ pub(super) struct TerminalEvents {
     terminal: AsyncFd<File>,
     decoder: Decoder,
     resizes: Signal,
-    /// Somebody else reads what is typed.
+    /// Another program reads the keys.
     is_lent: bool,
 }
 
@@ -37,7 +37,7 @@ impl TerminalEvents {
         reason = "its successor is unsafe; this descriptor is ours and stays open"
     )]
     pub(super) fn start() -> io::Result<Self> {
-        // A descriptor of our own: the loop can have each only once.
+        // A duplicate, because the runtime accepts each descriptor only once.
         let terminal = if io::stdin().is_terminal() {
             File::from(io::stdin().as_fd().try_clone_to_owned()?)
         } else {
@@ -64,8 +64,9 @@ impl TerminalEvents {
                 biased;
                 ready = self.terminal.readable() => {
                     let mut ready = ready?;
-                    read_typed(self.terminal.get_ref(), &mut self.decoder)?;
-                    ready.clear_ready();
+                    if !read_typed(self.terminal.get_ref(), &mut self.decoder)? {
+                        ready.clear_ready();
+                    }
                 }
                 _ = self.resizes.recv() => {
                     let (columns, rows) = crossterm::terminal::size()?;
@@ -96,19 +97,23 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Reads what has been typed so far. The terminal is asked whether it has something before each piece, and not told to
-/// answer at once when it has nothing: whoever shares it would find it so.
-fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<()> {
+/// Reads one piece of what was typed, so that a long paste is decoded before more of it is taken; false if there is no more.
+/// The terminal is asked first, and is not made non-blocking: that would also hold for other programs that share it.
+fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<bool> {
     let mut bytes = [0; READ_BYTES];
     loop {
         let mut asked = [PollFd::new(terminal, PollFlags::IN)];
         if poll(&mut asked, Some(&Timespec::default()))? == 0 {
-            return Ok(());
+            return Ok(false);
         }
         let count = terminal.read(&mut bytes)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        let piece = bytes.get(..count).unwrap_or_default();
+        decoder.push(clock::instant(), piece);
+        match piece.last() {
+            None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            // Alone it would be the key Esc: read on if it begins a sequence.
+            Some(0x1b) => {}
+            Some(_) => return Ok(true),
         }
-        decoder.push(clock::instant(), bytes.get(..count).unwrap_or_default());
     }
 }
