@@ -153,7 +153,7 @@ pub(super) struct ExportArgs {
     /// Where to write; standard output if left out or -
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
-    /// Replace a file that is there, whatever it is
+    /// Overwrite an existing file of any kind
     #[arg(long)]
     pub(super) force: bool,
 }
@@ -177,7 +177,7 @@ pub(super) struct FeedsArgs {
     /// Those that you unsubscribed from within a week; 'subscribe-again' brings one back
     #[arg(long, conflicts_with_all = ["tags", "unread", "failing"])]
     pub(super) removed: bool,
-    /// Instead of a list: how often they publish, in which formats, and which of them say when to poll
+    /// Count feeds by interval, format and schedule hint instead of listing them
     #[arg(long, conflicts_with = "removed")]
     pub(super) stats: bool,
     /// Write one JSON document for a program to read
@@ -364,7 +364,7 @@ pub(super) struct BackupArgs {
     /// The file to write
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// Replace a file that is there, whatever it is
+    /// Overwrite an existing file of any kind
     #[arg(long)]
     pub(super) force: bool,
 }
@@ -394,7 +394,7 @@ pub(super) struct ManArgs {
     /// Write all pages into a folder: backissue.1, backissue-add.1 and so on
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub(super) all: Option<PathBuf>,
-    /// Replace files that are there, whatever they are
+    /// Overwrite existing files of any kind
     #[arg(long, requires = "all")]
     pub(super) force: bool,
 }

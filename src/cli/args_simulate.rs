@@ -44,7 +44,7 @@ pub(super) struct SimulateArgs {
     /// Write the polls of every run in the test weeks, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub(super) retrievals: Option<PathBuf>,
-    /// Replace a file that is there, whatever it is
+    /// Overwrite an existing file of any kind
     #[arg(long, requires = "retrievals")]
     pub(super) force: bool,
     /// Be driven over standard input and output, one JSON object a line
@@ -59,7 +59,7 @@ pub(super) enum SimulatePolicy {
     Linear,
     /// The paper's interval rules
     Rules,
-    /// The learned plan, learned anew each day
+    /// The learned plan, learned again each day
     Learned,
     /// The week's entries say the interval
     EntryFrequency,

@@ -252,7 +252,7 @@ impl Desk {
         Ok(self.hand.wait_until_indexed(left)?)
     }
 
-    /// Waits until the reader's own command was told of all that is new, and tells why it could not be.
+    /// Waits until `on_new` has received all new entries, and reports a failure.
     pub(in crate::cli) fn wait_until_news_is_told(&self) -> Result<Done, Failure> {
         let mut done = Done::All;
         self.follow(

@@ -1,11 +1,11 @@
 //! Logins within texts: no message shows one, and nothing but the file of credentials keeps one.
 
-/// What begins an address that names somebody and has no password.
+/// Schemes of addresses that have `@` and no password.
 const NAMING: [&str; 6] = ["acct", "feed", "mailto", "sip", "sips", "xmpp"];
-/// Longer logins are not looked for: a word may begin at every other letter of a long text.
+/// The longest login that is found; it bounds the time for a long text.
 const LOGIN_CHARS_MAX: usize = 256;
 
-/// A text without what looks like a login in it (`user:password@`), wherever a word or the host of an address begins.
+/// Removes what looks like a login (`user:password@`) at the start of any word and of the host of any address.
 pub fn without_logins(text: &str) -> String {
     if !text.contains('@') {
         return text.to_owned();
@@ -26,7 +26,7 @@ pub fn without_logins(text: &str) -> String {
     clean
 }
 
-/// Whether a word, or the host of an address, begins behind this.
+/// Whether a word, or the host of an address, begins after this text.
 fn begins_word(before: &str) -> bool {
     const SEPARATORS: [char; 10] = ['"', '\'', '<', '>', '(', ',', ';', '=', '|', '`'];
     let is_separator = |c: char| c.is_whitespace() || SEPARATORS.contains(&c);
@@ -35,7 +35,7 @@ fn begins_word(before: &str) -> bool {
         || ["//", "%20", "%09"].iter().any(|end| before.ends_with(end))
 }
 
-/// The length of the login with which a text begins, `@` included; 0: it begins with none.
+/// The length of the login at the start of a text, with its `@`; 0 if there is none.
 fn login_length(text: &str, is_host: bool) -> usize {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
     let chars = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| !is_end(*char));
@@ -55,7 +55,7 @@ fn login_length(text: &str, is_host: bool) -> usize {
     if NAMING.iter().any(|naming| user.eq_ignore_ascii_case(naming)) || password.starts_with('/') {
         return 0;
     }
-    // Where a password holds a slash, nothing says where it ends.
+    // A password may contain a slash: the first @ ends it.
     host.rfind('@').or_else(|| word.find('@')).map_or(0, behind)
 }
 

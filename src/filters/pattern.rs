@@ -41,7 +41,7 @@ pub enum FilterFlaw {
     #[error("this would hit every entry: give it a feed, or words of a title, an author or a text")]
     HitsAll,
     /// A condition was typed that any entry meets.
-    #[error("write a word to look for: '{0}' has none, and would hit every entry")]
+    #[error("'{0}' contains no word and would match every entry: write a word to look for")]
     NoWord(String),
     /// It gives no label.
     #[error("write the label that the entries are to carry")]

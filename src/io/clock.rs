@@ -59,10 +59,10 @@ pub fn zone() -> Tz {
     usual_name(named.or_else(of_machine).unwrap_or(Tz::UTC))
 }
 
-/// How often it is looked whether the time zone is another one.
+/// Interval between checks of the time zone.
 const ZONE_PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Notices that the time zone of the machine changes: its owner travels.
+/// Notices changes of the machine's time zone.
 #[derive(Debug)]
 pub struct ZoneWatch {
     zone: Tz,
@@ -70,11 +70,12 @@ pub struct ZoneWatch {
 }
 
 impl ZoneWatch {
+    /// Starts with the present zone.
     pub fn start() -> Self {
         Self { zone: zone(), looked: instant() }
     }
 
-    /// The zone, if it is another one than before.
+    /// The new zone, if it changed since the last call.
     pub fn changed(&mut self) -> Option<Tz> {
         self.changed_to(instant(), zone)
     }

@@ -1,5 +1,5 @@
-//! Files whose names a user typed: written whole or not at all, never into the data folder, and never in place of
-//! something else.
+//! Output files that a user names: written completely or not at all, never into a data folder, and never over a file of
+//! another kind without `--force`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,21 +16,21 @@ const LINKS_MAX: usize = 40;
 /// Bytes of a file that are looked at to see what it is.
 const START_BYTES: u64 = 4096;
 
-/// Writes what is to stand in a file.
+/// Writes the content of a file.
 pub type WriteFile<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
-/// A file that a user named to have something written there.
+/// An output file named by the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFile {
     /// Where.
     pub path: String,
     /// What is written.
     pub kind: FileKind,
-    /// A file of another kind is replaced.
+    /// Whether a file of another kind is replaced.
     pub force: bool,
 }
 
-/// What is written into a file that a user named.
+/// What an output file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileKind {
     /// A list of subscriptions.
@@ -77,9 +77,9 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> 
     write_whole(&target, write).map_err(|error| system_words(&error))
 }
 
-/// Refuses a place in a data folder, and one where a file of another kind is that nobody said to replace.
+/// Refuses a path inside a data folder, and an existing file of another kind without `--force`.
 fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
-    // Where the folder is not there nothing can be lost.
+    // A folder that does not exist holds nothing to lose.
     let folder = folder_of(target).canonicalize().unwrap_or_default();
     if let Some(data) = folder.ancestors().find(|folder| is_data_folder(folder)) {
         return Err(format!(
@@ -98,7 +98,7 @@ fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
         Ok(0) => Ok(()),
         Ok(_) if file.kind.fits(&start) => Ok(()),
         Ok(_) | Err(_) => Err(format!(
-            "the file that is there is no {what}: choose another name, or replace it with '{command} --force'"
+            "the existing file is not a {what}: choose another name, or overwrite it with '{command} --force'"
         )),
     }
 }
@@ -137,8 +137,8 @@ fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes over a file beside which nothing can be made. What is to stand in it is made elsewhere first, and what is longer
-/// than before is written first: a failure, and a disk without room, are met while the file is as it was.
+/// Overwrites a file whose folder does not allow new files. The content is prepared elsewhere, and the part beyond the old
+/// length is written first, so that errors and a full disk leave the old file intact.
 fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     let mut there = OpenOptions::new().write(true).open(target)?;
     let before = there.metadata()?.len();
@@ -174,7 +174,7 @@ fn link_target(path: &Path) -> PathBuf {
     target
 }
 
-/// Whether a path stands for a file that a process has open, such as `/dev/fd/3`.
+/// Whether a path names an open file of a process, such as `/dev/fd/3`.
 fn is_open_file(path: &Path) -> bool {
     folder_of(path).canonicalize().is_ok_and(|folder| {
         folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))

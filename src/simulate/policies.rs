@@ -20,7 +20,7 @@ pub enum PollPolicy {
     Linear,
     /// The paper's interval rules.
     Rules,
-    /// The learned plan, learned anew each day.
+    /// The learned plan, learned again each day.
     Learned,
     /// The week's entries say the interval, as some servers do.
     EntryFrequency,

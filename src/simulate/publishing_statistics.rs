@@ -1,5 +1,4 @@
-//! How often subscriptions publish, in which formats, and which of them say when to poll: the paper's Figure 1 and Table II
-//! over one's own feeds (SPEC S0.14, S0.15).
+//! Counts feeds by interval, format and schedule hint, like the paper's Figure 1 and Table II (SPEC S0.14, S0.15).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -7,7 +6,7 @@ use serde::Serialize;
 use crate::feed::{Hints, Kind};
 use crate::schedule::learning::Publications;
 
-/// Publications of so many weeks are counted, as in the paper.
+/// How many weeks of publications are counted, as in the paper.
 const WEEKS: i64 = 8;
 /// Formats in the order of the table.
 const FORMATS: [Kind; 5] = [Kind::Rdf, Kind::Rss, Kind::Atom, Kind::Json, Kind::None];

@@ -70,7 +70,7 @@ impl Score {
         100.0 * (1.0 - self.policy.delay / self.half_interval.max(1e-9))
     }
 
-    /// How many polls fewer than a linear poller of the same delay makes, percent: the gain, spent on downloads.
+    /// Polls saved against a linear poller with the same delay, percent.
     pub fn fewer_polls(&self) -> f64 {
         100.0 * (1.0 - self.policy.polls / self.equal_delay_polls.max(1e-9))
     }
@@ -91,7 +91,8 @@ impl Score {
 
 /// A run begins with a poll, so that it holds half a poll more than its length, on average.
 const HALF_A_POLL: f64 = 0.5;
-/// How much shorter or longer the interval of a linear poller with the policy's delay may be than that of as many polls.
+/// Range of the search for the interval that gives a linear poller the policy's delay, as factors of the interval that gives it
+/// the same number of polls.
 const NARROWER: f64 = 64.0;
 const WIDER: f64 = 4.0;
 /// Steps that find it to within a percent.
@@ -145,9 +146,8 @@ impl<'a> Scoring<'a> {
         minutes / real(self.starts.len()).max(1.0)
     }
 
-    /// What polls at one interval find, from the same starts. The interval is the same for all runs: one that fitted each
-    /// run's end would let them all end in the same minute, and their last polls would be the same few. Polls are made in
-    /// whole minutes, like those of the policies.
+    /// What polls at one interval find, from the same starts. All runs use the same interval: fitted to the end of each run, all
+    /// would end with the same few polls. Polls are made in whole minutes, like those of the policies.
     fn linear(&self, interval: f64) -> Option<Figures> {
         let mut sum = Tally::default();
         for &start in &self.starts {

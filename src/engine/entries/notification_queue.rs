@@ -16,7 +16,7 @@ pub struct Notifications {
     pub(super) since: Option<DateTime<Utc>>,
     /// They are being read from the store, or the command is at work.
     pub(super) under_way: bool,
-    /// Why the command could not be told last, or what it failed with.
+    /// Why the command last failed.
     pub failure: Option<String>,
     /// For the desktop: how many of which feeds, and the title of the last one.
     pub(super) noted: BTreeMap<FeedKey, u32>,

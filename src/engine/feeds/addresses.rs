@@ -24,16 +24,16 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
             Err(wrong("the host name has no dot"))
         }
-        // It would be stored and shown; only that before the host is known as a login and moves to the credentials.
+        // It would be stored and shown. Only a login before the host moves to the credentials.
         Some(_) if holds_further_login(&url) => {
-            Err(wrong("a login can only be before the host name"))
+            Err(wrong("a login can only be before the host name; write any other @ as %40"))
         }
         Some(_) => Ok(url.into()),
         None => Err(wrong("there is no host name")),
     }
 }
 
-/// Whether something in an address looks like a login, beside the one before its host.
+/// Whether an address has something like a login after its host begins.
 fn holds_further_login(url: &url::Url) -> bool {
     let further = &url[url::Position::BeforeHost..];
     without_logins(further) != further
@@ -83,6 +83,7 @@ mod tests {
         {
             let why = address_of(typed).unwrap_err();
             assert!(why.contains("only be before the host") && !why.contains("secret"), "{why}");
+            assert!(address_of(&typed.replace('@', "%40")).is_ok(), "as the message says");
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn proxies(
             .map_err(|error| format!("the proxy {host} cannot be used: {}", error.without_url()))?;
         return Ok((vec![proxy], BTreeSet::from([host])));
     }
-    // Whoever names a proxy does not want to be asked for directly.
+    // A user who sets a proxy does not expect direct requests.
     if let Some((name, text)) = variables.iter().find(|(_, text)| read_proxy(text).is_none()) {
         return Err(unusable(text, &format!(" of the environment variable {name}")));
     }

@@ -1,5 +1,5 @@
-//! Time in which this process did not run: a shell stopped it, or the machine was asleep. What a server did meanwhile is not
-//! known, so that a time-out which passed then, or a connection that ended, does not count against it (SPEC G.32).
+//! Time in which this process did not run, because a shell stopped it or the machine was asleep. A time-out or a closed
+//! connection in that time does not count against the server (SPEC G.32).
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use tokio::time::{sleep, timeout};
 use crate::engine::poll::fetch::Fetched;
 use crate::io::clock;
 
-/// How often the clocks are looked at while a server is asked.
+/// Interval between readings of the clocks during a request.
 const BEAT: Duration = Duration::from_secs(1);
-/// Between two looks no more time passes, however busy the machine is.
+/// A longer time between two readings means that the process did not run, even on a busy machine.
 const STALL_MIN: Duration = Duration::from_secs(5);
-/// What the network gets after the machine woke up.
+/// Time for the network to return after the machine wakes up.
 pub(super) const WAKE_GRACE: Duration = Duration::from_secs(10);
 
 /// What the clocks show.
@@ -50,8 +50,8 @@ impl Moment {
     }
 }
 
-/// Asks a server, and once more if that fails and the process did not run meanwhile; after a sleep the network gets a
-/// moment before.
+/// Sends a request, and repeats it once if it fails and the process did not run for a while. After a sleep it first waits
+/// for the network.
 pub(super) async fn ask_past_stalls<F: Future<Output = Fetched>>(
     now: impl Fn() -> Moment,
     wake_grace: Duration,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::engine::poll::fetch::FetchFailure;
 
-    /// How often a server is asked that does not answer, while the clocks go on by so many seconds at each look.
+    /// Number of requests to a server that does not answer, if each reading of the clocks is that many seconds later.
     async fn asked(monotonic: u64, wall: i64) -> u32 {
         let began = Moment::now();
         let (looks, count) = (Cell::new(0), Cell::new(0));

@@ -1,8 +1,8 @@
 //! Runs the reader's own commands: without a shell, detached from the screen, within limits.
 //!
 //! A command has its own process group, so that everything it started ends with it when its time is up. Its output is
-//! read to the end and mostly discarded: a command must not wait for us, nor we for it. One that gets entries is not ended
-//! because we end: `poll` may run each minute, and what it starts must not depend on how fast it is itself.
+//! read to the end and mostly discarded: a command must not wait for us, nor we for it. One that gets entries outlives
+//! this process.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -56,8 +56,8 @@ async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
     Ok(None)
 }
 
-/// Starts a command that reads its input from a file, and hears what it says. If this program ends before it, it goes on
-/// and still finds its input.
+/// Starts a command that reads its input from a file, and collects its output. If this process ends first, the command
+/// continues and can still read its input.
 async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     let program = &external.command.program().to_owned();
     let wants_word = external.purpose == RunPurpose::Pipe;
@@ -87,7 +87,7 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
     Ok(first_line(&said_by(said).await))
 }
 
-/// The end of what a command complained of.
+/// The end of what a command wrote to standard error.
 fn complaint(mut complaints: File) -> String {
     let mut bytes = Vec::new();
     let length = complaints.seek(SeekFrom::End(0)).unwrap_or_default();

@@ -60,7 +60,7 @@ pub fn find_lock(folder: &Path) -> Result<(), StoreError> {
     if folder.join("lock").exists() { lock_folder(folder).map(drop) } else { Ok(()) }
 }
 
-/// Whether a folder is a data folder, this program's or that of another one.
+/// Whether a folder is a backissue data folder, used by this process or not.
 pub fn is_data_folder(folder: &Path) -> bool {
     folder.join("lock").is_file() && folder.join("store").is_dir()
 }

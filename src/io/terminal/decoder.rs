@@ -8,12 +8,12 @@ use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::mouse::{Gesture, Mouse};
 
-/// The rest of a sequence is waited for so long, the rest of a pasted text so long.
+/// How long to wait for the rest of a sequence, and of a pasted text.
 const SEQUENCE_TIME: Duration = Duration::from_millis(100);
 const PASTE_TIME: Duration = Duration::from_secs(1);
-/// The longest sequence, in bytes; the longest that we know has 20.
+/// The longest sequence, in bytes; the longest known one has 20.
 const SEQUENCE_MAX: usize = 64;
-/// What stands behind a pasted text.
+/// Marks the end of a pasted text.
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Ctrl-C.
 const INTERRUPT: u8 = 3;
@@ -28,7 +28,7 @@ pub(super) struct Decoder {
     pasted: Option<Vec<u8>>,
 }
 
-/// What stands at the beginning of the bytes.
+/// What the buffered bytes begin with.
 #[derive(Debug, PartialEq)]
 enum Start {
     /// An input, or a paste begins; `None`: nothing that has a meaning for us.
@@ -73,7 +73,7 @@ impl Decoder {
         }
     }
 
-    /// When what has come is taken as it is, if nothing more comes.
+    /// When to stop waiting for more bytes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let time = match (&self.pasted, self.bytes.is_empty()) {
             (Some(_), _) => PASTE_TIME,
@@ -109,7 +109,7 @@ impl Decoder {
     }
 }
 
-/// What stands at the beginning, and its length; `None`: nothing stands there. Nothing is unfinished if it is late.
+/// What the bytes begin with, and its length; `None` for no bytes. If it is late, nothing counts as unfinished.
 fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     let unfinished = Some((Start::Unfinished, 0));
     match bytes {
@@ -191,7 +191,7 @@ fn read_key(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     Some((start, 1))
 }
 
-/// The length of a control sequence behind `ESC [`; 0: its end has not come; `None`: it is none.
+/// The length of a control sequence after `ESC [`; 0 if its end has not arrived, `None` if it is no sequence.
 fn sequence_length(rest: &[u8]) -> Option<usize> {
     let fixed = match rest.first() {
         // The keys F1 to F5 of the Linux console.
@@ -236,14 +236,14 @@ fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
     }
     let mouse = text?.strip_prefix('<');
     let mut numbers = mouse.unwrap_or(text?).split(';').map(|number| {
-        // What follows a colon says more of the same.
+        // Subparameters after a colon do not matter here.
         number.split(':').next().and_then(|number| number.parse::<u32>().ok())
     });
     let (first, second, third) =
         (numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten());
     if mouse.is_some() || *last == b'M' {
         let button = u8::try_from(first?).ok()?;
-        // Without the sign the button is written as where a report has three bytes.
+        // Without '<' the button is encoded as in a report of three bytes.
         let button = if mouse.is_some() { button } else { button.saturating_sub(32) };
         let (column, row) = (u16::try_from(second?).ok()?, u16::try_from(third?).ok()?);
         return read_mouse(button, column, row, *last == b'M');
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::io::clock::instant;
 
-    /// All that is decoded of pieces; before each so much time passes, in milliseconds.
+    /// Everything decoded from pieces that each arrive after a pause in milliseconds.
     fn decoded(pieces: &[(u64, &[u8])]) -> Vec<ScreenInput> {
         let (mut decoder, mut now) = (Decoder::default(), instant());
         let mut inputs = Vec::new();

@@ -260,7 +260,7 @@ fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
     let facts = &feed.state.facts;
     let is_hard = facts.failures > 0 || facts.last_ok.is_none() || machine.disk_full;
     let minimum = if is_hard { HARD_MIN } else { minimum };
-    // What another feed may have said at the end of a redirect is not this one's (SPEC D.3).
+    // An answer from an unproven redirect target says nothing about this feed (SPEC D.3).
     let is_another = facts.failures > 0 && feed.state.proposed.is_some();
     (minimum, chosen.ignore_cache_lifetime || machine.disk_full || is_another)
 }
