@@ -251,13 +251,12 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.skipped = (!empty).then_some((raw, 1));
             return ControlFlow::Continue(());
         }
-        // RSS has these names for elements of its own.
-        let void = is_void(&local)
-            && !matches!(&*local, "link" | "image")
-            && self
-                .stack
-                .iter()
-                .any(|open| matches!(open.purpose, ElementPurpose::Body | ElementPurpose::Leaf));
+        let is_markup = self
+            .stack
+            .iter()
+            .any(|open| matches!(open.purpose, ElementPurpose::Body | ElementPurpose::Leaf));
+        // RSS has these two names for elements of its own.
+        let void = is_markup && !matches!(&*local, "link" | "image") && is_void(&local);
         let from = self.tree.attributes.len();
         if from < ATTRIBUTES_MAX {
             self.tree.attributes.extend_from_slice(attributes);
