@@ -35,6 +35,12 @@ const HOST_PARALLEL: usize = 1;
 /// The same to a site on this machine that needs no pauses.
 const UNSPACED_PARALLEL: usize = 6;
 
+/// Requests at once to one site; `unspaced`: it is on this machine and needs no pauses.
+pub fn parallel_to_site(settings: &NetworkSettings, unspaced: bool) -> usize {
+    let usual = if unspaced { UNSPACED_PARALLEL } else { HOST_PARALLEL };
+    settings.host_parallel.unwrap_or(usual)
+}
+
 /// The queue of one site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Site {
@@ -79,8 +85,7 @@ impl Site {
 
     /// Whether one more request to it may be under way.
     fn has_room(&self, settings: &NetworkSettings) -> bool {
-        let usual = if self.unspaced { UNSPACED_PARALLEL } else { HOST_PARALLEL };
-        self.in_flight < settings.host_parallel.unwrap_or(usual)
+        self.in_flight < parallel_to_site(settings, self.unspaced)
     }
 
     /// The next whose pause is over: an archive only when nothing else waits.

@@ -36,7 +36,7 @@ impl NameResolver for SystemResolver {
 }
 
 /// Which addresses a request may connect to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Allowed {
     Public,
     /// Public, private and loopback addresses, and link-local ones of hosts that the configuration allows.

@@ -1,7 +1,7 @@
 //! The clients that requests are sent with: directly or through a proxy, to public addresses only or to private ones
 //! too (SPEC D.6).
 //!
-//! Each of the four has its own connection pool, so that no connection made under one rule is used under another. A
+//! Each of the four has connections of its own, so that none made under one rule is used under another. A
 //! typed address is tried with the public client first: nearly all are public, and so one connection serves a feed and
 //! the redirects on its host.
 //!
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 use url::Url;
 
 use super::address_class::AddressClass;
@@ -23,19 +23,18 @@ use super::address_guard::{
     host_text, is_localhost, literal,
 };
 use super::certificates::{read_extra_roots, tls};
+use super::connection_pool::{ClientKind, ConnectionPool, IDLE_MAX};
 use super::failures::find_error;
 use super::limits::Limits;
 use super::proxies::{ProxyChoice, proxies, proxy_variables};
 use super::request_headers::USER_AGENT;
+use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
 
 /// Most header lines of a response.
 const HEADERS_MAX: usize = 256;
 /// How long an idle connection is kept.
 const POOL_IDLE: Duration = Duration::from_secs(30);
-/// Idle connections kept to one host: there are seldom two, since requests to one host are spaced, but on this machine
-/// itself as many as are made at once.
-const POOL_IDLE_PER_HOST: usize = 32;
 /// What the client takes from its environment; tests replace it.
 #[derive(Debug, Clone)]
 pub struct ClientEnvironment {
@@ -65,26 +64,9 @@ impl ClientEnvironment {
 /// The clients, and what decides between them.
 #[derive(Debug)]
 pub(super) struct Clients {
-    direct: ClientPair,
-    proxied: ClientPair,
+    pool: ConnectionPool,
     through: ProxyChoice,
     guard: Arc<AddressGuard>,
-}
-
-/// A client for each [`Allowed`].
-#[derive(Debug)]
-struct ClientPair {
-    public: Client,
-    near: Client,
-}
-
-impl ClientPair {
-    const fn client_for(&self, allowed: Allowed) -> &Client {
-        match allowed {
-            Allowed::Public => &self.public,
-            Allowed::Near => &self.near,
-        }
-    }
 }
 
 /// A response, and whether it came from a public address.
@@ -121,30 +103,35 @@ impl Clients {
         let guard = Arc::new(AddressGuard { classify: around.classify, link_local, allowed });
         let (proxies, hosts) = proxies(settings, &around.proxies, &around.proxy_variables)?;
         let hosts = Arc::new(hosts);
-        let client = |allowed: Allowed, proxies: &[Proxy]| {
-            let resolver = GuardedResolver {
-                names: Arc::clone(&around.names),
-                guard: Arc::clone(&guard),
-                allowed,
-                proxies: Arc::clone(&hosts),
-            };
-            let builder = builder(settings, limits).dns_resolver(resolver).no_proxy();
-            let builder =
-                proxies.iter().fold(builder, |builder, proxy| builder.proxy(proxy.clone()));
-            let client = builder.tls_backend_preconfigured(tls.clone()).build();
-            client.map_err(|error| format!("no HTTP client: {error}"))
+        let make = {
+            let (settings, limits) = (settings.clone(), *limits);
+            let (names, guard, hosts) =
+                (Arc::clone(&around.names), Arc::clone(&guard), Arc::clone(&hosts));
+            move |kind: ClientKind| {
+                let resolver = GuardedResolver {
+                    names: Arc::clone(&names),
+                    guard: Arc::clone(&guard),
+                    allowed: kind.allowed,
+                    proxies: Arc::clone(&hosts),
+                };
+                let idle = idle_per_host(&settings, kind);
+                let builder = builder(&settings, &limits, idle).dns_resolver(resolver);
+                let proxies = proxies.iter().filter(|_| kind.proxied);
+                let builder = proxies.fold(builder, |builder, proxy| builder.proxy(proxy.clone()));
+                (idle, builder.tls_backend_preconfigured(tls.clone()).build())
+            }
         };
-        let pair = |proxies: &[Proxy]| -> Result<ClientPair, String> {
-            Ok(ClientPair {
-                public: client(Allowed::Public, proxies)?,
-                near: client(Allowed::Near, proxies)?,
-            })
-        };
+        let pool = ConnectionPool::new(Box::new(make));
+        // What is wrong with the settings is told now.
+        for proxied in [false, true] {
+            pool.client(ClientKind { proxied, allowed: Allowed::Public }, "")
+                .map_err(|error| format!("no HTTP client: {error}"))?;
+        }
         let through = match (&settings.proxy, hosts.first()) {
             (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),
             (Some(_) | None, _) => ProxyChoice::Environment(Arc::clone(&around.proxies)),
         };
-        Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
+        Ok(Self { pool, through, guard })
     }
 
     /// Sends a request with the client that it is allowed to use; `get` builds it.
@@ -169,39 +156,44 @@ impl Clients {
             (Allowed::Near, None) if nearby => Allowed::Near,
             (Allowed::Public | Allowed::Near, _) => Allowed::Public,
         };
-        let sent = self.send_directly(&host, first, &get).await;
+        let sent = self.send_directly(url, first, &get).await;
         match sent {
             // Nothing was sent yet: the refusal came before the connection.
             Err(SendError::Refused(_)) if first != allowed => {
-                self.send_directly(&host, allowed, &get).await
+                self.send_directly(url, allowed, &get).await
             }
             other => other,
         }
     }
 
+    /// The client for a request to the host of an address.
+    fn client(&self, proxied: bool, allowed: Allowed, url: &Url) -> Result<Client, SendError> {
+        let kind = ClientKind { proxied, allowed };
+        let client = self.pool.client(kind, url.authority());
+        client.map_err(|error| SendError::Broken { error, through: None })
+    }
+
     async fn send_directly(
         &self,
-        host: &str,
+        url: &Url,
         allowed: Allowed,
         get: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<ReceivedResponse, SendError> {
-        let sent = get(self.direct.client_for(allowed)).send().await;
+        let host = host_text(url);
+        let client = self.client(false, allowed, url)?;
+        let sent = get(&client).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
         // The resolver has seen to this already; whatever it may have missed ends here.
         match peer {
-            Some(peer) => self.guard.check(allowed, host, peer).map_err(SendError::Refused)?,
+            Some(peer) => self.guard.check(allowed, &host, peer).map_err(SendError::Refused)?,
             None if allowed == Allowed::Public => {
                 let class = AddressClass::Forbidden;
-                return Err(SendError::Refused(RefusedAddress {
-                    host: host.into(),
-                    address: None,
-                    class,
-                }));
+                return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
             }
             None => {}
         }
-        let public = peer.is_some_and(|peer| self.guard.is_public(host, peer));
+        let public = peer.is_some_and(|peer| self.guard.is_public(&host, peer));
         Ok(ReceivedResponse { response, public })
     }
 
@@ -217,7 +209,8 @@ impl Clients {
             let class = AddressClass::Loopback;
             return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
         }
-        let sent = get(self.proxied.client_for(allowed)).send().await;
+        let client = self.client(true, allowed, url)?;
+        let sent = get(&client).send().await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {
             Some(address) => self.guard.is_public(&host, address),
@@ -234,16 +227,23 @@ fn unsent(error: reqwest::Error, through: Option<&str>) -> SendError {
     }
 }
 
+/// Idle connections kept to one host: as many as it is sent requests at once.
+fn idle_per_host(settings: &NetworkSettings, kind: ClientKind) -> usize {
+    let unspaced = !settings.space_loopback && kind.allowed == Allowed::Near;
+    parallel_to_site(settings, unspaced).clamp(1, IDLE_MAX)
+}
+
 /// Returns a builder with the settings that all clients share.
-fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
+fn builder(settings: &NetworkSettings, limits: &Limits, idle_per_host: usize) -> ClientBuilder {
     Client::builder()
         .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
+        .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)
         .connect_timeout(limits.connect)
         .read_timeout(limits.idle)
-        .pool_max_idle_per_host(POOL_IDLE_PER_HOST)
+        .pool_max_idle_per_host(idle_per_host)
         .pool_idle_timeout(POOL_IDLE)
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)

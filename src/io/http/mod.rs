@@ -9,6 +9,7 @@ pub mod body;
 mod certificates;
 mod client;
 mod clients;
+mod connection_pool;
 mod cookies;
 mod failures;
 mod limits;

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, RequestKind};
 use backissue::engine::settings::NetworkSettings;
@@ -269,4 +271,35 @@ async fn of_the_requests_that_are_begun_no_more_are_under_way_than_may_be() {
     for fetch in begun {
         assert_eq!(fetch.await.unwrap().result.unwrap().status, 204);
     }
+}
+
+#[tokio::test]
+async fn at_most_64_connections_are_idle_however_many_hosts_were_asked() {
+    let open = Arc::new(AtomicUsize::new(0));
+    let http = Http::within(&settings(), roomy(), &here()).unwrap();
+    for asked in 1..=150 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/f", listener.local_addr().unwrap());
+        let open_here = Arc::clone(&open);
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            open_here.fetch_add(1, Ordering::SeqCst);
+            let (mut asked, body) = (vec![0; 4096], rss("T", "e", 1));
+            while stream.read(&mut asked).await.unwrap_or(0) > 0 {
+                let answer =
+                    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+            open_here.fetch_sub(1, Ordering::SeqCst);
+        });
+        let fetched = http.fetch(request(&url)).await;
+        assert_eq!(fetched.result.unwrap().status, 200);
+        let closed = async {
+            while open.load(Ordering::SeqCst) > asked.min(64) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), closed).await.expect("idle ones are closed");
+    }
+    assert!(open.load(Ordering::SeqCst) > 1, "idle ones are kept");
 }

@@ -1,0 +1,91 @@
+//! The clients that requests are sent with, one for each [`ClientKind`], and how many idle connections they keep together.
+//!
+//! reqwest bounds the idle connections to one host only. So once as many hosts were asked as have room together, new
+//! clients take the place of the old ones, whose idle connections close with them; requests under way end as they began.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "fetches run at once, and each may change the clients for all"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+#[expect(
+    clippy::disallowed_types,
+    reason = "fetches run at once, and the next one changes the clients for all"
+)]
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use reqwest::Client;
+
+use super::address_guard::Allowed;
+
+/// Idle connections kept at most (SPEC D.1).
+pub(super) const IDLE_MAX: usize = 64;
+
+/// Which client a request is sent with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ClientKind {
+    /// Through the proxy.
+    pub(super) proxied: bool,
+    /// The addresses that it may connect to.
+    pub(super) allowed: Allowed,
+}
+
+/// Makes a client, and says how many idle connections it keeps to one host.
+pub(super) type MakeClient =
+    Box<dyn Fn(ClientKind) -> (usize, Result<Client, reqwest::Error>) + Send + Sync>;
+
+/// The clients in use.
+pub(super) struct ConnectionPool {
+    make: MakeClient,
+    open: Mutex<OpenClients>,
+}
+
+#[derive(Default)]
+struct OpenClients {
+    clients: BTreeMap<ClientKind, (usize, Client)>,
+    /// The hosts that were asked through them, with their ports.
+    hosts: BTreeSet<(ClientKind, String)>,
+    /// Idle connections that they may keep to these hosts.
+    idle: usize,
+}
+
+impl ConnectionPool {
+    pub(super) fn new(make: MakeClient) -> Self {
+        Self { make, open: Mutex::default() }
+    }
+
+    /// The client to ask a host with.
+    pub(super) fn client(&self, kind: ClientKind, host: &str) -> Result<Client, reqwest::Error> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let host = (kind, host.to_owned());
+        let known = open.clients.get(&kind).filter(|_| open.hosts.contains(&host));
+        if let Some((_, client)) = known {
+            return Ok(client.clone());
+        }
+        let (per_host, client) = match open.clients.get(&kind) {
+            Some((per_host, client)) if open.idle.saturating_add(*per_host) <= IDLE_MAX => {
+                (*per_host, client.clone())
+            }
+            _ => {
+                let (per_host, client) = (self.make)(kind);
+                (per_host, client?)
+            }
+        };
+        if open.idle.saturating_add(per_host) > IDLE_MAX {
+            *open = OpenClients::default();
+        }
+        open.idle = open.idle.saturating_add(per_host);
+        open.hosts.insert(host);
+        open.clients.insert(kind, (per_host, client.clone()));
+        Ok(client)
+    }
+}
+
+impl fmt::Debug for ConnectionPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionPool").finish_non_exhaustive()
+    }
+}
