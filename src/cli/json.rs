@@ -185,7 +185,7 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
             HistoryStanding::NotOffered => "not_offered",
             HistoryStanding::Paged => "paged",
             HistoryStanding::Adapted(..) => "adapted",
-            HistoryStanding::Doubtful(_) => "doubtful",
+            HistoryStanding::Doubtful(..) => "doubtful",
         };
         (word, standing.text())
     };

@@ -15,6 +15,10 @@ pub enum Doubt {
     Pages,
     /// The address leads to what may be another feed, which is not read (SPEC D.3).
     NotRead,
+    /// The archives link in a circle: the oldest one does not say that it is.
+    Circle,
+    /// What was read came through a redirect that nothing proves to lead to the same feed (SPEC D.3).
+    Unproven,
 }
 
 impl HistoryRecord {
@@ -27,20 +31,31 @@ impl HistoryRecord {
             || matches!(self.kind, DocumentKind::Archived | DocumentKind::ArchivedByPrevious);
         let tried = |gap: &&Gap| gap.counts() && gap.kind() != GapKind::Limit;
         let gaps = self.gaps.values().filter(tried).count();
+        let loops = self.gaps.values().any(|gap| gap.kind() == GapKind::Loop);
         let partial = HistoryStatus::Partial { archives: self.archives, gaps };
         let by_adaptor = adaptor.map(|adaptor| HistoryStatus::Adapted(adaptor, missing));
         let is_complete = self.kind == DocumentKind::Complete;
+        let doubtful = |holds, doubt| (holds, HistoryStatus::Doubtful(doubt, missing));
         let cases = [
             (adaptor.is_some(), by_adaptor.unwrap_or(partial)),
             (self.kind == DocumentKind::Archive, HistoryStatus::OnlyAnArchive),
             (is_complete && !doubts(Doubt::NotRead), HistoryStatus::Complete),
-            (self.kind == DocumentKind::Paged && !offered, HistoryStatus::Paged),
-            (self.kind == DocumentKind::Plain && !offered, HistoryStatus::NotOffered),
+            (
+                self.kind == DocumentKind::Paged && !offered && !doubts(Doubt::Newer),
+                HistoryStatus::Paged,
+            ),
+            (
+                self.kind == DocumentKind::Plain && !offered && !doubts(Doubt::Unproven),
+                HistoryStatus::NotOffered,
+            ),
             (self.is_to_go_on(), partial),
+            doubtful(doubts(Doubt::NotRead), Doubt::NotRead),
+            doubtful(doubts(Doubt::Unproven), Doubt::Unproven),
+            doubtful(doubts(Doubt::Newer), Doubt::Newer),
+            (doubts(Doubt::Pages) && missing == 0, HistoryStatus::Paged),
+            doubtful(doubts(Doubt::Pages), Doubt::Pages),
+            doubtful(loops, Doubt::Circle),
             (missing > 0, HistoryStatus::CompleteExcept(missing)),
-            (doubts(Doubt::NotRead), HistoryStatus::Doubtful(Doubt::NotRead)),
-            (doubts(Doubt::Newer), HistoryStatus::Doubtful(Doubt::Newer)),
-            (doubts(Doubt::Pages), HistoryStatus::Paged),
         ];
         let first = cases.into_iter().find_map(|(holds, status)| holds.then_some(status));
         first.unwrap_or(HistoryStatus::Complete)
@@ -58,7 +73,9 @@ impl Doubt {
         match self {
             Self::Newer => "may be incomplete: there is a newer document",
             Self::Pages => "paged: may be incomplete",
-            Self::NotRead => "may be incomplete: its new address is not read",
+            Self::NotRead => "may be incomplete: where its address leads is not read",
+            Self::Circle => "may be incomplete: its archives link in a circle",
+            Self::Unproven => "may be incomplete: read through an unproven redirect",
         }
     }
 }

@@ -91,7 +91,8 @@ pub struct Newer {
 /// Something missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// The link that could not be followed; empty addresses for G5 and for G6 without another page.
+    /// The link that could not be followed. Without an address for G5, whose key is the newest archive of the time before it,
+    /// and for G6 without another page.
     pub edge: Edge,
     /// Why.
     pub reason: Reason,
@@ -280,8 +281,9 @@ impl Gap {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
-    /// Whether it stands for something that is missing, and is not just the mark of a paged feed.
+    /// Whether it stands for something that is known to be missing. The mark of a paged feed and archives that link in a
+    /// circle only mean that there may be more.
     pub fn counts(&self) -> bool {
-        self.kind() != GapKind::Paged
+        !matches!(self.kind(), GapKind::Paged | GapKind::Loop)
     }
 }

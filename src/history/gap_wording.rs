@@ -59,7 +59,7 @@ impl Gap {
             | Reason::Blocked(_)
             | Reason::TooLarge(_)
             | Reason::Unreadable(_) => format!("{missing}: {why}"),
-            Reason::Loop => format!("{missing}: archive chain loops at {url}"),
+            Reason::Loop => format!("{what}: archive chain loops at {url}"),
             Reason::Limit { limit, fetched } => match limit {
                 Limit::Documents
                 | Limit::Entries
@@ -88,7 +88,8 @@ impl Gap {
     /// What is missing, in a few words.
     const fn what(&self) -> &'static str {
         match self.kind() {
-            GapKind::Unavailable | GapKind::Unreadable | GapKind::Loop => "older entries missing",
+            GapKind::Unavailable | GapKind::Unreadable => "older entries missing",
+            GapKind::Loop => "older archives may exist",
             GapKind::Limit => "older archives exist",
             GapKind::Overrun => "entries may have been missed",
             GapKind::Paged => "older pages may exist",

@@ -89,7 +89,22 @@ fn says_archive<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
 /// Whether a document says that there is a newer one of its feed: it is never the newest part, let alone the whole.
 pub fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
-    history.archive || history.next_archive.is_some() || current_elsewhere(document, own).is_some()
+    history.archive
+        || history.next_archive.is_some()
+        || current_elsewhere(document, own).is_some()
+        || first_page_elsewhere(document, own).is_some()
+}
+
+/// The first page of a paged feed, if this is a later one: its `previous` leads to a newer page (RFC 5005 section 3).
+pub fn first_page_elsewhere<'d, A: AsRef<str>>(
+    document: &'d FeedDocument,
+    own: &[A],
+) -> Option<&'d str> {
+    let history = &document.history;
+    let is_page = history.previous.is_some() && document.history.prev_archive.is_none();
+    let first = history.first.as_deref().filter(|_| is_page)?;
+    let is_own = |own: &A| canonical(own.as_ref()) == canonical(first);
+    (!own.iter().any(is_own)).then_some(first)
 }
 
 const fn is_paged(document: &FeedDocument) -> bool {

@@ -28,6 +28,8 @@ pub struct Polled<'d> {
     pub fetched_at: DateTime<Utc>,
     /// It is the whole document (200), and not only what is new (226).
     pub whole: bool,
+    /// Nothing speaks against its being this feed's document (SPEC D.3).
+    pub proven: bool,
     /// What it says.
     pub document: &'d FeedDocument,
 }
@@ -44,10 +46,17 @@ impl HistoryRecord {
         if polled.whole {
             self.bottom = window_bottom(document, polled.fetched_at);
             self.kind = document_kind(document, Reached::Subscribed, &self.own);
+            if !polled.proven && self.kind == DocumentKind::Complete {
+                // It must not withdraw what is kept.
+                self.kind = DocumentKind::Plain;
+            }
             self.doubts.remove(&Doubt::Newer);
             self.doubts.extend(names_newer(document, &self.own).then_some(Doubt::Newer));
         }
-        self.doubts.remove(&Doubt::NotRead);
+        self.doubts.retain(|doubt| !matches!(doubt, Doubt::NotRead | Doubt::Unproven));
+        let claims =
+            document.history.complete || older_link(document, Reached::Subscribed).is_some();
+        self.doubts.extend((claims && !polled.proven).then_some(Doubt::Unproven));
         self.heard = Some(Newer {
             archive: None,
             url: polled.answered.to_owned(),
@@ -159,7 +168,7 @@ impl HistoryRecord {
         let url = without_fragment(link).to_owned();
         let head =
             Edge { url, key, newer, epoch, depth: 0, side: false, by_previous, via: Via::Link };
-        self.head = Some(head.clone());
+        let former = self.head.replace(head.clone());
         if known {
             self.relink(&head);
             return;
@@ -174,6 +183,13 @@ impl HistoryRecord {
         });
         let contiguous = self.windows.overlap(polled.document);
         self.push(Frontier { edge: head, contiguous, ..Frontier::default() });
+        let former = former.filter(|former| self.settled.as_ref() == Some(&former.key));
+        if let (Some(edge), false) = (former, contiguous) {
+            // It may have grown at its address since, before there was a newer one.
+            let (hole, gap) = self.hole(polled, edge.key.clone());
+            self.open(hole, Gap { state: GapState::Retrying, ..gap });
+            self.push(Frontier { edge, gap: Some(hole), again: true, ..Frontier::default() });
+        }
     }
 
     /// The mark of a paged feed at the end of what is shown (G6); once further pages were loaded it stays there.

@@ -146,8 +146,8 @@ pub enum HistoryStatus {
     Paged,
     /// It comes by an adaptor, with so many gaps.
     Adapted(Adaptor, usize),
-    /// Nothing is known to be missing, but something speaks against it.
-    Doubtful(Doubt),
+    /// Something speaks against its being whole beside so many gaps.
+    Doubtful(Doubt, usize),
 }
 
 impl HistoryStatus {
@@ -163,7 +163,7 @@ impl HistoryStatus {
             Self::Complete
             | Self::CompleteExcept(_)
             | Self::OnlyAnArchive
-            | Self::Doubtful(_)
+            | Self::Doubtful(..)
             | Self::Adapted(..) => self.text(),
         }
     }
@@ -184,7 +184,7 @@ impl HistoryStatus {
             Self::OnlyAnArchive => "an archive, not the feed itself".to_owned(),
             Self::NotOffered => "history not offered by this feed".to_owned(),
             Self::Paged => "paged: may be incomplete".to_owned(),
-            Self::Doubtful(doubt) => doubt.text().to_owned(),
+            Self::Doubtful(doubt, gaps) => format!("{}{}", doubt.text(), counted_gaps(gaps)),
             Self::Adapted(adaptor, missing) => {
                 let gaps = counted_gaps(missing);
                 format!("history {}: may be incomplete{gaps}", adaptor.origin())
@@ -222,7 +222,8 @@ impl HistoryRecord {
     /// before them, or they are asked for again by themselves.
     pub(super) fn is_to_go_on(&self) -> bool {
         let waits = |gap: &Gap| gap.kind() == GapKind::Limit || gap.retry_at.is_some();
-        self.frontiers.iter().any(|next| !next.again) || self.gaps.values().any(waits)
+        self.frontiers.iter().any(|next| !next.again || next.gap.is_some())
+            || self.gaps.values().any(waits)
     }
 
     /// Stretches that are missing.
@@ -332,14 +333,25 @@ impl HistoryRecord {
         keys.iter().filter_map(|key| self.gaps.remove(key)).collect()
     }
 
-    /// An archive or a page brought the entry after which an overrun was suspected: what was missed is known now.
-    pub(super) fn close_overruns(&mut self, document: &FeedDocument) {
-        let found: Vec<GapKey> = document
-            .entries
-            .iter()
-            .map(|entry| GapKey::overrun(identity_hash(&entry.id)))
-            .collect();
-        self.gaps.retain(|key, gap| gap.kind() != GapKind::Overrun || !found.contains(key));
+    /// An archive or a page brought the entry after which an overrun was suspected: what was missed is known now. Pages lead
+    /// to it without a break, and so do archives if the feed has a newer one than then. Else the archive may not hold more
+    /// than it did: it has to reach the entries behind the hole, or into it.
+    pub(super) fn close_overruns(&mut self, document: &FeedDocument, is_page: bool) {
+        let ids: Vec<u64> = document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
+        let found: Vec<GapKey> = ids.iter().map(|id| GapKey::overrun(*id)).collect();
+        let windows = &self.windows.past;
+        let reaches = ids.iter().any(|id| windows.last().is_some_and(|last| last.contains(id)));
+        let is_within = |gap: &Gap| {
+            document.entries.iter().zip(&ids).any(|(entry, id)| {
+                entry.published.or(entry.updated) > gap.older
+                    && !windows.iter().flatten().any(|known| known == id)
+            })
+        };
+        let newest = self.head.as_ref().map(|head| head.key.as_str()).unwrap_or_default();
+        let closes = |gap: &Gap| is_page || gap.edge.key != newest || reaches || is_within(gap);
+        self.gaps.retain(|key, gap| {
+            gap.kind() != GapKind::Overrun || !found.contains(key) || !closes(gap)
+        });
     }
 
     /// Of many suspected overruns the oldest goes: nothing can be asked for there. Gaps of archives never go.

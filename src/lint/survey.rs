@@ -16,8 +16,8 @@ use super::{entries, history};
 use crate::feed::{self, DocumentRole, Origin};
 use crate::history::address::canonical;
 use crate::history::{
-    ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, HistoryRecord, Limit, Next, Nodes,
-    Polled, Reason, WalkPolicy,
+    ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, GapKind, HistoryRecord, Limit, Next,
+    Nodes, Polled, Reason, WalkPolicy,
 };
 use crate::schedule::{CacheState, counted_words};
 
@@ -59,6 +59,7 @@ impl Survey {
                 public: delivered.public,
                 fetched_at: now,
                 whole: true,
+                proven: true,
                 document: &document,
             });
         }
@@ -174,7 +175,7 @@ impl Survey {
     pub fn into_report(mut self) -> LintReport {
         let archives = self.record.archives;
         let gaps: Vec<Gap> =
-            self.record.gaps.values().filter(|gap| gap.counts()).cloned().collect();
+            self.record.gaps.values().filter(|gap| gap.kind() != GapKind::Paged).cloned().collect();
         let is_whole = gaps.is_empty() && !self.record.has_work();
         for gap in &gaps {
             let mut findings = Findings::default();
@@ -254,7 +255,7 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
         ),
         Reason::Loop => (
             Level::Error,
-            "the chain leads back to where it came from: readers stop here, and what is older cannot be reached; \
+            "the chain leads back to where it came from: readers stop here and cannot tell whether anything is older; \
              let the oldest archive have no prev-archive"
                 .to_owned(),
         ),

@@ -24,6 +24,8 @@ pub struct ReceivedDocument<'a> {
     pub conditional: bool,
     /// It is the whole document, not a delta.
     pub whole: bool,
+    /// Nothing speaks against its being this feed's document (SPEC D.3).
+    pub proven: bool,
     /// What it says.
     pub document: &'a FeedDocument,
 }
@@ -36,6 +38,7 @@ impl<'a> ReceivedDocument<'a> {
             public: self.head.public,
             fetched_at: self.started,
             whole: self.whole,
+            proven: self.proven,
             document: self.document,
         }
     }
@@ -79,11 +82,17 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
         return false;
     }
     let mut history = subscription.history.clone();
-    let (started, conditional) = (fetched.started, fetched.conditional);
-    let came =
-        ReceivedDocument { asked, head: answer, started, conditional, whole: true, document };
+    let came = ReceivedDocument {
+        asked,
+        head: answer,
+        started: fetched.started,
+        conditional: fetched.conditional,
+        whole: true,
+        proven: true,
+        document,
+    };
     history.apply_poll(&came.polled());
-    history.compare_windows(&came.polled(), conditional) == OverrunVerdict::Verify
+    history.compare_windows(&came.polled(), came.conditional) == OverrunVerdict::Verify
 }
 
 /// An archive or a page that came: what answered, and its document.

@@ -140,10 +140,27 @@ pub enum Obstacle {
 pub struct ProposedMove {
     /// Where to.
     pub to: String,
+    /// Why.
+    #[serde(default)]
+    pub because: ProposedFor,
     /// It was said by a public address (SPEC D.6).
     pub public: bool,
     /// When it was first seen.
     pub since: DateTime<Utc>,
+}
+
+/// Why another address is proposed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProposedFor {
+    /// The publisher says that the feed moved there.
+    #[default]
+    Move,
+    /// The address is redirected there for the time being.
+    Redirect,
+    /// The address is that of an archive, and its subscription document is there.
+    Archive,
+    /// The address is that of a later page, and the first one is there.
+    LaterPage,
 }
 
 /// Why a subscription stays at the address of an archive document.

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
 use super::feed_moves;
-use super::subscription::{Obstacle, Subscription};
+use super::subscription::{Obstacle, ProposedFor, Subscription};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::classify_response::status_words;
@@ -189,7 +189,7 @@ fn why(feed: &Subscription) -> &str {
     feed.state.trouble.as_deref().unwrap_or("it could not be read")
 }
 
-/// The publisher says that it moved, and the reader is asked.
+/// There is another address for it, and the reader is asked.
 fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
     let proposed = feed.state.proposed.as_ref()?;
     let other = subscribed_as(engine, &proposed.to).and_then(|key| engine.feeds.get(&key));
@@ -198,15 +198,18 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
             Remedy::Merge,
             format!("which is subscribed as '{}' already", other.record.shown_title()),
         ),
+        None if proposed.because == ProposedFor::LaterPage => {
+            (Remedy::AcceptMove, "which has the newer entries".to_owned())
+        }
         None => {
             (Remedy::AcceptMove, "but nothing there proves that it is the same feed".to_owned())
         }
     };
-    let is_archive = feed.state.archive.is_some();
-    let says = if is_archive {
-        "It is an archive; its feed is"
-    } else {
-        "Its server says that it moved to"
+    let says = match proposed.because {
+        ProposedFor::Move => "Its server says that it moved to",
+        ProposedFor::Redirect => "Its server redirects to",
+        ProposedFor::Archive => "It is an archive; its feed is",
+        ProposedFor::LaterPage => "It is a later page; its first page is",
     };
     let text = format!("{says} {}, {reason}.", proposed.to);
     Some(describe(feed, "move proposed", remedy, proposed.since, text))

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::classify_response::{Trouble, Verdict, judge};
-use super::fetch::{Answer, Fetched, Validators};
+use super::fetch::{Answer, Fetched, Hop, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
-use super::redirects::{self, Moving};
+use super::redirects::{self, Moving, RedirectVerdict};
 use crate::engine::backfill::archive_response::{self, ReceivedDocument};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
 use crate::feed::FeedDocument;
@@ -39,8 +39,9 @@ pub fn apply_response(
     let status = head.as_ref().map(|answer| answer.status);
     let tag_sent = sent.etag.clone().filter(|_| conditional);
     // Only redirects from the address that is stored can move it.
-    let target = Some(&fetched.hops).filter(|_| sent.url == subscription.record.url);
-    let target = target.and_then(|hops| redirects::permanent(hops, &sent.url)).map(str::to_owned);
+    let is_stored = sent.url == subscription.record.url;
+    let hops = if is_stored { fetched.hops.clone() } else { Vec::new() };
+    let target = redirects::permanent(&hops, &sent.url);
     let state = &mut subscription.state;
     state.status = status;
     state.facts.last_try = Some(started);
@@ -49,7 +50,8 @@ pub fn apply_response(
     let verdict = judge(fetched, sent);
     let about = ResponseContext {
         head: head.as_ref(),
-        target: target.as_deref(),
+        hops: &hops,
+        target,
         tag_sent: tag_sent.as_deref(),
         asked: &sent.url,
         conditional,
@@ -100,7 +102,9 @@ struct ResponseEffects {
 struct ResponseContext<'a> {
     /// Its head, if there was an answer.
     head: Option<&'a Answer>,
-    /// Where a permanent redirect led.
+    /// The redirects from the address that is stored.
+    hops: &'a [Hop],
+    /// Where a permanent one led.
     target: Option<&'a str>,
     /// The tag the answering address was sent.
     tag_sent: Option<&'a [u8]>,
@@ -118,12 +122,12 @@ impl ResponseContext<'_> {
         &self,
         subscription: &mut Subscription,
         head: &Answer,
-        whole: bool,
+        (whole, proven): (bool, bool),
         document: &FeedDocument,
     ) -> bool {
         let started = subscription.state.facts.last_try.unwrap_or_default();
         let (asked, conditional) = (self.asked, self.conditional);
-        let came = ReceivedDocument { asked, head, started, conditional, whole, document };
+        let came = ReceivedDocument { asked, head, started, conditional, whole, proven, document };
         archive_response::note_document(subscription, came)
     }
 }
@@ -184,15 +188,14 @@ impl ResponseEffects {
         about: &ResponseContext<'_>,
     ) {
         let started = subscription.state.facts.last_try.unwrap_or_default();
-        let judged = about.target.map(|to| {
-            let (moving, is_read) = redirects::judge(subscription, to, &read, (about.taken)(to));
-            (to, moving, is_read)
-        });
-        if let Some((to, moving, false)) = judged {
+        let RedirectVerdict { moving, is_read, is_proven } =
+            redirects::judge(subscription, about.hops, &head.url, &read, about.taken);
+        if !is_read {
             // What may be another feed changes nothing: neither entries nor hints nor validators (SPEC D.3).
             failed(&mut subscription.state, PollFailure::Unreadable, started, None);
             self.moves(subscription, head, moving);
-            self.trouble = Some(one_line(&not_proven(to), TROUBLE_CHARS));
+            let why = not_proven(about.target, &head.url);
+            self.trouble = Some(one_line(&why, TROUBLE_CHARS));
             subscription.history.not_read();
             self.is_complete = Some(false);
             return;
@@ -205,11 +208,10 @@ impl ResponseEffects {
         } else {
             hints.overlay(read.hints.clone());
         }
-        let moving = judged.and_then(|(_, moving, _)| moving);
         // A feed that may be another one does not rename this one.
-        let in_question = !whole || matches!(moving, Some(Moving::Ask(_)));
+        let in_question = !whole || matches!(moving, Some(Moving::Ask(..)));
         let by_itself = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
-        self.is_complete = Some(about.says(subscription, head, whole, &read));
+        self.is_complete = Some(about.says(subscription, head, (whole, is_proven), &read));
         self.moves(subscription, head, moving.or(by_itself));
         if !in_question {
             if read.head.id.is_some() {
@@ -228,7 +230,9 @@ impl ResponseEffects {
                 redirects::replace_address(record, state, head.received, to, public);
                 (self.moved, self.record_changed) = (true, true);
             }
-            Some(Moving::Ask(to)) => redirects::propose(state, head.received, to, public),
+            Some(Moving::Ask(to, because)) => {
+                redirects::propose(state, head.received, to, because, public);
+            }
             None => {}
         }
     }
@@ -240,11 +244,13 @@ impl ResponseEffects {
     }
 }
 
-/// Why the document at the end of a permanent redirect is not read.
-fn not_proven(to: &str) -> String {
-    format!(
-        "it moved to {to}, where nothing proves that it is the same feed: nothing is read there"
-    )
+/// Why the document at the end of redirects is not read. `target`: where a permanent one leads.
+fn not_proven(target: Option<&str>, answered: &str) -> String {
+    let (says, to) = match target {
+        Some(to) => ("it moved to", to),
+        None => ("it is redirected to", answered),
+    };
+    format!("{says} {to}, where nothing proves that it is the same feed: nothing is read there")
 }
 
 /// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.

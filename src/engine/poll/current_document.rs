@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
-use super::redirects::{may_be_read, propose, replace_address, same_host};
+use super::redirects::{judge as judge_redirects, propose, replace_address, same_host};
 use crate::engine::feeds::discovery::feed_in;
-use crate::engine::feeds::subscription::{ArchiveAddress, Subscription};
+use crate::engine::feeds::subscription::{ArchiveAddress, ProposedFor, Subscription};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
 use crate::history::address::refusal;
@@ -74,7 +74,7 @@ pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(S
     let record = &subscription.record;
     let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
     let document = answer.body.feed().filter(|document| !document.is_truncated())?;
-    if !may_be_read(subscription, &fetched.hops, document) {
+    if !judge_redirects(subscription, &fetched.hops, &answer.url, document, &|_| false).is_read {
         return None;
     }
     let (to, once) = match subscribed(document, &[&record.url, &answer.url]) {
@@ -147,7 +147,7 @@ pub fn decide(
         }
         CurrentVerdict::Ask(why) => {
             if !once {
-                propose(state, now, to.clone(), public);
+                propose(state, now, to.clone(), ProposedFor::Archive, public);
             }
             (why.to_owned(), false)
         }

@@ -346,7 +346,7 @@ pub fn commit_failed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::feeds::subscription::{ProposedMove, Subscription};
+    use crate::engine::feeds::subscription::{ProposedFor, ProposedMove, Subscription};
     use crate::engine::request::TroubleAnswer;
     use crate::engine::settings::Settings;
     use crate::engine::store_results::stored_or_failed;
@@ -361,7 +361,8 @@ mod tests {
         let record = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
         let mut subscription = Subscription::new(FEED, record);
         let to = "https://b.example/".to_owned();
-        subscription.state.proposed = Some(ProposedMove { to, public: true, since: NOW });
+        subscription.state.proposed =
+            Some(ProposedMove { to, because: ProposedFor::Move, public: true, since: NOW });
         let mut poll = Poll::at(PollStage::Writing);
         let Subscription { state, record, history, .. } = subscription.clone();
         poll.before = Some(Box::new(FeedBefore { state, record, history }));

@@ -180,7 +180,8 @@ impl ArchiveWalk<'_> {
         }
         let answered = canonical(arrival.url);
         if self.record.is_own(&answered) {
-            self.open_loop(&frontier, now);
+            self.answered_with_current(frontier, now);
+            self.assert_sound();
             return None;
         }
         if answered != frontier.edge.key && !frontier.again && self.nodes.find(&answered).is_some()
@@ -272,7 +273,7 @@ impl ArchiveWalk<'_> {
         if let Some((_, oldest)) = stated {
             self.record.reaches = Some(self.record.reaches.unwrap_or(oldest).min(oldest));
         }
-        self.record.close_overruns(document);
+        self.record.close_overruns(document, false);
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
         let position = Position::Archive { epoch: edge.epoch, depth };
         let place = DocumentPlace { position, fetched_at: now };

@@ -51,16 +51,29 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    pub(in crate::history) fn open_loop(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
+    /// The link of an archive leads back to an archive that is here.
+    fn open_loop(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = frontier.edge.clone();
         self.close_gap(frontier);
-        if edge.side {
-            return;
-        }
         let newer = edge.newer.archive.clone().unwrap_or_default();
         let key = GapKey::broken_link(&newer, &edge.key);
         self.record.open(key, Gap::new(edge.clone(), Reason::Loop, now));
         self.drop_unlinked(&edge);
+    }
+
+    /// Where an archive should be, the server sends the subscription document. What is newer than the newest archive is in
+    /// that document.
+    pub(in crate::history) fn answered_with_current(
+        &mut self,
+        frontier: Frontier,
+        now: DateTime<Utc>,
+    ) {
+        if frontier.edge.side {
+            self.close_gap(&frontier);
+            return;
+        }
+        let why = "its server sends the current document instead";
+        self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
     }
 
     /// A gap that stands where a frontier leads, and whether it is time to ask there again.

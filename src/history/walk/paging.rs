@@ -81,7 +81,7 @@ impl HistoryRecord {
             ..Edge::default()
         };
         self.gaps.insert(GapKey::pages(), Gap { edge, last_try: Some(now), ..gap });
-        self.close_overruns(document);
+        self.close_overruns(document, true);
         let place = DocumentPlace { position: Position::Page, fetched_at: now };
         PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
     }

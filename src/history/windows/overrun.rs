@@ -59,8 +59,8 @@ impl HistoryRecord {
         // 3 - nothing in common but what always stands there
         let sticky = windows.sticky();
         let apart = now.iter().all(|id| sticky.contains(id) || !before.contains(id));
-        // 4 - a full window: one that shrank was cut by age, or for us
-        let full = document.entries.len() >= windows.usual();
+        // 4 - a full window: one that shrank was cut by age, or for us; what left it would be in an archive
+        let full = document.entries.len() >= windows.usual() || self.head.is_some();
         // 5 - also under other ids nothing stands in both
         comparable && !walked && apart && full && !windows.has_renamed(document, &sticky)
     }
@@ -75,6 +75,16 @@ impl HistoryRecord {
     }
 
     fn open_overrun(&mut self, polled: &Polled<'_>) -> GapKey {
+        let newest = self.head.as_ref().map(|head| head.key.clone()).unwrap_or_default();
+        let (key, gap) = self.hole(polled, newest);
+        self.open(key, gap);
+        self.look_into_newest_archive();
+        key
+    }
+
+    /// What may have been missed between the newest entry known and a document. `newest`: the newest archive of the time
+    /// before.
+    pub(in crate::history) fn hole(&self, polled: &Polled<'_>, newest: String) -> (GapKey, Gap) {
         let document = polled.document;
         let dates = span(document, polled.fetched_at, None);
         let (date, id) = self.windows.newest.unwrap_or((polled.fetched_at, 0));
@@ -90,12 +100,9 @@ impl HistoryRecord {
             public: polled.public,
             oldest: window_bottom(document, polled.fetched_at),
         };
-        let edge = Edge { newer, ..Edge::default() };
+        let edge = Edge { key: newest, newer, ..Edge::default() };
         let reason = Reason::Overrun { window, per_day };
         let key = GapKey::overrun(id);
-        let gap = Gap { older: Some(date), ..Gap::new(edge, reason, polled.fetched_at) };
-        self.open(key, gap);
-        self.look_into_newest_archive();
-        key
+        (key, Gap { older: Some(date), ..Gap::new(edge, reason, polled.fetched_at) })
     }
 }

@@ -9,7 +9,6 @@ pub mod body;
 mod certificates;
 mod client;
 mod clients;
-mod connection_pool;
 mod cookies;
 mod failures;
 mod limits;

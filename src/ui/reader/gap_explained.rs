@@ -33,7 +33,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
         }
         (GapKind::Limit, _) => "No more is fetched unless you ask: Enter or H goes on.".to_owned(),
         (GapKind::Loop, _) => {
-            "The publisher's archives lead in a circle. Enter or H reads the link again.".to_owned()
+            "The publisher's archives link in a circle, so nobody can tell whether anything is older. Enter or H reads the link again.".to_owned()
         }
         (GapKind::Overrun, _) => {
             "Nothing can be asked for: the feed no longer offers these entries.".to_owned()

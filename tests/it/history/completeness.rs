@@ -190,7 +190,7 @@ fn an_address_that_leads_to_what_is_not_read_is_never_complete() {
     let mut reader = reader_of(vec![("feed", feed.clone())]);
     assert_eq!(reader.standing(), "complete history");
     reader.record.not_read();
-    assert_eq!(reader.standing(), "may be incomplete: its new address is not read");
+    assert_eq!(reader.standing(), "may be incomplete: where its address leads is not read");
     reader.poll(&mut *web(vec![("feed", feed)]));
     assert_eq!(reader.standing(), "complete history");
 }

@@ -124,10 +124,10 @@ fn links_to_itself_and_cycles_of_two_are_loops() {
 }
 
 #[test]
-fn an_archive_that_answers_with_the_subscription_document_is_a_loop() {
+fn an_archive_that_answers_with_the_subscription_document_is_missing() {
     let mut reader = Reader::of(FEED);
     reader.poll(&mut |_: &str| page(FEED, &["a".into()], Some("https://mill.example/a?n=1")));
-    assert_eq!(only_gap(&reader).kind(), GapKind::Loop);
+    assert_eq!(only_gap(&reader).kind(), GapKind::Unreadable);
     assert_eq!(reader.requests.len(), 1);
 }
 

@@ -8,6 +8,7 @@
 )]
 
 pub mod actions;
+pub mod claims;
 pub mod completeness;
 pub mod elsewhere;
 pub mod hostile;
@@ -117,6 +118,7 @@ impl Reader {
             public: true,
             fetched_at: self.now,
             whole,
+            proven: true,
             document,
         };
         self.record.apply_poll(&polled);

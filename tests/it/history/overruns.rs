@@ -95,6 +95,7 @@ fn a_conditional_answer_is_verified_before_anything_is_noted() {
         public: true,
         fetched_at: reader.now,
         whole: true,
+        proven: true,
         document: &after,
     };
     let before = reader.record.windows.clone();
@@ -137,6 +138,7 @@ fn a_delta_is_never_compared_and_goes_in_front_of_the_window() {
         public: true,
         fetched_at: at(1_000),
         whole,
+        proven: true,
         document,
     };
     let delta = window(40..45);

@@ -3,7 +3,7 @@
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{
-    ArchiveAddress, FormerAddress, ProposedMove, Subscription,
+    ArchiveAddress, FormerAddress, ProposedFor, ProposedMove, Subscription,
 };
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::AnswerHeaders;
@@ -170,7 +170,8 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
         let to = "https://elsewhere.example/feed".to_owned();
         let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
         subscription.record.former.push(former);
-        subscription.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+        subscription.state.proposed =
+            Some(ProposedMove { to, because: ProposedFor::Move, public: true, since: world.now });
         subscription.state.archive = Some(ArchiveAddress {
             current: None,
             why: "it names none".into(),
@@ -208,7 +209,8 @@ fn a_wait_that_a_host_asked_for_meanwhile_is_kept_for_a_feed_whose_move_away_can
     let mut world = World::subscribed(120, 36, &feeds);
     let to = "https://elsewhere.example/feed".to_owned();
     let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
-    subscription.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+    subscription.state.proposed =
+        Some(ProposedMove { to, because: ProposedFor::Move, public: true, since: world.now });
     let accepted = Input::Request(Request::Trouble(FeedKey(1), TroubleAnswer::AcceptMove));
     let effects = engine_update(&mut world.app.engine, world.now, accepted).effects;
     let news = world.app.engine.feeds.get_mut(&FeedKey(2)).unwrap();
@@ -231,7 +233,12 @@ fn a_feed_that_cannot_go_on_as_another_one_stays_with_its_question() {
         [(NOTES, &notes, &["garden"]), (tower, &bells, &["music"])];
     let mut world = World::subscribed(120, 36, &feeds);
     let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();
-    let proposed = ProposedMove { to: tower.to_owned(), public: true, since: world.now };
+    let proposed = ProposedMove {
+        to: tower.to_owned(),
+        because: ProposedFor::Move,
+        public: true,
+        since: world.now,
+    };
     subscription.state.proposed = Some(proposed);
     let before = (world.feed(1).clone(), world.feed(2).clone());
     world.failing.push(|job| matches!(job, Job::Absorb { .. }));

@@ -333,3 +333,47 @@ fn what_its_links_or_an_archive_mark_beside_complete_call_an_archive_is_followed
         assert_eq!(remedies(&world), [Remedy::UndoMove], "{instead}");
     }
 }
+
+/// A page of a paged feed with links to others by their numbers.
+fn page(links: &[(&str, u32)], entry: u32) -> String {
+    let link = |(rel, number): &(&str, u32)| format!("<link rel='{rel}' href='p{number}'/>");
+    let links: String = links.iter().map(link).collect();
+    format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><id>urn:pages</id><title>Pages</title>{links}\
+         <entry><id>e{entry}</id><title>E</title><updated>2026-02-0{entry}T00:00:00Z</updated></entry></feed>"
+    )
+}
+
+#[test]
+fn a_later_page_says_that_there_are_newer_ones_and_offers_the_first() {
+    let at = |number: u32| format!("https://orchard.example/p{number}");
+    for added in [true, false] {
+        let mut world = World::new(120, 36);
+        world.serve(&at(1), &page(&[("next", 2)], 3));
+        world.serve(&at(2), &page(&[("first", 1), ("previous", 1), ("next", 3)], 2));
+        world.serve(&at(3), &page(&[("first", 1), ("previous", 2)], 1));
+        if added {
+            subscribe(&mut world, &at(3));
+            world.rest();
+        } else {
+            import(&mut world, &[&at(3)]);
+        }
+        assert_eq!(world.feed(1).record.url, at(3));
+        assert_eq!(standing(&world), "may be incomplete: there is a newer document");
+        let told = concerns(&world);
+        let sentence = "It is a later page; its first page is https://orchard.example/p1, which has the newer entries.";
+        assert_eq!((told[0].sentence.as_str(), told[0].remedy), (sentence, Remedy::AcceptMove));
+        world.pass(TimeDelta::minutes(6));
+        world.tell(Request::Trouble(FEED, TroubleAnswer::AcceptMove));
+        world.pass(TimeDelta::seconds(2));
+        world.rest();
+        let feed = world.feed(1);
+        assert_eq!((feed.record.url.clone(), feed.record.former[0].url.clone()), (at(1), at(3)));
+        assert_eq!(
+            (feed.counters.total, standing(&world).as_str()),
+            (2, "paged: may be incomplete")
+        );
+        world.press("u");
+        assert_eq!(world.feed(1).record.url, at(3), "it can be undone");
+    }
+}

@@ -1,7 +1,7 @@
 //! Walks that something cuts short: what is stored is what is known.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
-use backissue::engine::feeds::subscription::ProposedMove;
+use backissue::engine::feeds::subscription::{ProposedFor, ProposedMove};
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::history::FeedKey;
@@ -69,7 +69,12 @@ fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_
             _ => {
                 let moving = world.app.engine.feeds.get_mut(&FEED).unwrap();
                 let to = other.clone();
-                moving.state.proposed = Some(ProposedMove { to, public: true, since: world.now });
+                moving.state.proposed = Some(ProposedMove {
+                    to,
+                    because: ProposedFor::Move,
+                    public: true,
+                    since: world.now,
+                });
                 world.tell(Request::Trouble(FEED, TroubleAnswer::AcceptMove));
                 assert!(!world.app.engine.feeds.contains_key(&FEED));
                 world.tell(Request::Undo);

@@ -1,5 +1,6 @@
 //! Feeds that move: which address is stored after which chain (SPEC D.3), and what the reader is asked.
 
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::history::FeedKey;
@@ -277,11 +278,12 @@ fn a_stranger_at_the_end_of_a_redirect_changes_nothing_before_it_is_accepted_or_
         "<at:deleted-entry ref='e1' when='2026-03-02T00:00:00Z'/>",
         "<sy:updatePeriod>yearly</sy:updatePeriod>",
     ];
-    for marks in marks {
+    let redirects = [301, 308, 302, 303, 307];
+    for (marks, status) in marks.into_iter().flat_map(|marks| redirects.map(|by| (marks, by))) {
         let mut world = World::subscribed(120, 36, &[(A, &atom("urn:a", "", &["e1", "e2"]), &[])]);
         let (hints, validators) =
             (world.feed(1).state.facts.hints.clone(), world.feed(1).state.validators.clone());
-        world.lead(A, 301, B);
+        world.lead(A, status, B);
         world.serve(B, &atom("urn:b", marks, &["x1"]));
         world.serve(archive, &atom("urn:b", "<fh:archive/>", &["x0"]));
         world.serve(C, &atom("urn:b", "", &["x2"]));
@@ -327,11 +329,7 @@ fn an_accepted_move_is_polled_at_once_and_a_poll_counts_what_it_withdraws() {
 #[test]
 fn a_feed_of_which_nothing_was_read_is_read_where_its_address_leads() {
     let mut world = World::new(120, 36);
-    let wanted = backissue::engine::feeds::addition::Subscribe {
-        address: A.into(),
-        unasked: true,
-        ..Default::default()
-    };
+    let wanted = Subscribe { address: A.into(), unasked: true, ..Subscribe::default() };
     world.tell(Request::Subscribe(Box::new(wanted)));
     world.lead(A, 301, B);
     world.serve(B, &orchard());
@@ -340,4 +338,45 @@ fn a_feed_of_which_nothing_was_read_is_read_where_its_address_leads() {
     assert_eq!(remedies(&world), [Remedy::AcceptMove]);
     world.poll(FEED);
     assert_eq!(world.feed(1).record.url, B, "it is the same as what was read");
+}
+
+#[test]
+fn a_host_that_answered_before_is_believed_and_another_one_is_not() {
+    let mut world = world();
+    world.lead(A, 302, B);
+    world.serve(B, &orchard());
+    world.poll(FEED);
+    world.serve(B, &elsewhere());
+    world.poll(FEED);
+    assert!(!world.feed(1).is_failing(), "all entries of the same place are new");
+    world.lead(A, 302, C);
+    world.serve(C, &rss("Third", &[("y1", "Y", 1, "")]));
+    world.poll(FEED);
+    let trouble = world.feed(1).state.trouble.clone().unwrap();
+    assert!(trouble.contains("redirected to https://c.example/feed, where nothing"), "{trouble}");
+    let told = trouble::concerns(&world.app.engine, world.now).remove(0).sentence;
+    assert!(told.starts_with("Its server redirects to https://c.example/feed, but"), "{told}");
+    world.serve(A, &rss("Orchard", &[]));
+    world.poll(FEED);
+    assert!(!world.feed(1).is_failing(), "an empty feed at its own address is a feed");
+}
+
+#[test]
+fn what_came_first_through_a_redirect_is_called_complete_once_it_proved_itself() {
+    for status in [301, 302] {
+        let mut world = World::new(120, 36);
+        let address = A.into();
+        let wanted = Subscribe { address, unasked: true, ..Subscribe::default() };
+        world.tell(Request::Subscribe(Box::new(wanted)));
+        world.lead(A, status, B);
+        world.serve(B, &atom("urn:b", "<fh:complete/>", &["e1", "e2"]));
+        world.poll(FEED);
+        assert_eq!(world.feed(1).counters.total, 2);
+        let said = world.feed(1).history.status().text();
+        assert_eq!(said, "may be incomplete: read through an unproven redirect", "{status}");
+        world.serve(B, &atom("urn:b", "<fh:complete/>", &["e2", "e3"]));
+        world.poll(FEED);
+        assert_eq!(world.feed(1).history.status().text(), "complete history", "{status}");
+        assert_eq!(world.feed(1).counters.total, 2, "what it does not hold is withdrawn");
+    }
 }

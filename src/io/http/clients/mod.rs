@@ -9,6 +9,8 @@
 //! the reader's company. Where the platform has none (a bare container), Mozilla's are used; `[network] extra_roots`
 //! names more. HTTP/2 is negotiated in the handshake; plain connections use HTTP/1.1.
 
+mod connection_pool;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,13 +25,13 @@ use super::address_guard::{
     host_text, is_localhost, literal,
 };
 use super::certificates::{read_extra_roots, tls};
-use super::connection_pool::{ClientKind, ConnectionPool, IDLE_MAX};
 use super::failures::find_error;
 use super::limits::Limits;
 use super::proxies::{ProxyChoice, proxies, proxy_variables};
 use super::request_headers::USER_AGENT;
 use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
+use connection_pool::{ClientKind, ConnectionPool, IDLE_MAX};
 
 /// Most header lines of a response.
 const HEADERS_MAX: usize = 256;

@@ -19,7 +19,7 @@ use std::sync::PoisonError;
 
 use reqwest::Client;
 
-use super::address_guard::Allowed;
+use crate::io::http::address_guard::Allowed;
 
 /// Idle connections kept at most (SPEC D.1).
 pub(super) const IDLE_MAX: usize = 64;

@@ -1,0 +1,401 @@
+//! Whatever a publisher does: what the program claims of a history agrees with what was published and served (SPEC C.8).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use backissue::engine::request::Request;
+use backissue::history::{Gap, HistoryStatus};
+use chrono::{DateTime, TimeDelta, Utc};
+use proptest::prelude::*;
+
+use super::journeys::{FEED, subscribe};
+use crate::support::world::{Scripted, World, start};
+
+const HOME: &str = "https://press.example/feed";
+const SECOND: &str = "https://new.example/feed";
+const STRANGER: &str = "https://stranger.example/feed";
+/// Entries in an archive.
+const PER_ARCHIVE: usize = 4;
+
+/// How a publisher offers its history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The document is the whole feed.
+    Complete,
+    /// Archives of RFC 5005 hold what left the window, and so many entries that are still in it. The newest one grows at
+    /// its address, or they come whole.
+    Archived { overlap: usize, grows: bool },
+    /// The same by `previous`, as in draft -05.
+    ByPrevious,
+    /// Pages.
+    Paged,
+}
+
+/// What happens between two polls.
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    /// So many entries come, and those that leave the window are in archives at once.
+    Publish(usize),
+    /// So many entries come, and the archives are not brought up to date.
+    PublishLate(usize),
+    /// The window has so many entries from now on.
+    Resize(usize),
+    /// One of the archives is refused with a status.
+    Refuse(usize, u16),
+    /// All archives can be had again.
+    Heal,
+    /// The address leads to another publisher's complete feed.
+    LeadAway(u16),
+    /// The feed is served at another host, where its address leads.
+    Move(u16),
+    /// The address answers itself again.
+    ComeHome,
+    /// The reader asks for more.
+    GoOn,
+}
+
+/// A publisher who never loses an entry but where an act says so.
+#[derive(Debug, Clone)]
+struct Publisher {
+    form: Form,
+    window: usize,
+    /// Entries published so far: 1 is the oldest.
+    published: usize,
+    /// The oldest of them that are in archives.
+    archived: usize,
+    refused: BTreeMap<usize, u16>,
+    led: Option<(u16, &'static str)>,
+    /// It is served at the second address, too.
+    has_moved: bool,
+}
+
+impl Publisher {
+    fn new(form: Form, window: usize, published: usize) -> Self {
+        let refused = BTreeMap::new();
+        let mut this =
+            Self { form, window, published, archived: 0, refused, led: None, has_moved: false };
+        this.bring_up_to_date();
+        this
+    }
+
+    fn first_in_window(&self) -> usize {
+        match self.form {
+            Form::Complete => 1,
+            _ => self.published.saturating_sub(self.window) + 1,
+        }
+    }
+
+    fn bring_up_to_date(&mut self) {
+        let left = self.first_in_window() - 1;
+        let archived = match self.form {
+            Form::Complete | Form::Paged => 0,
+            Form::Archived { overlap, grows: true } => left + overlap,
+            Form::Archived { overlap, grows: false } => {
+                (left + overlap).div_ceil(PER_ARCHIVE) * PER_ARCHIVE
+            }
+            Form::ByPrevious => left.div_ceil(PER_ARCHIVE) * PER_ARCHIVE,
+        };
+        self.archived = self.archived.max(archived.min(self.published));
+    }
+
+    fn act(&mut self, act: Act) {
+        match act {
+            Act::Publish(count) => {
+                self.published += count;
+                self.bring_up_to_date();
+            }
+            Act::PublishLate(count) => self.published += count,
+            Act::Resize(window) => {
+                self.window = window;
+                self.bring_up_to_date();
+            }
+            Act::Refuse(archive, status) => {
+                self.refused.insert(1 + archive % self.archives().max(1), status);
+            }
+            Act::Heal => self.refused.clear(),
+            Act::LeadAway(status) => self.led = Some((status, STRANGER)),
+            Act::Move(status) => (self.led, self.has_moved) = (Some((status, SECOND)), true),
+            Act::ComeHome => self.led = None,
+            Act::GoOn => {}
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.form == Form::Complete || self.archived + 1 >= self.first_in_window()
+    }
+
+    fn is_led_away(&self) -> bool {
+        self.led.is_some_and(|(_, to)| to == STRANGER)
+    }
+
+    fn archives(&self) -> usize {
+        self.archived.div_ceil(PER_ARCHIVE)
+    }
+
+    fn archive_url(archive: usize) -> String {
+        format!("https://press.example/archive/{archive}")
+    }
+
+    /// What stands at each address now.
+    fn network(&self) -> BTreeMap<String, Served> {
+        let mut network = BTreeMap::new();
+        let current = self.current();
+        let home = match self.led {
+            None => current.clone(),
+            Some((status, to)) => Served { leads: Some((status, to)), ..Served::default() },
+        };
+        network.insert(HOME.to_owned(), home);
+        if self.has_moved {
+            network.insert(SECOND.to_owned(), current);
+        }
+        let foreign = Served::of(1_000..=1_099, "<fh:complete/>", None, "urn:stranger");
+        network.insert(STRANGER.to_owned(), foreign);
+        for archive in 1..=self.archives() {
+            let served = match self.refused.get(&archive) {
+                Some(status) => Served { status: *status, ..Served::default() },
+                None => self.archive(archive),
+            };
+            network.insert(Self::archive_url(archive), served);
+        }
+        network
+    }
+
+    fn current(&self) -> Served {
+        let entries = self.first_in_window()..=self.published;
+        let newest = (self.archives() > 0).then(|| Self::archive_url(self.archives()));
+        match self.form {
+            Form::Complete => Served::of(entries, "<fh:complete/>", None, "urn:press"),
+            Form::Archived { .. } => {
+                Served::of(entries, "", Some(("prev-archive", newest)), "urn:press")
+            }
+            Form::ByPrevious => Served::of(entries, "", Some(("previous", newest)), "urn:press"),
+            Form::Paged => {
+                let next = Some("https://press.example/2".to_owned());
+                Served::of(entries, "", Some(("next", next)), "urn:press")
+            }
+        }
+    }
+
+    fn archive(&self, archive: usize) -> Served {
+        let last = (archive * PER_ARCHIVE).min(self.archived);
+        let entries = (archive - 1) * PER_ARCHIVE + 1..=last;
+        let older = (archive > 1).then(|| Self::archive_url(archive - 1));
+        if self.form == Form::ByPrevious {
+            return Served::of(entries, "", Some(("previous", older)), "urn:press");
+        }
+        let marks = format!("<fh:archive/><link rel='current' href='{HOME}'/>");
+        Served::of(entries, &marks, Some(("prev-archive", older)), "urn:press")
+    }
+}
+
+/// What stands at an address.
+#[derive(Debug, Clone, Default)]
+struct Served {
+    status: u16,
+    leads: Option<(u16, &'static str)>,
+    body: String,
+    /// Its older link.
+    older: Option<String>,
+    /// Its oldest and its newest date.
+    dates: Option<(DateTime<Utc>, DateTime<Utc>)>,
+}
+
+impl Served {
+    /// A document with these entries, newest first, and a link to what is older.
+    fn of(
+        entries: std::ops::RangeInclusive<usize>,
+        marks: &str,
+        older: Option<(&str, Option<String>)>,
+        id: &str,
+    ) -> Self {
+        let (rel, older) = older.unwrap_or_default();
+        let link = older.as_ref().map(|url| format!("<link rel='{rel}' href='{url}'/>"));
+        let (oldest, newest) = (*entries.start(), *entries.end());
+        let dates = (oldest <= newest).then(|| (date(oldest), date(newest)));
+        let entry = |number: usize| {
+            let date = date(number).to_rfc3339();
+            format!(
+                "<entry><id>urn:{number}</id><title>E {number}</title><updated>{date}</updated></entry>"
+            )
+        };
+        let entries: String = entries.rev().map(entry).collect();
+        let body = format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
+             <id>{id}</id><title>Press</title>{marks}{}{entries}</feed>",
+            link.unwrap_or_default(),
+        );
+        Self { status: 200, leads: None, body, older, dates }
+    }
+}
+
+/// Entries are two days apart.
+fn date(number: usize) -> DateTime<Utc> {
+    start() - TimeDelta::days(400) + TimeDelta::days(2 * i64::try_from(number).unwrap())
+}
+
+/// What the server logged.
+#[derive(Default)]
+struct Log {
+    /// The last status of each address.
+    statuses: BTreeMap<String, u16>,
+    /// Archives that were sent.
+    sent: BTreeSet<String>,
+    /// The oldest dates of the documents sent with a link to an address.
+    linked: BTreeMap<String, BTreeSet<String>>,
+    oldest: BTreeSet<String>,
+    newest: BTreeSet<String>,
+}
+
+fn day(date: DateTime<Utc>) -> String {
+    date.format("%Y-%m-%d").to_string()
+}
+
+impl Log {
+    fn note(&mut self, url: &str, network: &BTreeMap<String, Served>) {
+        let Some(served) = network.get(url) else {
+            self.statuses.insert(url.to_owned(), 404);
+            return;
+        };
+        if let Some((_, to)) = served.leads {
+            return self.note(to, network);
+        }
+        self.statuses.insert(url.to_owned(), served.status);
+        if let (200, Some((oldest, newest))) = (served.status, served.dates) {
+            self.oldest.insert(day(oldest));
+            self.newest.insert(day(newest));
+            let linked = served.older.as_ref().map(|older| self.linked.entry(older.clone()));
+            linked.map(|dates| dates.or_default().insert(day(oldest)));
+            if url.contains("/archive/") {
+                self.sent.insert(url.to_owned());
+            }
+        }
+    }
+
+    /// Checks every number and date of a gap's line.
+    fn check(&self, gap: &Gap) -> Result<(), TestCaseError> {
+        let text = gap.text();
+        let url = &gap.edge.url;
+        if let Some(rest) = text.strip_prefix("entries before ") {
+            let (date, why) = rest.split_once(" missing: ").unwrap();
+            // Below documents that overlap the gap stays where it was, whatever the later one links to.
+            let stated = self.linked.values().flatten().any(|stated| stated == date);
+            prop_assert!(stated, "{text}: {:?}", self.linked);
+            if let Some(status) = why.strip_prefix(&format!("archive {url} answered ")) {
+                prop_assert_eq!(
+                    self.statuses.get(url).map(u16::to_string).unwrap_or_default(),
+                    status
+                );
+            }
+        }
+        if let Some(rest) = text.strip_prefix("entries may have been missed between ") {
+            let (from, until) = rest.split_once(" and ").unwrap();
+            prop_assert!(self.newest.contains(from) && self.oldest.contains(until), "{}", text);
+        }
+        if let Some(rest) = text.strip_prefix("older archives exist (") {
+            let fetched: usize = rest.split(' ').next().unwrap().parse().unwrap();
+            prop_assert!(fetched <= self.sent.len(), "{}: {:?}", text, self.sent);
+        }
+        Ok(())
+    }
+}
+
+fn forms() -> impl Strategy<Value = Form> {
+    prop_oneof![
+        1 => Just(Form::Complete),
+        6 => (0..9_usize, any::<bool>()).prop_map(|(overlap, grows)| Form::Archived { overlap, grows }),
+        2 => Just(Form::ByPrevious),
+        1 => Just(Form::Paged),
+    ]
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let archive = (0..8_usize, prop_oneof![Just(404_u16), Just(403), Just(410), Just(500)]);
+    let redirect = prop_oneof![Just(301_u16), Just(302), Just(307), Just(308)];
+    let act = prop_oneof![
+        5 => (0..16_usize).prop_map(Act::Publish),
+        4 => (0..16_usize).prop_map(Act::PublishLate),
+        1 => (3..9_usize).prop_map(Act::Resize),
+        3 => archive.prop_map(|(archive, status)| Act::Refuse(archive, status)),
+        2 => Just(Act::Heal),
+        1 => redirect.clone().prop_map(Act::LeadAway),
+        1 => redirect.prop_map(Act::Move),
+        2 => Just(Act::ComeHome),
+        3 => Just(Act::GoOn),
+    ];
+    proptest::collection::vec(act, 1..12)
+}
+
+/// Lives through the acts, and checks after each what is claimed.
+fn live(mut publisher: Publisher, acts: &[Act]) -> Result<(), TestCaseError> {
+    let mut world = World::new(80, 24);
+    let mut log = Log::default();
+    let mut noted = 0;
+    // The newest archives that a document named while archives and document together were the whole feed: where a reader
+    // never saw that, it cannot know better.
+    let mut sound = BTreeSet::new();
+    for (number, act) in std::iter::once(&Act::Publish(0)).chain(acts).enumerate() {
+        publisher.act(*act);
+        let network = publisher.network();
+        world.network = network
+            .iter()
+            .map(|(url, served)| {
+                let leads = served.leads.map(|(status, to)| (status, to.to_owned()));
+                let (status, body) = (served.status, served.body.clone());
+                (url.clone(), Scripted { status, body, leads, ..Scripted::default() })
+            })
+            .collect();
+        if number == 0 {
+            subscribe(&mut world, HOME);
+        } else if matches!(act, Act::GoOn) {
+            world.tell(Request::MoreHistory(FEED, None));
+        } else {
+            world.pass(TimeDelta::hours(25));
+            world.poll(FEED);
+        }
+        world.rest();
+        for url in &world.asked()[noted..] {
+            log.note(url, &network);
+            let is_read = matches!(*url, HOME | SECOND) && !publisher.is_led_away();
+            sound.extend((is_read && publisher.is_whole()).then(|| publisher.archives()));
+        }
+        noted = world.asked().len();
+        let feed = world.feed(1);
+        let said = feed.history.status();
+        let total = usize::try_from(feed.counters.total).unwrap();
+        let whole = total == publisher.published;
+        if said == HistoryStatus::Complete && sound.contains(&publisher.archives()) {
+            prop_assert!(
+                whole,
+                "step {number}, {:?}: {} of {} entries are here",
+                act,
+                total,
+                publisher.published
+            );
+        }
+        prop_assert!(total <= publisher.published, "a stranger's entries are here");
+        if let HistoryStatus::Partial { archives, .. } = said {
+            prop_assert_eq!(archives as usize, log.sent.len(), "step {}: {}", number, said.text());
+        }
+        let gaps: Vec<&Gap> = feed.history.gaps.values().collect();
+        if let HistoryStatus::CompleteExcept(missing) = said {
+            prop_assert_eq!(missing, gaps.iter().filter(|gap| gap.counts()).count());
+        }
+        for gap in gaps {
+            log.check(gap)?;
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_claimed_of_a_history_agrees_with_the_publisher(
+        form in forms(),
+        window in 3..9_usize,
+        published in 1..24_usize,
+        acts in acts(),
+    ) {
+        live(Publisher::new(form, window, published), &acts)?;
+    }
+}
