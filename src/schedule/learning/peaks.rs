@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
-use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, WeekBins, real};
+use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, DAY_MINUTES, WeekBins, real, week_minute};
 use crate::feed::DayOfWeek;
 
 /// At most so many times of one kind are named.
@@ -14,6 +14,12 @@ const APART_BINS: usize = 18;
 const DAILY_TIMES_MEAN: f64 = 2.0;
 /// A time of the week is named where so many times the mean is expected, and twice what is on other days.
 const WEEKLY_TIMES_MEAN: f64 = 8.0;
+
+/// A time is named only if so many publications were within half an hour of it,
+const SEEN_MIN: usize = 3;
+/// and so many times as many as an even spread would have there.
+const SEEN_TIMES_EVEN: usize = 3;
+const NEAR_MINUTES: i64 = 30;
 
 /// Days that share a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +33,17 @@ pub enum PeakDays {
 }
 
 impl PeakDays {
+    /// Whether a day is one of them, 0 is Monday.
+    fn includes(self, day: i64) -> bool {
+        match self {
+            Self::Working => day < 5,
+            Self::Weekend => day >= 5,
+            Self::One(one) => {
+                DayOfWeek::ALL.iter().position(|other| *other == one) == usize::try_from(day).ok()
+            }
+        }
+    }
+
     /// Whether it is one day only.
     pub const fn is_one_day(self) -> bool {
         matches!(self, Self::One(_))
@@ -45,6 +62,20 @@ pub struct Peak {
 }
 
 impl Peak {
+    /// Whether publications were seen there, and not only made likely by a few of other times.
+    fn is_seen(&self, local_minutes: &[i64]) -> bool {
+        let minute = i64::from(self.minute);
+        let day = |local: i64| week_minute(local) / DAY_MINUTES;
+        let on_its_days = || local_minutes.iter().filter(|&&local| self.days.includes(day(local)));
+        let is_near = |local: i64| {
+            let apart = (local - minute).rem_euclid(DAY_MINUTES);
+            apart.min(DAY_MINUTES - apart) <= NEAR_MINUTES
+        };
+        let near = on_its_days().filter(|&&local| is_near(local)).count();
+        let hours = usize::try_from(DAY_MINUTES / (2 * NEAR_MINUTES)).unwrap_or(1);
+        near >= SEEN_MIN && near * hours >= SEEN_TIMES_EVEN * on_its_days().count()
+    }
+
     /// `working days 14:30`, `Tuesday 16:00`.
     pub fn words(&self) -> String {
         let days = match self.days {
@@ -84,6 +115,7 @@ pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
         let days = PeakDays::One(*DayOfWeek::ALL.get(bin / DAY_BINS)?);
         Some(Peak { days, minute: at(bin), times_mean })
     }));
+    found.retain(|peak| peak.is_seen(&profile.local_minutes));
     found
 }
 

@@ -286,3 +286,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_time_is_named_only_if_publications_were_seen_there() {
+    for hours in [5, 7, 11, 13] {
+        let evenly: Vec<i64> = (0..14).rev().map(|step| MONDAY - step * hours * 60).collect();
+        let said = plan_of(evenly, 2, &terms(15, 1440)).rhythm.sentence();
+        assert!(said.contains("at no set time"), "every {hours} hours: {said}");
+    }
+    let said = plan_of(mornings(6), 6, &terms(15, 1440)).rhythm.sentence();
+    assert!(said.contains("every day around 07:30"), "{said}");
+}

@@ -126,6 +126,8 @@ pub(super) struct Profile {
     pub(super) lambda: WeekBins,
     /// The part of a bin's publications in each of its five minutes; the sum is 1.
     pub(super) phases: [f64; 5],
+    /// Its publications by that clock, minutes since 1970.
+    pub(super) local_minutes: Vec<i64>,
 }
 
 /// How well weeks by a clock on the wall are foretold by the other weeks; comparable between clocks.
@@ -152,7 +154,8 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     }
     let even = if mixture.exact { PHASE_WEIGHT_EXACT } else { PHASE_WEIGHT };
     let phases = seen.phases(round_minute, even);
-    Profile { clock, round_minute, shares, rate, lambda, phases }
+    let local_minutes = seen.publications.iter().map(|&(local, ..)| local).collect();
+    Profile { clock, round_minute, shares, rate, lambda, phases, local_minutes }
 }
 
 /// Whole weeks back from now, 0 the youngest.
