@@ -174,7 +174,7 @@ pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
 pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Value {
     let record = &feed.history;
     let (word, text) = if feed.state.facts.last_ok.is_none() {
-        ("unknown", "not polled yet".to_owned())
+        ("unknown", "not read yet".to_owned())
     } else {
         let standing = record.status();
         let word = match standing {

@@ -37,6 +37,11 @@ fn each_reason_has_its_kind_and_its_line() {
             format!("entries before 2026-02-10 missing: archive {URL} answered 403"),
         ),
         (
+            Reason::Unanswered("answered 304 Not Modified".into()),
+            GapKind::Unavailable,
+            format!("entries before 2026-02-10 missing: archive {URL} answered 304 Not Modified"),
+        ),
+        (
             Reason::Unreadable("it breaks off".into()),
             GapKind::Unreadable,
             format!(

@@ -113,7 +113,7 @@ fn print_history(
 
 /// The state of the history, and how far back it goes.
 pub(in crate::cli) fn describe_standing(engine: &Engine, feed: &Subscription) -> String {
-    let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not polled yet".to_owned());
+    let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not read yet".to_owned());
     // A history that goes on says itself how many archives were read.
     let is_partial = matches!(feed.history.status(), HistoryStatus::Partial { .. });
     match (describe_reach(feed), feed.history.reaches) {

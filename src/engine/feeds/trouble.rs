@@ -410,3 +410,19 @@ fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     engine.say(text);
     vec![Effect::store(Job::SaveState(feed, state))]
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::trouble::*;
+
+    #[test]
+    fn a_sentence_has_one_end() {
+        for (why, expected) in [
+            ("is this a captive portal?", "Is this a captive portal?"),
+            ("answered 503", "Answered 503."),
+            ("ünder way", "Ünder way."),
+        ] {
+            assert_eq!(sentence(why), expected);
+        }
+    }
+}

@@ -26,5 +26,6 @@ pub mod many_hands;
 pub mod owner;
 pub mod panics;
 pub mod planned_documents;
+pub mod sentences;
 pub mod simulate;
 pub mod soak;
