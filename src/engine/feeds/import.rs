@@ -45,7 +45,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
             }
             continue;
         }
-        let (feed, record) = insert(engine, now, &asked, url);
+        let (feed, record) = insert(engine, now, &asked, url, None);
         known.insert(comparable(&record.url), feed);
         imported.added.push(feed);
         steps.push(Step::Resubscribed(feed));

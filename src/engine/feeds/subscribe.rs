@@ -10,14 +10,14 @@ use super::addresses::{address_of, subscribed_as};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::feed_preview;
-use super::subscription::{Subscription, SubscriptionRecord};
+use super::subscription::{NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::classify_response::worth_asking_again;
-use crate::engine::poll::fetch::{Fetched, Purpose};
+use crate::engine::poll::fetch::{AddressSource, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::redirects::permanent;
@@ -41,10 +41,12 @@ pub(in crate::engine) fn insert(
     now: DateTime<Utc>,
     wanted: &Subscribe,
     url: String,
+    named_by: Option<NamedBy>,
 ) -> (FeedKey, SubscriptionRecord) {
     let feed = engine.new_feed_key();
     let record = SubscriptionRecord {
         url,
+        named_by,
         // They may come from a file or from another process.
         own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
@@ -93,7 +95,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
             Vec::new()
         }
         Ok(url) if addition.wanted.unasked => {
-            let (added, effects) = subscribe(engine, now, &addition.wanted, &url);
+            let (added, effects) = subscribe(engine, now, &addition.wanted, &url, None);
             addition.ended = Some(Ok(added));
             effects
         }
@@ -172,7 +174,7 @@ pub fn fetched(
         Corrected::Judge(current) => {
             let (url, answer) = (current.address().to_owned(), current.answer().clone());
             let (added, mut effects) =
-                subscribe_to(engine, now, &addition.wanted, &url, answer, Some(*current));
+                subscribe_to(engine, now, &addition, &url, answer, Some(*current));
             addition.ended = Some(Ok(added));
             engine.additions.insert(id, addition);
             effects.extend(start_fetches::start(engine, now));
@@ -187,8 +189,7 @@ pub fn fetched(
     };
     let subscribed = match found(&fetched) {
         Found::Feed(_) => {
-            let (added, effects) =
-                subscribe_to(engine, now, &addition.wanted, &asked, fetched, None);
+            let (added, effects) = subscribe_to(engine, now, &addition, &asked, fetched, None);
             addition.ended = Some(Ok(added));
             Ok(effects)
         }
@@ -303,17 +304,18 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
     }
 }
 
-/// Subscribes to an address without asking it.
+/// Subscribes to an address without asking it. `named_by`: what named it, unless the reader did.
 pub fn subscribe(
     engine: &mut Engine,
     now: DateTime<Utc>,
     wanted: &Subscribe,
     url: &str,
+    named_by: Option<NamedBy>,
 ) -> (Added, Vec<Effect>) {
     if let Some(feed) = subscribed_as(engine, url) {
         return (Added { feed, known: true }, Vec::new());
     }
-    let saved = insert(engine, now, wanted, url.to_owned());
+    let saved = insert(engine, now, wanted, url.to_owned(), named_by);
     let feed = saved.0;
     engine.tell(Event::FeedsChanged);
     engine.unsaved = engine.unsaved.saturating_add(1);
@@ -325,18 +327,47 @@ pub fn subscribe(
     (Added { feed, known: false }, effects)
 }
 
+/// What named the address that is subscribed to: a page, an archive, or a redirect of the address that was typed.
+fn named_by(
+    addition: &Addition,
+    asked: &str,
+    url: &str,
+    fetched: &Fetched,
+    current: Option<&CurrentFound>,
+) -> Option<NamedBy> {
+    let answer = fetched.result.as_ref().ok();
+    let archive = current.filter(|current| current.takes_over).map(|current| &current.named);
+    let by_archive = archive.map(|archive| {
+        let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
+        NamedBy { url: archive.asked.clone(), public }
+    });
+    let by_page = || match addition.named.get(asked).map(|named| &named.source) {
+        Some(AddressSource::Supplied { by, public }) => {
+            Some(NamedBy { url: by.clone(), public: *public })
+        }
+        Some(AddressSource::Typed) | None => None,
+    };
+    let by_redirect = || {
+        let public = answer.is_some_and(|answer| answer.public);
+        (url != asked).then(|| NamedBy { url: asked.to_owned(), public })
+    };
+    by_archive.or_else(by_page).or_else(by_redirect)
+}
+
 /// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`
 /// answered, where one of these is the document.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,
-    wanted: &Subscribe,
+    addition: &Addition,
     asked: &str,
     fetched: Fetched,
     current: Option<CurrentFound>,
 ) -> (Added, Vec<Effect>) {
+    let wanted = &addition.wanted;
     let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
-    let (added, mut effects) = subscribe(engine, now, wanted, &url);
+    let named_by = named_by(addition, asked, &url, &fetched, current.as_ref());
+    let (added, mut effects) = subscribe(engine, now, wanted, &url, named_by);
     let title = || {
         engine
             .feeds

@@ -55,6 +55,9 @@ pub struct SubscriptionRecord {
     /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerAddress>,
+    /// The document that named the address it was subscribed to under; `None`: the reader typed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<NamedBy>,
     /// An address that the reader does not want it to move to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
@@ -70,6 +73,15 @@ pub struct FormerAddress {
     /// When the feed moved away from it.
     pub until: DateTime<Utc>,
     /// The new one was given by a public address (SPEC D.6).
+    pub public: bool,
+}
+
+/// A page or an answer that names an address: it leads no further than that may (SPEC D.6).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedBy {
+    /// Its address.
+    pub url: String,
+    /// It came from a public address.
     pub public: bool,
 }
 

@@ -84,14 +84,19 @@ pub fn request(
     } else {
         RequestKind::Usual
     };
-    let url = subscription.record.url.clone();
+    let record = &subscription.record;
+    let url = record.url.clone();
+    // Where the page that names a feed says http, there is nothing that could be made insecure (SPEC D.9).
+    let is_named = record.named_by.is_some() && record.former.is_empty();
+    let allow_insecure =
+        record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
     let request = FetchRequest {
         id,
         url: url.clone(),
         validators: known,
         kind,
-        address_source: address_source(&subscription.record),
-        allow_insecure: subscription.record.feed_settings.allow_insecure,
+        address_source: address_source(record),
+        allow_insecure,
         waits_for_store: true,
         redirect_pause_ms: 0,
     };
@@ -108,10 +113,12 @@ fn reads_archive_again(subscription: &Subscription) -> bool {
     state.facts.standing == FeedStatus::Archive && state.archive.as_ref().is_none_or(is_open)
 }
 
-/// Whose word the stored address is: the reader's, until a move replaced it.
+/// Whose word the stored address is: the reader's, unless a document named it, or a move replaced it.
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
-    record.former.last().map_or(AddressSource::Typed, |former| AddressSource::Supplied {
-        by: former.url.clone(),
-        public: former.public,
+    let moved = record.former.last().map(|former| (&former.url, former.public));
+    let named = record.named_by.as_ref().map(|named| (&named.url, named.public));
+    moved.or(named).map_or(AddressSource::Typed, |(by, public)| AddressSource::Supplied {
+        by: by.clone(),
+        public,
     })
 }

@@ -4,6 +4,7 @@ mod addresses;
 mod bodies;
 mod credentials;
 mod failing;
+mod inward;
 mod proxies;
 mod redirect_documents;
 mod redirects;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use backissue::engine::poll::fetch::{
     Answer, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
 };
+use backissue::feed::discover::header_links::feeds_in_link_header;
 use backissue::history::walk::adaptor::read_listing;
 use backissue::io::http::article::extract_article;
 use backissue::io::http::read_body;
@@ -73,11 +74,19 @@ impl World {
         let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
         let status = if same { 304 } else { scripted.status };
         let body = if matches!(status, 200 | 226) {
-            read_body(scripted.body.as_bytes(), url, None)
+            let body = read_body(scripted.body.as_bytes(), url, None);
+            with_linked(body, scripted.headers.link.as_deref().unwrap_or_default(), url)
         } else {
             AnswerBody::Unread
         };
         let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
         Answer { status, url: url.into(), public: true, received: self.now, headers, body }
     }
+}
+
+/// Adds the feeds that a `Link` header names to a page.
+fn with_linked(body: AnswerBody, link: &str, url: &str) -> AnswerBody {
+    let AnswerBody::Page { title, mut candidates, leads } = body else { return body };
+    candidates.extend(feeds_in_link_header(link, url));
+    AnswerBody::Page { title, candidates, leads }
 }

@@ -1,6 +1,6 @@
 //! The clients that requests are sent with, one for each [`ClientKind`], and how many idle connections they keep together.
 //!
-//! reqwest bounds the idle connections to one host only. So once as many hosts were asked as have room together, new
+//! reqwest bounds the idle connections to one host only. So once as many may be idle as have room together, new
 //! clients take the place of the old ones, whose idle connections close with them; requests under way end as they began.
 
 #![expect(
@@ -8,7 +8,7 @@
     reason = "fetches run at once, and each may change the clients for all"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 #[expect(
     clippy::disallowed_types,
@@ -46,9 +46,9 @@ pub(super) struct ConnectionPool {
 #[derive(Default)]
 struct OpenClients {
     clients: BTreeMap<ClientKind, (usize, Client)>,
-    /// The hosts that were asked through them, with their ports.
-    hosts: BTreeSet<(ClientKind, String)>,
-    /// Idle connections that they may keep to these hosts.
+    /// The idle connections that they may keep to each host, named with its port: no more than requests were sent to it.
+    hosts: BTreeMap<(ClientKind, String), usize>,
+    /// The sum of these.
     idle: usize,
 }
 
@@ -61,24 +61,25 @@ impl ConnectionPool {
     pub(super) fn client(&self, kind: ClientKind, host: &str) -> Result<Client, reqwest::Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let host = (kind, host.to_owned());
-        let known = open.clients.get(&kind).filter(|_| open.hosts.contains(&host));
-        if let Some((_, client)) = known {
-            return Ok(client.clone());
-        }
-        let (per_host, client) = match open.clients.get(&kind) {
-            Some((per_host, client)) if open.idle.saturating_add(*per_host) <= IDLE_MAX => {
-                (*per_host, client.clone())
+        let known = open.clients.get(&kind);
+        let (per_host, client) = match known {
+            Some((per_host, client))
+                if open.hosts.get(&host).is_some_and(|idle| idle >= per_host) =>
+            {
+                return Ok(client.clone());
             }
-            _ => {
+            Some((per_host, client)) if open.idle < IDLE_MAX => (*per_host, client.clone()),
+            Some(_) | None => {
                 let (per_host, client) = (self.make)(kind);
                 (per_host, client?)
             }
         };
-        if open.idle.saturating_add(per_host) > IDLE_MAX {
+        if open.idle >= IDLE_MAX {
             *open = OpenClients::default();
         }
-        open.idle = open.idle.saturating_add(per_host);
-        open.hosts.insert(host);
+        open.idle = open.idle.saturating_add(1);
+        let idle = open.hosts.entry(host).or_default();
+        *idle = idle.saturating_add(1);
         open.clients.insert(kind, (per_host, client.clone()));
         Ok(client)
     }
