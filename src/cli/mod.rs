@@ -98,7 +98,8 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
     memory::check_room().map_err(Failure::new)?;
-    limits::allow_many_files();
+    limits::allow_many_files().map_err(Failure::new)?;
+    limits::check_threads().map_err(Failure::new)?;
     // The demo leaves nothing behind.
     if !matches!(args.command, Some(Command::Demo)) {
         session::begin_log(&options);

@@ -27,6 +27,7 @@ mod screen_loop;
 mod screen_place_file;
 pub mod search;
 pub mod signals;
+mod small_files;
 pub mod store;
 pub mod system;
 pub mod terminal;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::private_files::replace_private;
+use super::small_files;
 use crate::ui::state::screen_place::ScreenPlace;
 
 /// Bytes of the file at most; it has a few hundred.
@@ -15,9 +16,7 @@ fn path_in(folder: &Path) -> PathBuf {
 
 /// Where the reader was; `None`: that is not known, or cannot be read.
 pub(super) fn load(folder: &Path) -> Option<ScreenPlace> {
-    let path = path_in(folder);
-    let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= BYTES_MAX);
-    let text = fs::read(&path).ok().filter(|_| is_small)?;
+    let text = small_files::read(&path_in(folder), BYTES_MAX).ok()?;
     serde_json::from_slice(&text).ok()
 }
 

@@ -5,6 +5,7 @@ use crate::cli::args::{ConfigArgs, Options};
 use crate::cli::session::{self, Failure};
 use crate::io::config::default_text::DEFAULT_CONFIG;
 use crate::io::console;
+use crate::io::http::{Http, Limits};
 
 /// Runs the command: status 1 if something in the file cannot be followed.
 pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, Failure> {
@@ -20,7 +21,10 @@ pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, 
         )),
         None => console::put("no home folder was found; name a file with --config"),
     }
-    let notes = session::read_configuration(options)?.notes;
+    let configured = session::read_configuration(options)?;
+    let notes = configured.notes;
+    // What only the network's clients can judge: proxies, certificates, the user agent.
+    Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
     for note in &notes {
         console::put(&format!("  {note}"));
     }

@@ -15,6 +15,7 @@ use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
+use crate::io::small_files;
 use crate::io::system::words::system_words;
 use crate::schedule::Pace;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
@@ -55,18 +56,12 @@ pub fn folders() -> Result<Folders, String> {
 pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
-    match std::fs::metadata(path) {
+    let text = match small_files::read_text(path, CONFIG_BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             return with_credentials(Configured::default(), path);
         }
-        Err(error) => return Err(cannot(system_words(&error))),
-        Ok(found) if found.is_dir() => return Err(cannot("it is a folder".into())),
-        Ok(found) if found.len() > CONFIG_BYTES_MAX => {
-            return Err(cannot("it is larger than 1 MiB".into()));
-        }
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| cannot(system_words(&error)))?;
+        read => read.map_err(|error| cannot(system_words(&error)))?,
+    };
     let mut configured = parse(&text)
         .map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))?;
     // A path is meant from where the file is.

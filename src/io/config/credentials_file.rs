@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::credentials::{CredentialsTable, origin};
 use crate::engine::settings::{Credentials, Login, Settings};
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
+use crate::io::small_files;
 use crate::io::system::words::system_words;
 
 const NAME: &str = "credentials.toml";
@@ -44,17 +45,13 @@ pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<()
 
 fn read(path: &Path) -> Result<String, String> {
     let cannot = |why: String| format!("the file {} cannot be read: {why}", path.display());
-    match std::fs::metadata(path) {
+    let text = match small_files::read_text(path, BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(cannot(system_words(&error))),
-        Ok(found) if found.len() > BYTES_MAX => {
-            return Err(cannot("it is larger than 1 MiB".into()));
-        }
-        Ok(_) => {}
-    }
+        read => read.map_err(|error| cannot(system_words(&error)))?,
+    };
     // Whoever made it with an editor may not have thought of it.
     make_private(path, 0o600);
-    std::fs::read_to_string(path).map_err(|error| cannot(system_words(&error)))
+    Ok(text)
 }
 
 /// Writes a login to the file. The error is a sentence that shows no secret.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::io::small_files;
 use crate::io::system::words::system_words;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::appearance::Appearance;
@@ -98,11 +99,8 @@ fn name_of(path: &Path) -> String {
 fn read(path: &Path, known: &[Theme]) -> Result<Theme, String> {
     let name = name_of(path);
     let wrong = |why: String| format!("the theme '{name}' ({}) is not used: {why}", path.display());
-    let found = std::fs::metadata(path).map_err(|error| wrong(system_words(&error)))?;
-    if found.len() > FILE_BYTES_MAX {
-        return Err(wrong("it is larger than 64 KiB".into()));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(system_words(&error)))?;
+    let text = small_files::read_text(path, FILE_BYTES_MAX);
+    let text = text.map_err(|error| wrong(system_words(&error)))?;
     theme_files::read(&name, &text, known).map_err(wrong)
 }
 

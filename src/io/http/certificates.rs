@@ -12,6 +12,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
+use crate::io::small_files;
 use crate::io::system::words::system_words;
 
 /// Most bytes of a file of certificates.
@@ -24,11 +25,8 @@ pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'
         let wrong = |why: String| {
             format!("[network] extra_roots: {} cannot be used: {why}", file.display())
         };
-        let found = std::fs::metadata(file).map_err(|error| wrong(system_words(&error)))?;
-        if found.len() > FILE_BYTES_MAX {
-            return Err(wrong("it is larger than 1 MiB".into()));
-        }
-        let bytes = std::fs::read(file).map_err(|error| wrong(system_words(&error)))?;
+        let bytes = small_files::read(file, FILE_BYTES_MAX);
+        let bytes = bytes.map_err(|error| wrong(system_words(&error)))?;
         let here: Result<Vec<CertificateDer<'static>>, _> =
             CertificateDer::pem_slice_iter(&bytes).collect();
         let here = here.map_err(|_| wrong("it is damaged".into()))?;

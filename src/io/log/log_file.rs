@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 
 use crate::io::private_files::create_private_folder;
+use crate::io::small_files;
 
 /// Bytes of the file before it is put aside: some weeks of a hundred feeds.
 const BYTES_MAX: u64 = 1024 * 1024;
@@ -51,7 +52,11 @@ impl LogFile {
     /// Adds a line. Several processes may do so: each line is written at once.
     pub(super) fn add(&self, line: &str) -> io::Result<()> {
         let path = self.path();
-        if fs::metadata(&path).is_ok_and(|found| found.len() >= BYTES_MAX) {
+        let found = fs::metadata(&path);
+        if found.as_ref().is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::other("the log is no regular file"));
+        }
+        if found.is_ok_and(|found| found.len() >= BYTES_MAX) {
             fs::rename(&path, self.former())?;
         }
         let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
@@ -67,8 +72,8 @@ impl LogFile {
 
     /// The last lines, as bytes.
     pub fn tail(&self) -> Vec<u8> {
-        let mut all = fs::read(self.former()).unwrap_or_default();
-        all.extend(fs::read(self.path()).unwrap_or_default());
+        let mut all = small_files::read(&self.former(), 2 * BYTES_MAX).unwrap_or_default();
+        all.extend(small_files::read(&self.path(), 2 * BYTES_MAX).unwrap_or_default());
         let from = all.len().saturating_sub(SHOWN_BYTES);
         let tail = all.get(from..).unwrap_or_default();
         let whole = if from == 0 {

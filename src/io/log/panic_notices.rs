@@ -2,12 +2,15 @@
 //! may be a script that nobody reads.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::panic_report::reports;
 use crate::io::private_files::replace_private;
+use crate::io::small_files;
+
+/// Bytes at most of a file that names what was told: reports are few.
+const TOLD_BYTES_MAX: u64 = 64 * 1024;
 
 /// To whom a report is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +52,8 @@ impl Untold {
 /// What somebody is to be told of the reports in a folder, if there is any that they do not know.
 pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
     let known_by = |to: ToldTo| {
-        let text = fs::read_to_string(folder.join(to.file())).unwrap_or_default();
+        let text =
+            small_files::read_text(&folder.join(to.file()), TOLD_BYTES_MAX).unwrap_or_default();
         text.lines().map(str::to_owned).collect::<BTreeSet<_>>()
     };
     let mut known = known_by(ToldTo::Reader);

@@ -15,6 +15,27 @@ const FILES: usize = 48;
 /// More than could be asked at once.
 const FEEDS: usize = 60;
 
+/// The program with at most so many files open.
+fn with_files(files: usize, program: &Program, args: &[&str]) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\""), BINARY]);
+    shell.arg("--data-dir").arg(program.data()).args(args);
+    shell.env_clear().env("HOME", program.path("")).env("NO_PROXY", "*").env("TZ", "UTC");
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
+#[test]
+fn where_no_work_can_be_done_a_sentence_says_so() {
+    let program = Program::new();
+    for files in [6, 10, 20, 31] {
+        let refused = ended(with_files(files, &program, &["feeds"]).spawn().unwrap(), b"").with(2);
+        let told = format!("only {files} files may be open at once here, and backissue needs 32");
+        assert!(refused.err.contains(&told), "{refused:?}");
+    }
+    ended(with_files(32, &program, &["feeds"]).spawn().unwrap(), b"").with(0);
+}
+
 #[test]
 fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing() {
     let (program, site) = (Program::new(), HeldSite::start());
@@ -28,12 +49,7 @@ fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing
     }
     list.push_str("</body></opml>");
     program.run_with(&["--offline", "import", "-"], list.as_bytes()).with(0);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("ulimit -n {FILES}; exec \"$0\" \"$@\""), BINARY]);
-    shell.arg("--data-dir").arg(program.data()).args(["--config", &config, "poll"]);
-    shell.env_clear().env("HOME", program.path("")).env("NO_PROXY", "*").env("TZ", "UTC");
-    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let polling = shell.spawn().unwrap();
+    let polling = with_files(FILES, &program, &["--config", &config, "poll"]).spawn().unwrap();
     let open = format!("/proc/{}/fd", polling.id());
     wait_until("no descriptor is left", || {
         std::fs::read_dir(&open).is_ok_and(|files| files.count() >= FILES)
@@ -47,4 +63,27 @@ fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing
     assert_eq!(troubles, vec![&Value::Null; FEEDS]);
     let unread: Vec<_> = feeds.as_array().unwrap().iter().map(|feed| &feed["unread"]).collect();
     assert!(unread.iter().all(|count| **count == 2), "{unread:?}");
+}
+
+/// As an account of its own, for the system's limit of threads does not hold for root.
+#[test]
+fn where_there_are_too_few_threads_a_sentence_says_so() {
+    const NOBODY: u32 = 65_534;
+    let program = Program::new();
+    let run = |limit: &str, args: &str| {
+        let mut shell = Command::new("setpriv");
+        let script = format!("{limit} exec \"$0\" --data-dir \"$1\" {args}");
+        let id = NOBODY.to_string();
+        shell.args(["--reuid", &id, "--clear-groups", "sh", "-c", &script, BINARY]);
+        shell.arg(program.data()).env_clear().env("HOME", program.path("")).env("TZ", "UTC");
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    };
+    std::os::unix::fs::chown(program.path(""), Some(NOBODY), None).ok();
+    let may = run("", "feeds").is_ok_and(|run| ended(run, b"").status == Some(0));
+    if !may {
+        eprintln!("skipped: this needs setpriv, root, and a folder that others can reach");
+        return;
+    }
+    let refused = ended(run("ulimit -u 10;", "feeds").unwrap(), b"").with(2);
+    assert!(refused.err.contains("threads here, and backissue needs 18"), "{refused:?}");
 }

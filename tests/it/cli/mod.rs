@@ -23,6 +23,7 @@ pub mod kills;
 pub mod lint;
 pub mod logins;
 pub mod many_hands;
+pub mod odd_files;
 pub mod owner;
 pub mod panics;
 pub mod planned_documents;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::header::HeaderValue;
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 use url::Url;
 
@@ -100,6 +101,10 @@ impl Clients {
         let own = read_extra_roots(&settings.extra_roots)?;
         let tls = tls(around.roots.as_ref(), own)
             .map_err(|error| format!("no secure connections can be made: {error}"))?;
+        let agent = settings.user_agent.as_deref().unwrap_or(USER_AGENT);
+        HeaderValue::from_str(agent).map_err(|_| {
+            "[network] user_agent cannot be sent: a header has printable characters only, on one line".to_owned()
+        })?;
         let link_local = settings.allow_link_local.iter().cloned().collect();
         let allowed = settings.allow_addresses.clone();
         let guard = Arc::new(AddressGuard { classify: around.classify, link_local, allowed });
