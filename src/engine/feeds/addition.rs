@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::archive_subscription::CurrentFound;
 use super::chosen_settings::FeedSettings;
+use super::subscription::NamedBy;
 use crate::engine::poll::fetch::{AddressSource, FailureClass, FetchFailure, Fetched};
 use crate::engine::settings::Credentials;
 use crate::feed::discover::candidates::Candidate;
@@ -71,6 +73,33 @@ impl Addition {
         if self.asked == 1 {
             self.plain = plain_address(&self.wanted.address, asked, fetched);
         }
+    }
+
+    /// What named the address that is subscribed to: a page, an archive, or a redirect of the address that was typed.
+    pub(super) fn named_by(
+        &self,
+        asked: &str,
+        url: &str,
+        fetched: &Fetched,
+        current: Option<&CurrentFound>,
+    ) -> Option<NamedBy> {
+        let answer = fetched.result.as_ref().ok();
+        let archive = current.filter(|current| current.takes_over).map(|current| &current.named);
+        let by_archive = archive.map(|archive| {
+            let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
+            NamedBy { url: archive.asked.clone(), public }
+        });
+        let by_page = || match self.named.get(asked).map(|named| &named.source) {
+            Some(AddressSource::Supplied { by, public }) => {
+                Some(NamedBy { url: by.clone(), public: *public })
+            }
+            Some(AddressSource::Typed) | None => None,
+        };
+        let by_redirect = || {
+            let public = answer.is_some_and(|answer| answer.public);
+            (url != asked).then(|| NamedBy { url: asked.to_owned(), public })
+        };
+        by_archive.or_else(by_page).or_else(by_redirect)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::classify_response::worth_asking_again;
-use crate::engine::poll::fetch::{AddressSource, Fetched, Purpose};
+use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::redirects::permanent;
@@ -327,33 +327,6 @@ pub fn subscribe(
     (Added { feed, known: false }, effects)
 }
 
-/// What named the address that is subscribed to: a page, an archive, or a redirect of the address that was typed.
-fn named_by(
-    addition: &Addition,
-    asked: &str,
-    url: &str,
-    fetched: &Fetched,
-    current: Option<&CurrentFound>,
-) -> Option<NamedBy> {
-    let answer = fetched.result.as_ref().ok();
-    let archive = current.filter(|current| current.takes_over).map(|current| &current.named);
-    let by_archive = archive.map(|archive| {
-        let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
-        NamedBy { url: archive.asked.clone(), public }
-    });
-    let by_page = || match addition.named.get(asked).map(|named| &named.source) {
-        Some(AddressSource::Supplied { by, public }) => {
-            Some(NamedBy { url: by.clone(), public: *public })
-        }
-        Some(AddressSource::Typed) | None => None,
-    };
-    let by_redirect = || {
-        let public = answer.is_some_and(|answer| answer.public);
-        (url != asked).then(|| NamedBy { url: asked.to_owned(), public })
-    };
-    by_archive.or_else(by_page).or_else(by_redirect)
-}
-
 /// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`
 /// answered, where one of these is the document.
 fn subscribe_to(
@@ -366,7 +339,7 @@ fn subscribe_to(
 ) -> (Added, Vec<Effect>) {
     let wanted = &addition.wanted;
     let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
-    let named_by = named_by(addition, asked, &url, &fetched, current.as_ref());
+    let named_by = addition.named_by(asked, &url, &fetched, current.as_ref());
     let (added, mut effects) = subscribe(engine, now, wanted, &url, named_by);
     let title = || {
         engine

@@ -97,7 +97,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("panic-src-a-rs-1.txt");
         assert_eq!(find_untold(folder.path(), ToldTo::Reader), None);
-        fs::write(&report, "what happened").unwrap();
+        std::fs::write(&report, "what happened").unwrap();
         let by_command = told(folder.path(), ToldTo::Command).unwrap();
         assert!(by_command.ends_with("panic-src-a-rs-1.txt"), "{by_command}");
         assert_eq!(told(folder.path(), ToldTo::Command), None);
@@ -105,20 +105,20 @@ mod tests {
         assert!(find_untold(folder.path(), ToldTo::Reader).is_some());
         assert_eq!(told(folder.path(), ToldTo::Reader), Some(by_command));
         assert_eq!(told(folder.path(), ToldTo::Reader), None);
-        assert_eq!(fs::read_to_string(report).unwrap(), "what happened");
+        assert_eq!(std::fs::read_to_string(report).unwrap(), "what happened");
     }
 
     #[test]
     fn what_the_reader_was_told_no_command_tells_and_what_happens_again_is_told_again() {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("panic-src-a-rs-1.txt");
-        fs::write(&report, "what happened").unwrap();
-        fs::write(folder.path().join("panic-src-b-rs-1.txt"), "before").unwrap();
+        std::fs::write(&report, "what happened").unwrap();
+        std::fs::write(folder.path().join("panic-src-b-rs-1.txt"), "before").unwrap();
         let sentence = told(folder.path(), ToldTo::Reader).unwrap();
         assert!(sentence.ends_with("and in another report beside it"), "{sentence}");
         assert_eq!(told(folder.path(), ToldTo::Command), None);
         let later = std::time::Duration::from_secs(9);
-        let file = fs::File::options().write(true).open(&report).unwrap();
+        let file = std::fs::File::options().write(true).open(&report).unwrap();
         file.set_modified(file.metadata().unwrap().modified().unwrap() + later).unwrap();
         let sentence = told(folder.path(), ToldTo::Command).unwrap();
         assert!(sentence.ends_with("panic-src-a-rs-1.txt"), "{sentence}");

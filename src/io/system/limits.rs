@@ -31,11 +31,11 @@ const STACK: usize = 64 * 1024;
 pub fn check_threads() -> Result<(), String> {
     let gate = Arc::new(RwLock::new(()));
     let closed = gate.write();
-    let begin = |_| {
+    let start = |_| {
         let gate = Arc::clone(&gate);
         thread::Builder::new().stack_size(STACK).spawn(move || drop(gate.read()))
     };
-    let begun: Vec<_> = (0..THREADS_NEEDED).map_while(|thread| begin(thread).ok()).collect();
+    let begun: Vec<_> = (0..THREADS_NEEDED).map_while(|thread| start(thread).ok()).collect();
     drop(closed);
     let count = begun.len();
     for thread in begun {

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::feeds::corpus::tell;
 use crate::support::binary::{BINARY, Program, ended, wait_until};
 use crate::support::held_site::HeldSite;
 
@@ -70,20 +71,20 @@ fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing
 fn where_there_are_too_few_threads_a_sentence_says_so() {
     const NOBODY: u32 = 65_534;
     let program = Program::new();
-    let run = |limit: &str, args: &str| {
-        let mut shell = Command::new("setpriv");
-        let script = format!("{limit} exec \"$0\" --data-dir \"$1\" {args}");
-        let id = NOBODY.to_string();
-        shell.args(["--reuid", &id, "--clear-groups", "sh", "-c", &script, BINARY]);
-        shell.arg(program.data()).env_clear().env("HOME", program.path("")).env("TZ", "UTC");
-        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    let run = |threads: &str| {
+        let mut limited = Command::new("prlimit");
+        let (id, limit) = (NOBODY.to_string(), format!("--nproc={threads}"));
+        limited.args([&limit, "setpriv", "--reuid", &id, "--clear-groups", BINARY, "--data-dir"]);
+        limited.arg(program.data()).arg("feeds");
+        limited.env_clear().env("HOME", program.path("")).env("TZ", "UTC");
+        limited.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     };
     std::os::unix::fs::chown(program.path(""), Some(NOBODY), None).ok();
-    let may = run("", "feeds").is_ok_and(|run| ended(run, b"").status == Some(0));
+    let may = run("1000").is_ok_and(|run| ended(run, b"").status == Some(0));
     if !may {
-        eprintln!("skipped: this needs setpriv, root, and a folder that others can reach");
+        tell("skipped: this needs prlimit, setpriv, root, and a folder that others can reach");
         return;
     }
-    let refused = ended(run("ulimit -u 10;", "feeds").unwrap(), b"").with(2);
+    let refused = ended(run("10").unwrap(), b"").with(2);
     assert!(refused.err.contains("threads here, and backissue needs 18"), "{refused:?}");
 }
