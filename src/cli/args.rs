@@ -312,7 +312,7 @@ pub(super) struct PlanArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["feed", "next"], requires = "facts")]
     pub(super) document: Option<String>,
     /// What is known besides the document: a JSON object in a file
-    #[arg(long, value_name = "FILE", requires = "document")]
+    #[arg(long, value_name = "FILE", requires = "document", conflicts_with = "feed")]
     pub(super) facts: Option<String>,
     /// Write one JSON document for a program to read
     #[arg(long)]

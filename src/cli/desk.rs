@@ -67,7 +67,7 @@ impl Desk {
 
     /// Whether further results would be lost, or nobody wants them.
     pub(in crate::cli) fn is_closed(&self) -> bool {
-        self.output.is_closed() || self.hand.is_cancelled()
+        self.output.is_closed() || self.hand.is_cut_short()
     }
 
     /// Tells that what was listed is without records that cannot be read, if there are such.
@@ -276,7 +276,7 @@ impl Desk {
 
     /// What a command ended with; one that was told to end before it was done did not do what it was asked for.
     pub(in crate::cli) fn judge(&self, done: Result<Done, Failure>) -> Result<Done, Failure> {
-        let interrupted = self.hand.is_cancelled() && !self.hand.is_endless();
+        let interrupted = self.hand.was_cut_short() && !self.hand.is_endless();
         if interrupted && !self.output.is_closed() && done.is_ok() {
             return Err(Failure::new("interrupted; what had been done is saved"));
         }

@@ -72,6 +72,9 @@ impl FileKind {
 
 /// Writes a file. An error is a fragment that says why it cannot be written.
 pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
+    if file.path == "-" {
+        return Err("it has to be a file; one of that name is './-'".to_owned());
+    }
     let target = link_target(Path::new(&file.path));
     refuse_loss(&target, file)?;
     write_whole(&target, write).map_err(|error| system_words(&error))

@@ -5,11 +5,13 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal, Read};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tokio::sync::oneshot;
 
 use super::console;
 use super::named_files::{self, NamedFile, WriteFile};
 use super::owner::messages::Progress;
 use super::processes::browser;
+use super::signals::Stops;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::system::words::system_words;
 
@@ -92,10 +94,11 @@ impl Output for OwnOutput {
     }
 
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
-        let read = match path {
+        let named = path.to_owned();
+        let read = read_unless_stopped(move || match named.as_str() {
             "-" => read_limited(io::stdin()),
             path => std::fs::File::open(path).and_then(read_limited),
-        };
+        });
         read.map_err(|error| system_words(&error))
     }
 
@@ -114,6 +117,24 @@ fn new_bar(measured: bool) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{msg} {pos} of {len} {wide_bar} {eta}");
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Reads on a thread of its own, until that is done or this process is told to end: nobody may ever write what is read.
+fn read_unless_stopped(
+    read: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static,
+) -> io::Result<Vec<u8>> {
+    let mut stops = Stops::from_now_on();
+    let (done, result) = oneshot::channel();
+    let reading = move || drop(done.send(read()));
+    std::thread::Builder::new().name("read".into()).spawn(reading)?;
+    let waiting = tokio::runtime::Builder::new_current_thread().build()?;
+    let interrupted = || io::Error::other("reading it was interrupted");
+    waiting.block_on(async {
+        tokio::select! {
+            read = result => read.unwrap_or_else(|_| Err(interrupted())),
+            () = stops.wait() => Err(interrupted()),
+        }
+    })
 }
 
 fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {

@@ -43,6 +43,8 @@ pub struct Hand {
     cancelled: Arc<AtomicBool>,
     /// The command does not end by itself.
     endless: Arc<AtomicBool>,
+    /// A wait of the command ended because of that.
+    cut_short: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Hand {
@@ -62,13 +64,24 @@ pub enum Waited {
 
 impl Hand {
     pub(super) fn new(visits: UnboundedSender<Visit>, store: StoreHandle) -> Self {
-        Self { visits, store, cancelled: Arc::default(), endless: Arc::default() }
+        Self {
+            visits,
+            store,
+            cancelled: Arc::default(),
+            endless: Arc::default(),
+            cut_short: Arc::default(),
+        }
     }
 
     /// A hand that is cancelled apart from this one.
     #[must_use]
     pub fn another(&self) -> Self {
-        Self { cancelled: Arc::default(), endless: Arc::default(), ..self.clone() }
+        Self {
+            cancelled: Arc::default(),
+            endless: Arc::default(),
+            cut_short: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Whether this is the hand of the same command.
@@ -111,6 +124,18 @@ impl Hand {
     /// Whether the command is told to end.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Whether work that is left is left undone, because the command is told to end.
+    pub fn is_cut_short(&self) -> bool {
+        let cancelled = self.is_cancelled();
+        self.cut_short.fetch_or(cancelled, Ordering::Relaxed);
+        cancelled
+    }
+
+    /// Whether the command was told to end while it waited for something that was not done then.
+    pub fn was_cut_short(&self) -> bool {
+        self.cut_short.load(Ordering::Relaxed)
     }
 
     /// Does something on the loop and waits for its result. It must be short: the screen waits meanwhile.
@@ -156,7 +181,10 @@ impl Hand {
         loop {
             match heard.recv().map_err(|_| LoopEnded)? {
                 Ok(note) => tell(note),
-                Err(ended) => return Ok(ended),
+                Err(ended) => {
+                    self.cut_short.fetch_or(ended == Waited::Cancelled, Ordering::Relaxed);
+                    return Ok(ended);
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::cli::{Done, upkeep};
 use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
 use crate::io::console;
+use crate::io::loop_ended::LoopEnded;
 use crate::io::output::OwnOutput;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
@@ -154,7 +155,9 @@ fn follow(options: &Options, hand: Hand) {
     let telling = move || {
         let output = Rc::<OwnOutput>::default();
         let desk = Desk::new(options, hand, output, EventLog::default());
-        if let Err(failure) = events::follow(&desk) {
+        // That the loop has ended is no news to whoever ended it.
+        let is_end = |failure: &Failure| failure.sentence == LoopEnded.to_string();
+        if let Some(failure) = events::follow(&desk).err().filter(|failure| !is_end(failure)) {
             console::tell(&format!("backissue: {}", failure.sentence));
         }
     };

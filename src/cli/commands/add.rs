@@ -136,7 +136,7 @@ fn report(
     let engine = desk.engine()?;
     let additions: Vec<(u32, &Addition)> =
         ids.iter().filter_map(|id| Some((*id, engine.additions.get(id)?))).collect();
-    let mut failures = Vec::new();
+    let (mut failures, mut unread_addresses) = (Vec::new(), Vec::new());
     for (id, addition) in &additions {
         match &addition.ended {
             Some(Ok(added)) if !first.contains_key(id) => {
@@ -144,10 +144,16 @@ fn report(
             }
             Some(Ok(_)) => {}
             Some(Err(why)) if !left.contains(id) => failures.push(why.clone()),
-            Some(Err(_)) | None => {
-                failures.push(format!("interrupted before {} was read", addition.wanted.address));
-            }
+            Some(Err(_)) | None => unread_addresses.push(&addition.wanted.address),
         }
+    }
+    match unread_addresses.as_slice() {
+        [] => {}
+        [only] => failures.push(format!("interrupted before {only} was read")),
+        [first, ..] => failures.push(format!(
+            "interrupted before {first} and {} were read",
+            counted_words(unread_addresses.len() - 1, "more address", "more addresses")
+        )),
     }
     tell_brought(desk, &engine, first);
     let unread = unread_feeds(&engine, &additions);
@@ -227,7 +233,15 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     let Some(feed) = engine.feeds.get(&added.feed) else { return String::new() };
     let title = feed.record.shown_title();
     if added.known {
-        return format!("already subscribed: {} '{title}' {}", feed.key, feed.record.url);
+        let known = format!("already subscribed: {} '{title}' {}", feed.key, feed.record.url);
+        let wanted = addition.wanted.title.as_deref().filter(|wanted| *wanted != title);
+        let how = |wanted| {
+            format!(
+                "{known}\n  its title stays; to change it: backissue set {} --title '{wanted}'",
+                feed.key
+            )
+        };
+        return wanted.map_or(known.clone(), how);
     }
     let mut lines = Vec::new();
     if addition.found.len() > 1 {

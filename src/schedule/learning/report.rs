@@ -189,6 +189,9 @@ impl LearnedRhythm {
     /// What was learned, in one sentence without its end: from what, when it publishes, and what it is worth. Of little
     /// no more is said than what it seems to do; what waiting it saves, only after entries were seen to arrive.
     pub fn sentence(&self) -> String {
+        if self.publications == 0 {
+            return "nothing was learned: no publication with a usable date was seen".to_owned();
+        }
         let watched = self.whole_days && self.arrivals >= PUBLICATIONS_MIN;
         let count = counted_words(self.publications, "publication", "publications");
         let what = if watched { format!("when {count} were first seen") } else { count };

@@ -30,3 +30,4 @@ pub mod planned_documents;
 pub mod sentences;
 pub mod simulate;
 pub mod soak;
+pub mod told_to_end;

@@ -1,0 +1,79 @@
+//! Commands that are told to end by Ctrl-C: the first one is heard, and what they say is so.
+
+use std::process::Child;
+
+use rustix::process::Signal;
+
+use crate::support::binary::{Program, ended, signal, wait_until};
+use crate::support::held_site::HeldSite;
+use crate::support::site::{Site, answer};
+
+/// Whether a thread of a process has this name: the command has come so far.
+fn has_thread(child: &Child, name: &str) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id()));
+    tasks.is_ok_and(|mut tasks| {
+        tasks.any(|task| {
+            let comm = task.map(|task| std::fs::read_to_string(task.path().join("comm")));
+            comm.is_ok_and(|comm| comm.is_ok_and(|comm| comm.trim() == name))
+        })
+    })
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_import_that_waits_for_its_list_ends_at_once() {
+    let program = Program::new();
+    let pipe = program.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for file in ["-", pipe.to_str().unwrap()] {
+        let mut import = program.start(&["import", file]);
+        let open = import.stdin.take();
+        wait_until("it reads", || has_thread(&import, "read"));
+        signal(import.id(), Signal::INT);
+        let status = import.wait().unwrap();
+        assert_eq!(status.code(), Some(2), "{file}");
+        drop(open);
+    }
+}
+
+#[test]
+fn addresses_that_were_not_read_are_told_in_one_line() {
+    let (program, site) = (Program::new(), HeldSite::start());
+    let urls: Vec<String> = (0..20).map(|feed| site.at(&format!("/{feed}"))).collect();
+    let args: Vec<&str> = ["add"].into_iter().chain(urls.iter().map(String::as_str)).collect();
+    let add = program.start(&args);
+    wait_until("one is asked", || site.asked() > 0);
+    signal(add.id(), Signal::INT);
+    let told = ended(add, b"").with(2).err;
+    let lines: Vec<&str> =
+        told.lines().filter(|line| line.contains("interrupted before")).collect();
+    assert_eq!(lines.len(), 1, "{told}");
+    assert!(lines[0].ends_with("and 19 more addresses were read"), "{told}");
+}
+
+#[test]
+fn a_service_that_is_told_to_end_tells_of_no_other_process() {
+    let program = Program::new();
+    let watch = program.start(&["watch", "--follow"]);
+    wait_until("it has the store open", || program.socket().exists());
+    signal(watch.id(), Signal::INT);
+    let told = ended(watch, b"").with(0).err;
+    assert!(!told.contains("ended before"), "{told}");
+}
+
+#[test]
+fn odd_arguments_are_told() {
+    let site = Site::start(|_| answer(200, &[], crate::support::documents::rss("T", "e", 1)));
+    let program = Program::new();
+    let address = site.at("/f");
+    program.run(&["add", &address]).with(0);
+    let again = program.run(&["add", "--title", "Other", &address]).with(0).out;
+    assert!(
+        again.contains("its title stays; to change it: backissue set 1 --title 'Other'"),
+        "{again}"
+    );
+    let refused = program.run(&["backup", "-"]).refused(2);
+    assert!(refused.contains("it has to be a file"), "{refused}");
+    program.run(&["plan", "1", "--facts", "x"]).with(2);
+}
