@@ -33,6 +33,7 @@ use session::Failure;
 
 use crate::feed::logins::without_logins;
 use crate::io::log::ToldTo;
+use crate::io::signals::Stops;
 use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
 
@@ -100,6 +101,8 @@ fn run(args: Args) -> Result<Done, Failure> {
     memory::check_room().map_err(Failure::new)?;
     limits::allow_many_files().map_err(Failure::new)?;
     limits::check_threads().map_err(Failure::new)?;
+    // From now on signals are heard.
+    drop(Stops::of_process());
     // The demo leaves nothing behind.
     if !matches!(args.command, Some(Command::Demo)) {
         session::begin_log(&options);

@@ -11,6 +11,7 @@ use crate::engine::settings::Settings;
 use crate::io::config::config_file::{self, Configured};
 use crate::io::config::{config_watch, themes};
 use crate::io::headless::Headless;
+use crate::io::http::{Http, Limits};
 use crate::io::log::{ToldTo, Untold};
 use crate::io::owner::client::wait_for_close;
 use crate::io::program::Program;
@@ -82,6 +83,13 @@ pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failur
         (None, None) => Ok(Configured::default()),
     };
     read.map_err(Failure::new)
+}
+
+/// The same, with what only the network's client can judge: proxies, certificates, the user agent.
+pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failure> {
+    let configured = read_configuration(options)?;
+    Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
+    Ok(configured)
 }
 
 /// Where the configuration file is, or would be.

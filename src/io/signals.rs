@@ -13,6 +13,9 @@ use super::terminal::is_lent;
 const STOPPING: [SignalKind; 3] =
     [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
 
+/// Tells a process that writes more to a file than it may.
+const FILE_TOO_LARGE: rustix::process::Signal = rustix::process::Signal::XFSZ;
+
 /// How often this process was told to end.
 static TOLD: OnceLock<watch::Receiver<u32>> = OnceLock::new();
 
@@ -66,6 +69,8 @@ fn hear() -> watch::Receiver<u32> {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return told };
     let heard: Vec<(SignalKind, Signal)> = {
         let _inside = runtime.enter();
+        // Once it is listened to it ends nobody: the write fails, and whoever writes says so.
+        drop(signal(SignalKind::from_raw(FILE_TOO_LARGE.as_raw())));
         STOPPING.into_iter().filter_map(|kind| Some((kind, signal(kind).ok()?))).collect()
     };
     let listen = move || {

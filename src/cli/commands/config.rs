@@ -5,7 +5,6 @@ use crate::cli::args::{ConfigArgs, Options};
 use crate::cli::session::{self, Failure};
 use crate::io::config::default_text::DEFAULT_CONFIG;
 use crate::io::console;
-use crate::io::http::{Http, Limits};
 
 /// Runs the command: status 1 if something in the file cannot be followed.
 pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, Failure> {
@@ -21,10 +20,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, 
         )),
         None => console::put("no home folder was found; name a file with --config"),
     }
-    let configured = session::read_configuration(options)?;
-    let notes = configured.notes;
-    // What only the network's clients can judge: proxies, certificates, the user agent.
-    Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
+    let notes = session::check_configuration(options)?.notes;
     for note in &notes {
         console::put(&format!("  {note}"));
     }

@@ -18,7 +18,7 @@ use crate::ui::theme::colours::Colours;
 
 /// Looks at the configuration and the terminal of whoever asks; says whether all is well.
 pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
-    let (configured, usual) = (session::read_configuration(options), ScreenSettings::default());
+    let (configured, usual) = (session::check_configuration(options), ScreenSettings::default());
     match &configured {
         Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
         Ok(read) => {

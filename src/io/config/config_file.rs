@@ -15,12 +15,15 @@ use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
+use crate::feed::text::one_line;
 use crate::io::small_files;
 use crate::io::system::words::system_words;
 use crate::schedule::Pace;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+/// Characters kept of what is wrong with it.
+const MESSAGE_CHARS: usize = 300;
 
 /// The contents of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,11 +93,21 @@ pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = unknown_name(&message).unwrap_or(message);
+    // It repeats the value, and names types as the language of this program does.
+    let message = one_line(&in_plain_words(&message), MESSAGE_CHARS);
     let Some(span) = error.span() else { return message };
     let before = text.get(..span.start).unwrap_or_default();
     let line = key_bindings::line_of(text, span.start);
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
     format!("line {line}, column {column}: {message}")
+}
+
+/// Says what a value should be without the names of types.
+fn in_plain_words(message: &str) -> String {
+    let whole = ["usize", "u8", "u16", "u32", "u64", "i64"];
+    let plain = message.replace("wanted string or table", "expected text in quotes");
+    let Some((before, expected)) = plain.rsplit_once("expected ") else { return plain };
+    if whole.contains(&expected) { format!("{before}expected a whole number") } else { plain }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -58,8 +58,10 @@ const fn words_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::DirectoryNotEmpty => "the folder is not empty",
         ErrorKind::ReadOnlyFilesystem => "nothing can be written to this disk",
         ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::FileTooLarge => {
+            "the file would be larger than the system allows ('ulimit -f' allows more)"
+        }
         ErrorKind::QuotaExceeded => "you may not store more on this disk",
-        ErrorKind::FileTooLarge => "the file would be too large",
         ErrorKind::InvalidFilename => "the name is too long or not allowed",
         ErrorKind::CrossesDevices => "it is on another disk",
         ErrorKind::ConnectionRefused => "the connection was refused",

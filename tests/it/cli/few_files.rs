@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use crate::feeds::corpus::tell;
 use crate::support::binary::{BINARY, Program, ended, wait_until};
+use crate::support::documents::rss;
 use crate::support::held_site::HeldSite;
+use crate::support::site::{Site, answer};
 
 /// Files that the program may have open.
 const FILES: usize = 48;
@@ -64,6 +66,20 @@ fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing
     assert_eq!(troubles, vec![&Value::Null; FEEDS]);
     let unread: Vec<_> = feeds.as_array().unwrap().iter().map(|feed| &feed["unread"]).collect();
     assert!(unread.iter().all(|count| **count == 2), "{unread:?}");
+}
+
+#[test]
+fn where_files_may_not_grow_a_sentence_says_so() {
+    let site = Site::start(|_| answer(200, &[], rss("T", "e", 3)));
+    let program = Program::new();
+    program.run(&["add", &site.at("/f")]).with(0);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -f 8; exec \"$0\" --data-dir \"$1\" feeds", BINARY]);
+    shell.arg(program.data()).env_clear().env("HOME", program.path("")).env("TZ", "UTC");
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let refused = ended(shell.spawn().unwrap(), b"").with(2);
+    assert!(refused.err.contains("larger than the system allows"), "{refused:?}");
+    program.run(&["doctor"]).with(0);
 }
 
 /// As an account of its own, for the system's limit of threads does not hold for root.

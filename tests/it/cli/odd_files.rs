@@ -55,5 +55,21 @@ fn what_only_the_network_can_judge_is_told_by_config() {
         program.write("config.toml", format!("[network]\n{line}\n"));
         let refused = program.run(&["config"]).with(2).err;
         assert!(refused.contains(told), "{line}: {refused}");
+        assert!(program.run(&["doctor"]).with(1).out.contains(told), "{line}");
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_told_in_a_short_line() {
+    let long = "x".repeat(900_000);
+    for (text, told) in [
+        ("[poll]\npace = 3\n".to_owned(), "line 2, column 8: expected text in quotes"),
+        ("[network]\nparallel = \"x\"\n".to_owned(), "expected a whole number"),
+        (format!("[network]\nparallel = \"{long}\"\n"), "line 2, column 12: invalid type"),
+    ] {
+        let program = Program::new();
+        program.write("config.toml", text);
+        let refused = program.run(&["config"]).with(2).err;
+        assert!(refused.contains(told) && refused.len() < 600, "{told}: {} bytes", refused.len());
     }
 }
