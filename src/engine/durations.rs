@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// The longest interval there is, in minutes: 366 days (SPEC 0).
 const MINUTES_MAX: u32 = 527_040;
 
-/// A duration as people write it.
+/// A duration as people write it: at most 366 days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Milliseconds.
@@ -51,16 +51,17 @@ impl std::str::FromStr for Span {
             .ok()
             .and_then(|number| number.checked_mul(factor))
             .ok_or_else(wrong)?;
+        if ms > u64::from(MINUTES_MAX) * 60_000 {
+            return Err(format!("'{trimmed}' is longer than a year"));
+        }
         Ok(Self { ms })
     }
 }
 
 impl Span {
-    /// Whole minutes, at least one; `None` beyond the largest interval there is (366 days).
-    pub fn minutes(self) -> Option<u32> {
-        u32::try_from(self.ms.div_ceil(60_000).max(1))
-            .ok()
-            .filter(|&minutes| minutes <= MINUTES_MAX)
+    /// Whole minutes, at least one.
+    pub fn minutes(self) -> u32 {
+        u32::try_from(self.ms.div_ceil(60_000)).unwrap_or(MINUTES_MAX).max(1)
     }
 }
 
@@ -74,7 +75,7 @@ pub fn interval_minutes(typed: &str) -> Result<u32, String> {
     if !span.ms.is_multiple_of(60_000) {
         return Err(format!("'{typed}' is not a whole number of minutes"));
     }
-    span.minutes().ok_or_else(|| format!("'{typed}' is longer than a year"))
+    Ok(span.minutes())
 }
 
 /// An interval in minutes as it would be typed: `15m`, `2h`, `1d`.
@@ -103,6 +104,8 @@ mod tests {
         assert!(read("15").unwrap_err().contains("write it like"));
         assert!(read("367d").unwrap_err().contains("longer than a year"));
         assert!(read("99999999999999999999d").is_err());
+        // More than any clock has would be no pause at all.
+        assert!("1000000000d".parse::<Span>().unwrap_err().contains("longer than a year"));
         for short in ["0m", "10s", "59999ms"] {
             assert!(read(short).unwrap_err().contains("less than a minute"), "{short}");
         }

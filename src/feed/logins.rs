@@ -14,7 +14,11 @@ pub fn without_logins(text: &str) -> String {
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
         if begins_word(&clean) {
-            let length = login_length(rest, clean.ends_with("//"));
+            let is_host = clean.ends_with("//");
+            let length = match login_length(rest, is_host) {
+                0 if is_host => odd_login_length(rest),
+                length => length,
+            };
             if let Some(behind) = rest.get(length..).filter(|_| length > 0) {
                 rest = behind;
                 continue;
@@ -32,7 +36,7 @@ fn begins_word(before: &str) -> bool {
     let is_separator = |c: char| c.is_whitespace() || SEPARATORS.contains(&c);
     before.is_empty()
         || before.ends_with(is_separator)
-        || ["//", "%20", "%09"].iter().any(|end| before.ends_with(end))
+        || ["//", ":/", "%20", "%09"].iter().any(|end| before.ends_with(end))
 }
 
 /// The length of the login at the start of a text, with its `@`; 0 if there is none.
@@ -59,6 +63,21 @@ fn login_length(text: &str, is_host: bool) -> usize {
     host.rfind('@').or_else(|| word.find('@')).map_or(0, behind)
 }
 
+/// The same at the start of a host, where blanks or quotes stand within the password: no address may have them there, so
+/// it is refused, and told.
+fn odd_login_length(text: &str) -> usize {
+    let within = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| *char != '\n');
+    let end = within.last().map_or(0, |(at, char)| at.saturating_add(char.len_utf8()));
+    let line = text.get(..end).unwrap_or_default();
+    let Some((user, password)) = line.split_once(':') else { return 0 };
+    let is_word = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '@'));
+    let behind_port = password.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_port = behind_port.len() < password.len() && !behind_port.starts_with('@');
+    let login = password.split_once('@').map(|(password, _)| password);
+    let login = login.filter(|password| is_word && !is_port && !password.contains('/'));
+    login.map_or(0, |password| user.len().saturating_add(password.len()).saturating_add(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +98,10 @@ mod tests {
             ("https://a.example/?u=me:secret@b", "https://a.example/?u=b"),
             ("'http://me:secret@a' (http://me:secret@b)", "'http://a' (http://b)"),
             ("//:secret@a", "//a"),
+            ("http://me:se cret@a.example/", "http://a.example/"),
+            ("http://me:se\"cr\tet@a.example/x", "http://a.example/x"),
+            ("http:/me:secret@a.example/", "http:/a.example/"),
+            ("http:\\\\me:secret@a.example/", "a.example/"),
         ] {
             assert_eq!(without_logins(text), clean, "{text}");
         }
@@ -103,6 +126,8 @@ mod tests {
             "mailto:me@a.example",
             "feed:https://a.example/@me",
             "at 12:30 @ home",
+            "http://a.example:8080 is where me@home is",
+            "see http://a.example/ or: me@home",
             "ä:ö",
         ] {
             assert_eq!(without_logins(text), text);

@@ -167,15 +167,12 @@ impl File {
         network.allow_addresses = self.network.allow_addresses;
         network.extra_roots = self.network.extra_roots;
         let poll = &mut settings.poll;
-        for (name, target, span) in [
-            ("min", &mut poll.min_minutes, self.poll.min),
-            ("max", &mut poll.max_minutes, self.poll.max),
-            ("default", &mut poll.default_minutes, self.poll.default),
+        for (target, span) in [
+            (&mut poll.min_minutes, self.poll.min),
+            (&mut poll.max_minutes, self.poll.max),
+            (&mut poll.default_minutes, self.poll.default),
         ] {
-            if let Some(span) = span {
-                *target =
-                    span.minutes().ok_or_else(|| format!("[poll] {name} is longer than a year"))?;
-            }
+            set(target, span.map(Span::minutes));
         }
         set(&mut poll.automatic, self.poll.automatic);
         set(&mut poll.failing_feeds, self.poll.failing_feeds);
