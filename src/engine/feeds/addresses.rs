@@ -16,6 +16,12 @@ pub fn address_of(typed: &str) -> Result<String, String> {
             without_logins(typed)
         )
     };
+    // A parser of addresses would glue them together.
+    let mut words = typed.split_whitespace();
+    if typed.contains(['\n', '\r', '\t']) || words.by_ref().skip(1).any(|word| word.contains("://"))
+    {
+        return Err(wrong("these are several addresses: give one after the other"));
+    }
     let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("only http and https can be read"));
@@ -78,6 +84,14 @@ mod tests {
         {
             assert!(address_of(typed).unwrap_err().contains("https://site.example/"), "{typed}");
         }
+        for typed in [
+            "http://a.example/1\nhttp://a.example/2",
+            "http://a.example/1 http://a.example/2",
+            "a\tb",
+        ] {
+            assert!(address_of(typed).unwrap_err().contains("several addresses"), "{typed}");
+        }
+        assert!(address_of("https://a.example/two words").is_ok());
         for typed in
             ["https://a.example/x me:secret@b", "https://a.example/?u=https://me:secret@b/"]
         {

@@ -9,6 +9,7 @@ use super::interval_rules;
 use super::setting_row::{FeedSettingRow, FormLine, SettingKind, row};
 use crate::engine::durations::interval_text;
 use crate::engine::settings::{HistoryMode, Settings};
+use crate::feed::text::{NAME_MAX, one_line};
 use crate::history::Adaptor;
 use crate::schedule::Pace;
 
@@ -103,8 +104,8 @@ const TITLE: SettingKind = SettingKind::Text {
     unset: "the publisher's",
     get: |chosen| chosen.own_title.clone().unwrap_or_default(),
     set: |chosen, text, _| {
-        let title = text.trim();
-        chosen.own_title = (!title.is_empty()).then(|| title.to_owned());
+        let title = one_line(text, NAME_MAX);
+        chosen.own_title = (!title.is_empty()).then_some(title);
         Ok(())
     },
 };

@@ -77,3 +77,15 @@ fn odd_arguments_are_told() {
     assert!(refused.contains("it has to be a file"), "{refused}");
     program.run(&["plan", "1", "--facts", "x"]).with(2);
 }
+
+#[test]
+fn a_title_and_a_label_are_one_line() {
+    let site = Site::start(|_| answer(200, &[], crate::support::documents::rss("T", "e", 1)));
+    let program = Program::new();
+    program.run(&["add", &site.at("/f")]).with(0);
+    program.run(&["set", "1", "--title", "a\nb\tc"]).with(0);
+    program.run(&["filters", "add", "--title", "e", "--label", "x\ny"]).with(0);
+    for command in ["feeds", "filters", "entries"] {
+        assert_eq!(program.run(&[command]).with(0).out.lines().count(), 1, "{command}");
+    }
+}

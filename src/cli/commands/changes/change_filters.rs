@@ -10,6 +10,7 @@ use crate::cli::{Done, lookup};
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
+use crate::feed::text::{NAME_MAX, one_line};
 use crate::filters::{Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text};
 use crate::io::clock;
 use crate::io::store::Store;
@@ -57,7 +58,7 @@ pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Fai
 
 fn chosen_action(args: &FilterAddArgs) -> Action {
     match &args.label {
-        Some(label) => Action::Label(label.trim().trim_start_matches('#').to_owned()),
+        Some(label) => Action::Label(one_line(label, NAME_MAX).trim_start_matches('#').to_owned()),
         None if args.mark_read => Action::Read,
         None if args.star => Action::Star,
         None => Action::Hide,
