@@ -19,9 +19,12 @@ pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Replaces a file, whole and durable or not at all, by one for its owner alone. A link stays one: what it leads to is
-/// replaced.
+/// replaced, unless that is a device or a pipe.
 pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it is no regular file"));
+    }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     // Such files are made for their owner alone.
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
@@ -69,6 +72,23 @@ pub(super) fn make_content_private(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use crate::io::private_files::*;
+
+    #[test]
+    fn only_regular_files_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, link) = (folder.path().join("socket"), folder.path().join("link"));
+        let _held = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink(&socket, &link).unwrap();
+        for path in [&socket, &link] {
+            assert!(replace_private(path, b"x").is_err());
+        }
+        assert!(!fs::metadata(&socket).unwrap().is_file(), "it is still there");
+        let (file, link) = (folder.path().join("file"), folder.path().join("other"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        replace_private(&file, b"x").unwrap();
+        replace_private(&link, b"y").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"y");
+    }
 
     #[test]
     fn what_an_earlier_version_made_for_everybody_becomes_its_owners_alone() {

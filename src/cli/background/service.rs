@@ -42,6 +42,8 @@ fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
         Failure::new(format!("this program's own path is not known: {}", system_words(&error)))
     })?;
     let text = unit_text(&program, options)?;
+    // Without it nothing is written that nothing would read.
+    systemctl(&["--version"])?;
     unit.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
     fs::write(unit, text).map_err(cannot)?;
     console::tell(&format!("written: {}", unit.display()));
@@ -60,12 +62,12 @@ fn remove(unit: &Path) -> Result<Done, Failure> {
         console::tell(&format!("there is no service: {} is not there", unit.display()));
         return Ok(Done::All);
     }
-    systemctl(&["disable", "--now", NAME])?;
+    let disabled = systemctl(&["disable", "--now", NAME]);
     fs::remove_file(unit).map_err(|error| {
         Failure::new(format!("{} cannot be removed: {}", unit.display(), system_words(&error)))
     })?;
-    systemctl(&["daemon-reload"])?;
     console::tell(&format!("removed: {}", unit.display()));
+    disabled.and_then(|()| systemctl(&["daemon-reload"]))?;
     Ok(Done::All)
 }
 

@@ -180,10 +180,12 @@ impl SearchIndex {
     /// Replaces the index by an empty one.
     pub fn make_anew(data: &Path) -> Result<Self, IndexError> {
         let (folder, leaving) = (Self::folder_in(data), data.join(LEAVING));
-        if leaving.exists() {
+        // Also a link that leads nowhere stands in the way.
+        let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+        if is_there(&leaving) {
             fs::remove_dir_all(&leaving)?;
         }
-        if folder.exists() {
+        if is_there(&folder) {
             // All of it goes at once: half of an index is a damaged one to whoever finds it after a kill.
             fs::rename(&folder, &leaving)?;
             fs::remove_dir_all(&leaving)?;

@@ -37,8 +37,9 @@ static LENT: AtomicBool = AtomicBool::new(false);
 /// We have set the title of the terminal.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-/// Enables the alternate screen, bracketed paste and focus events.
-const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
+/// Enables the alternate screen, bracketed paste and focus events. What stands on the screen goes: after a kill, or in a terminal
+/// without an alternate screen, that is not empty.
+const TAKE: &str = "\x1b[?1049h\x1b[2J\x1b[?2004h\x1b[?1004h";
 /// Disables everything that may have been enabled, and shows the cursor.
 const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
 /// Enables clicks and the wheel, in the format for wide screens; movements are not reported.

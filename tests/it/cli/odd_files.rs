@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::binary::Program;
+use crate::support::binary::{BINARY, Program};
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
 
 /// A device that never ends and a pipe that never begins, in the place of a file.
 fn in_place_of(program: &Program, name: &str, device: bool) {
@@ -30,18 +32,17 @@ fn a_configuration_that_is_no_regular_file_is_refused() {
 
 #[test]
 fn other_files_that_are_no_regular_ones_keep_nobody_from_reading() {
-    for device in [true, false] {
-        let program = Program::new();
-        program.run(&["feeds"]).with(0);
-        std::fs::create_dir_all(program.data().join("log")).unwrap();
-        for name in
-            ["screen.json", "log/backissue.log", "log/panics-told", "log/panics-told-by-commands"]
-        {
-            in_place_of(&program, &format!("data/{name}"), device);
-        }
-        program.run(&["feeds"]).with(0);
-        program.run(&["doctor"]).with(0);
+    // No devices: what is written in their place by mistake would be lost to the whole machine.
+    let program = Program::new();
+    program.run(&["feeds"]).with(0);
+    std::fs::create_dir_all(program.data().join("log")).unwrap();
+    for name in
+        ["screen.json", "log/backissue.log", "log/panics-told", "log/panics-told-by-commands"]
+    {
+        in_place_of(&program, &format!("data/{name}"), false);
     }
+    program.run(&["feeds"]).with(0);
+    program.run(&["doctor"]).with(0);
 }
 
 #[test]
@@ -72,4 +73,34 @@ fn a_value_of_the_wrong_kind_is_told_in_a_short_line() {
         let refused = program.run(&["config"]).with(2).err;
         assert!(refused.contains(told) && refused.len() < 600, "{told}: {} bytes", refused.len());
     }
+}
+
+#[test]
+fn an_index_that_is_a_link_to_nowhere_is_made_anew() {
+    let site = Site::start(|_| answer(200, &[], rss("T", "word", 1)));
+    let program = Program::new();
+    program.run(&["add", &site.at("/f")]).with(0);
+    let index = program.data().join("index");
+    std::fs::remove_dir_all(&index).ok();
+    symlink("/nowhere/index", &index).unwrap();
+    assert!(program.run(&["search", "word"]).with(0).out.contains("word"));
+    program.run(&["doctor"]).with(0);
+}
+
+#[test]
+fn a_service_that_systemd_does_not_know_leaves_no_unit_behind() {
+    let program = Program::new();
+    let home = program.path("");
+    let unit = program.path(".config/systemd/user/backissue.service");
+    let run = |what: &str| {
+        let mut command = std::process::Command::new(BINARY);
+        command.args(["service", what]).env_clear().env("HOME", &home).env("PATH", "/nowhere");
+        command.output().unwrap()
+    };
+    assert!(!run("install").status.success() && !unit.exists(), "nothing is written");
+    std::fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    std::fs::write(&unit, "").unwrap();
+    let removed = run("remove");
+    assert!(String::from_utf8_lossy(&removed.stderr).contains("systemd cannot be asked"));
+    assert!(!unit.exists(), "it is removed all the same");
 }

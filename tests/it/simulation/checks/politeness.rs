@@ -9,7 +9,7 @@ use backissue::engine::poll::fetch::{
     AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
 };
 use backissue::engine::state::Engine;
-use backissue::history::FeedKey;
+use backissue::history::{FeedKey, GapKind};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;
@@ -236,7 +236,12 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
         }
         Purpose::Archive(feed) => {
             checks.counts.archives += 1;
-            if observer.archives.is_kept(feed, &request.url) {
+            // After an overrun the newest archive is read once more: it may have grown (SPEC C.8.1).
+            let history = machine.app.engine.feeds.get(&feed).map(|feed| &feed.history);
+            let is_overrun = history.is_some_and(|history| {
+                history.gaps.values().any(|gap| gap.kind() == GapKind::Overrun)
+            });
+            if observer.archives.is_kept(feed, &request.url) && !is_overrun {
                 Err("an archive that is kept is asked for again".into())
             } else {
                 Ok(())
