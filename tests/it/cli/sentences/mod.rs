@@ -30,11 +30,12 @@ fn seconds(words: &str) -> i64 {
     parts.chunks(2).map(part).sum()
 }
 
-/// `Wed 25 Nov 13:48:17`, of this year.
+/// `Wed 25 Nov 13:48:17`, of this year or the next: the day of the week tells.
 fn instant(words: &str) -> DateTime<Utc> {
-    let year = clock::now().year();
-    let time = NaiveDateTime::parse_from_str(&format!("{year} {words}"), "%Y %a %e %b %H:%M:%S");
-    time.unwrap_or_else(|error| panic!("{words}: {error}")).and_utc()
+    let this = clock::now().year();
+    let mut years = [this, this + 1].into_iter().map(|year| format!("{year} {words}"));
+    let time = |text: String| NaiveDateTime::parse_from_str(&text, "%Y %a %e %b %H:%M:%S").ok();
+    years.find_map(time).unwrap_or_else(|| panic!("no time: {words}")).and_utc()
 }
 
 fn near(told: i64, is: i64, apart: i64) -> bool {
