@@ -63,8 +63,8 @@ fn login_length(text: &str, is_host: bool) -> usize {
     host.rfind('@').or_else(|| word.find('@')).map_or(0, behind)
 }
 
-/// The same at the start of a host, where blanks or quotes stand within the password: no address may have them there, so
-/// it is refused, and told.
+/// The length of a login at the start of a host whose password contains blanks or quotes. Such an address is invalid and is
+/// repeated in an error message.
 fn odd_login_length(text: &str) -> usize {
     let within = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| *char != '\n');
     let end = within.last().map_or(0, |(at, char)| at.saturating_add(char.len_utf8()));

@@ -281,8 +281,8 @@ impl Gap {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
-    /// Whether it stands for something that is known to be missing. The mark of a paged feed and archives that link in a
-    /// circle only mean that there may be more.
+    /// Whether something is known to be missing here. For a paged feed, and for archives that link in a circle, there only may
+    /// be more.
     pub fn counts(&self) -> bool {
         !matches!(self.kind(), GapKind::Paged | GapKind::Loop)
     }

@@ -72,11 +72,16 @@ const fn previous_is_archive(document: &FeedDocument) -> bool {
         && !history.complete
 }
 
+/// A link, if it leads to another address than the document's own.
+fn elsewhere<'d, A: AsRef<str>>(link: Option<&'d str>, own: &[A]) -> Option<&'d str> {
+    let link = link?;
+    let is_own = |own: &A| canonical(own.as_ref()) == canonical(link);
+    (!own.iter().any(is_own)).then_some(link)
+}
+
 /// The document that one names as current, if that is at another address than its own.
 fn current_elsewhere<'d, A: AsRef<str>>(document: &'d FeedDocument, own: &[A]) -> Option<&'d str> {
-    let current = document.history.current.as_deref()?;
-    let is_own = |own: &A| canonical(own.as_ref()) == canonical(current);
-    (!own.iter().any(is_own)).then_some(current)
+    elsewhere(document.history.current.as_deref(), own)
 }
 
 /// Whether the marks of a document, or its links alone, say that it is an archive.
@@ -101,10 +106,8 @@ pub fn first_page_elsewhere<'d, A: AsRef<str>>(
     own: &[A],
 ) -> Option<&'d str> {
     let history = &document.history;
-    let is_page = history.previous.is_some() && document.history.prev_archive.is_none();
-    let first = history.first.as_deref().filter(|_| is_page)?;
-    let is_own = |own: &A| canonical(own.as_ref()) == canonical(first);
-    (!own.iter().any(is_own)).then_some(first)
+    let is_page = history.previous.is_some() && history.prev_archive.is_none();
+    elsewhere(history.first.as_deref().filter(|_| is_page), own)
 }
 
 const fn is_paged(document: &FeedDocument) -> bool {

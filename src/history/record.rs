@@ -146,7 +146,7 @@ pub enum HistoryStatus {
     Paged,
     /// It comes by an adaptor, with so many gaps.
     Adapted(Adaptor, usize),
-    /// Something speaks against its being whole beside so many gaps.
+    /// The history may be incomplete for this reason, besides this number of gaps.
     Doubtful(Doubt, usize),
 }
 

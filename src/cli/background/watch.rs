@@ -155,7 +155,7 @@ fn follow(options: &Options, hand: Hand) {
     let telling = move || {
         let output = Rc::<OwnOutput>::default();
         let desk = Desk::new(options, hand, output, EventLog::default());
-        // That the loop has ended is no news to whoever ended it.
+        // The user stopped the loop: its end is not an error.
         let is_end = |failure: &Failure| failure.sentence == LoopEnded.to_string();
         if let Some(failure) = events::follow(&desk).err().filter(|failure| !is_end(failure)) {
             console::tell(&format!("backissue: {}", failure.sentence));

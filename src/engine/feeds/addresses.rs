@@ -17,9 +17,8 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         )
     };
     // A parser of addresses would glue them together.
-    let mut words = typed.split_whitespace();
-    if typed.contains(['\n', '\r', '\t']) || words.by_ref().skip(1).any(|word| word.contains("://"))
-    {
+    let has_second = typed.split_whitespace().skip(1).any(|word| word.contains("://"));
+    if typed.contains(['\n', '\r', '\t']) || has_second {
         return Err(wrong("these are several addresses: give one after the other"));
     }
     let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;

@@ -169,9 +169,9 @@ pub enum ProposedFor {
     Move,
     /// The address is redirected there for the time being.
     Redirect,
-    /// The address is that of an archive, and its subscription document is there.
+    /// The stored address is an archive; the proposed one is its subscription document.
     Archive,
-    /// The address is that of a later page, and the first one is there.
+    /// The stored address is a later page; the proposed one is the first page.
     LaterPage,
 }
 

@@ -10,12 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-#[expect(
-    clippy::disallowed_types,
-    reason = "fetches run at once, and the next one changes the clients for all"
-)]
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use reqwest::Client;
 
