@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use backissue::feed::Zone;
-use backissue::schedule::learning::{
+use backissue_core::feed::Zone;
+use backissue_core::schedule::learning::{
     LearnTerms, LearnedPlan, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, WINDOW_MINUTES, learn,
 };
-use backissue::schedule::{Facts, Learned, ScheduleSettings, decide_time};
+use backissue_core::schedule::{Facts, Learned, ScheduleSettings, decide_time};
 use chrono::{DateTime, Utc};
 use divan::{Bencher, black_box};
 
@@ -41,7 +41,7 @@ fn next_polls_of_10_000_feeds(bencher: Bencher<'_, '_>) {
         .bench(|| feeds.iter().map(|facts| decide_time(facts, now(), 0.3)).filter(is_soon).count());
 }
 
-fn is_soon(decision: &backissue::schedule::Decision) -> bool {
+fn is_soon(decision: &backissue_core::schedule::Decision) -> bool {
     decision.next_poll < Some(now())
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use backissue::feed::{Origin, parse};
+use backissue_core::feed::{Origin, parse};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 

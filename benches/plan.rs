@@ -5,9 +5,9 @@
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
-use backissue::feed::{Hints, IntervalRule, Period, SyHint, Zone};
-use backissue::history::{Counters, FeedKey};
-use backissue::schedule::{Facts, decide_time};
+use backissue_core::feed::{Hints, IntervalRule, Period, SyHint, Zone};
+use backissue_core::history::{Counters, FeedKey};
+use backissue_core::schedule::{Facts, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use divan::{Bencher, black_box};

@@ -24,7 +24,6 @@
 use std::time::{Duration, Instant};
 
 use backissue::engine::settings::Settings;
-use backissue::filters::EntryFilter;
 use backissue::io::runtime::Runtime;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, Texts};
@@ -36,6 +35,7 @@ use backissue::ui::settings::ScreenSettings;
 use backissue::ui::state::layout::Viewport;
 use backissue::ui::state::overlay::Overlay;
 use backissue::view;
+use backissue_core::filters::EntryFilter;
 use chrono::{DateTime, Utc};
 use filled::{entries_wanted, fill, now, resident_mb, word};
 use ratatui::Terminal;

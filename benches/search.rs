@@ -13,10 +13,10 @@
 
 use std::time::{Duration, Instant};
 
-use backissue::history::FeedKey;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
-use backissue::search::{Marks, Matching, parse};
+use backissue_core::history::FeedKey;
+use backissue_core::search::{Marks, Matching, parse};
 use chrono_tz::Tz;
 use filled::{FEEDS, entries_wanted, fill, now, resident_mb, word};
 

@@ -1,16 +1,10 @@
 //! `backissue`: a feed reader for the terminal.
 //!
-//! The rooms stand in floors; a floor uses only those above it in this list:
+//! [`backissue_core`] reads feeds and decides; this crate is the program around it. Its rooms, each of which uses only those above
+//! it in this list:
 //!
 //! | room | what it holds |
 //! | --- | --- |
-//! | [`feed`] | what a publisher says: documents, entries, hints, discovery, OPML |
-//! | [`history`] | what we know of each logical feed: kept entries, which copy wins |
-//! | [`schedule`] | when to poll next, and why then |
-//! | [`lint`] | what readers will make of a document, for its publisher |
-//! | [`search`] | what a reader looks for: the words of a text, the query, the marks of a hit |
-//! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
-//! | [`filters`] | the reader's filters on entries: which they hit, what they do |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
 //! | [`engine`] | the program without a screen: subscriptions, polls, archives, marks, filters |
 //! | [`ui`] | the state of the screen: panes, overlays, keys, themes |
@@ -35,13 +29,6 @@
 pub mod cli;
 pub mod demo;
 pub mod engine;
-pub mod feed;
-pub mod filters;
-pub mod history;
 pub mod io;
-pub mod lint;
-pub mod schedule;
-pub mod search;
-pub mod simulate;
 pub mod ui;
 pub mod view;

@@ -131,8 +131,10 @@ fn files_of_ui_and_view_use_each_other_one_way() {
 
 #[test]
 fn the_map_in_the_crate_doc_lists_the_rooms_in_floor_order() {
-    let library = fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let listed: Vec<&str> = library
+    let libraries = ["src/core/src/lib.rs", "src/lib.rs"]
+        .map(|path| fs::read_to_string(root().join(path)).unwrap())
+        .concat();
+    let listed: Vec<&str> = libraries
         .lines()
         .filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`] |"))
         .map(|(room, _)| room)
@@ -374,8 +376,8 @@ fn write_out(stem: &str, tree: &str, paths: &mut Vec<String>) {
 }
 
 fn room(path: &str) -> Option<&str> {
-    let (room, _) = path.strip_prefix("src/")?.split_once('/')?;
-    Some(room)
+    let inside = path.strip_prefix("src/core/src/").or_else(|| path.strip_prefix("src/"))?;
+    Some(inside.split_once('/')?.0)
 }
 
 fn pure(path: &str) -> bool {
@@ -388,9 +390,11 @@ fn is_rust(path: &str) -> bool {
 
 /// The crates this project stands on, as code names them: their names are not ours to choose.
 fn crates() -> Vec<String> {
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let manifests = ["Cargo.toml", "src/core/Cargo.toml"]
+        .map(|path| fs::read_to_string(root().join(path)).unwrap())
+        .concat();
     let names =
-        manifest.lines().filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
+        manifests.lines().filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
     names.collect()
 }
 

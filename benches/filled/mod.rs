@@ -1,9 +1,9 @@
 //! A store filled with made-up entries: the same in every run, with words as common and as rare as in a language.
 
 use backissue::engine::feeds::subscription::{Commit, SubscriptionRecord};
-use backissue::feed::{Entry, FeedDocument, Kind};
-use backissue::history::FeedKey;
 use backissue::io::store::Store;
+use backissue_core::feed::{Entry, FeedDocument, Kind};
+use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
 
 /// Subscriptions.

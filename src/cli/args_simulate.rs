@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::simulate::PollPolicy;
+use backissue_core::simulate::PollPolicy;
 
 /// `simulate`.
 #[derive(Debug, clap::Args)]

@@ -21,7 +21,7 @@ use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
 use crate::io::visits::{Hand, Waited, Watcher};
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// What a command works on.
 pub(in crate::cli) struct Desk {

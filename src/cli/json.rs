@@ -11,9 +11,9 @@ use crate::engine::feeds::subscription::{Obstacle, Subscription};
 use crate::engine::feeds::trouble::{self, Concern};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::state::Engine;
-use crate::feed::characters::is_bidi_control;
-use crate::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
-use crate::schedule::{self, FeedStatus, SettledBy};
+use backissue_core::feed::characters::is_bidi_control;
+use backissue_core::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
+use backissue_core::schedule::{self, FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.

@@ -3,8 +3,8 @@
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::state::Engine;
-use crate::feed::logins::without_logins;
-use crate::history::FeedKey;
+use backissue_core::feed::logins::without_logins;
+use backissue_core::history::FeedKey;
 
 /// Among what a feed is looked for, as error messages call it.
 #[derive(Debug, Clone, Copy)]

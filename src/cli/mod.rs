@@ -31,11 +31,11 @@ mod upkeep;
 use args::{Args, Command};
 use session::Failure;
 
-use crate::feed::logins::without_logins;
 use crate::io::log::ToldTo;
 use crate::io::signals::Stops;
 use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
+use backissue_core::feed::logins::without_logins;
 
 /// How a command ends well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Feeds that are looked at one by one at each step; of more, those without a result are looked at when few are left.
 const FEW: usize = 16;

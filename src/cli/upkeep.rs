@@ -8,7 +8,7 @@ use crate::engine::calendar::day_of;
 use crate::engine::settings::Settings;
 use crate::io::store::{Store, backup_is_due};
 use crate::io::{clock, console};
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// Compacts the store and says what it gained.
 pub(super) fn compact_store(store: Store) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Whether a poll, a walk through archives, learning or a write of one of these feeds goes on. Says nothing of feeds that are
 /// subscribed to meanwhile, nor of what concerns no feed: see [`Engine::is_at_rest`].
@@ -70,8 +70,8 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, Stored};
     use crate::engine::update::update;
-    use crate::history::{Counters, EntryKey, Flag};
-    use crate::schedule::Pace;
+    use backissue_core::history::{Counters, EntryKey, Flag};
+    use backissue_core::schedule::Pace;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const A: FeedKey = FeedKey(1);

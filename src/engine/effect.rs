@@ -7,7 +7,7 @@ use super::poll::learn_queue::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
 use super::undo::rollback::Rollback;
-use crate::filters::EntryFilter;
+use backissue_core::filters::EntryFilter;
 
 /// Something asked of the world. The answer, where there is one, comes as an [`super::input::Input`].
 #[derive(Debug, Clone, PartialEq)]

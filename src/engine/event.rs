@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::full_text::FullText;
 use super::poll::poll_results::PollResult;
-use crate::history::{EntryKey, FeedKey, Flag, GapKey};
+use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Something that whoever looks on may want to show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

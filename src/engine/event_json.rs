@@ -8,7 +8,7 @@ use super::event::{Event, NoticeLevel};
 use super::feeds::subscription::SubscriptionRecord;
 use super::poll::poll_results::{PollOutcome, PollResult};
 use super::state::Engine;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// An event as JSON: its name as `event`, `now` as `at`, the feed with title and address, and its own fields; `None`: only a
 /// screen needs it.
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::engine::feeds::subscription::{FeedState, SavedSubscription};
     use crate::engine::settings::Settings;
-    use crate::history::{Counters, GapKey};
+    use backissue_core::history::{Counters, GapKey};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const FEED: FeedKey = FeedKey(7);

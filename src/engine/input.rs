@@ -10,8 +10,8 @@ use super::poll::fetch::{FetchId, Fetched};
 use super::request::Request;
 use super::settings::Settings;
 use super::store_work::Stored;
-use crate::history::{EntryKey, FeedKey};
-use crate::schedule::learning::LearnedPlan;
+use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::schedule::learning::LearnedPlan;
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]

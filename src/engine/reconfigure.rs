@@ -7,7 +7,7 @@ use super::effect::Effect;
 use super::poll::{plans, poll_queue};
 use super::settings::Settings;
 use super::state::Engine;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Takes the new settings over: plans are made anew where the bounds changed.
 pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) -> Vec<Effect> {

@@ -8,9 +8,9 @@ use super::feeds::addition::Subscribe;
 use super::feeds::chosen_settings::Chosen;
 use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
-use crate::filters::EntryFilter;
-use crate::history::{EntryKey, FeedKey, Flag, GapKey};
-use crate::schedule::Pace;
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
+use backissue_core::schedule::Pace;
 
 /// Something that a reader asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

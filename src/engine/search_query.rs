@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 
 use super::feeds::subscription::Subscription;
 use super::state::Engine;
-use crate::history::FeedKey;
-use crate::search::{Labels, Matching, Named, Query, QueryFlaw, parse};
+use backissue_core::history::FeedKey;
+use backissue_core::search::{Labels, Matching, Named, Query, QueryFlaw, parse};
 
 /// Reads a query and resolves its names. `typing`: its last word may go on.
 pub fn resolve(

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::external::external_command::ExternalCommand;
 use super::politeness::address_net::AddressNet;
-use crate::history::walk::adaptor::INTERNET_ARCHIVE;
-use crate::schedule::Pace;
+use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
+use backissue_core::schedule::Pace;
 
 /// What the engine can be configured to. Times are in the unit their name ends with.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::poll::plans;
 use super::settings::Settings;
 use super::state::Engine;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// A site that was asked within this time before the start keeps its pause.
 const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
@@ -69,7 +69,7 @@ mod tests {
             record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
             state,
             history: Box::default(),
-            counters: crate::history::Counters::default(),
+            counters: backissue_core::history::Counters::default(),
         };
         let mut engine = Engine::new(Settings::default(), Tz::UTC, 0, vec![saved], now);
         engine.host_queue.not_before = None;

@@ -24,8 +24,8 @@ use super::settings::Settings;
 use super::store_work::JobId;
 use super::undo::rollback::Rollback;
 use super::undo::undo_stack::{SavedStep, UndoStack};
-use crate::history::{Counters, EntryKey, FeedKey};
-use crate::schedule::Timetable;
+use backissue_core::history::{Counters, EntryKey, FeedKey};
+use backissue_core::schedule::Timetable;
 
 /// The loop comes back after this time at the latest: the wall clock may jump.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
@@ -224,7 +224,7 @@ impl Engine {
     pub fn take_saved(
         &mut self,
         searches: Vec<SavedSearch>,
-        filters: Vec<crate::filters::EntryFilter>,
+        filters: Vec<backissue_core::filters::EntryFilter>,
     ) {
         self.saved_searches = searches;
         self.filters = Filters::new(filters);

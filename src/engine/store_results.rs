@@ -18,7 +18,7 @@ use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
 use super::undo::address_change::AddressChange;
 use super::undo::rollback::Rollback;
 use super::undo::{later_changes, take_back};
-use crate::history::{Counters, EntryKey, FeedKey};
+use backissue_core::history::{Counters, EntryKey, FeedKey};
 
 /// How long feeds are not asked by themselves after the disk was found full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
@@ -371,7 +371,7 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::store_results::*;
     use crate::engine::update::{Output, update};
-    use crate::history::{EntryKey, Flag};
+    use backissue_core::history::{EntryKey, Flag};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const KEY: EntryKey = EntryKey { feed: FeedKey(1), seq: 0 };

@@ -18,10 +18,10 @@ use super::poll::poll_log::PollLogEntry;
 use super::saved_searches::SavedSearch;
 use super::undo::rollback::Rollback;
 use super::undo::undo_stack::StepChanges;
-use crate::filters::EntryFilter;
-use crate::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
-use crate::schedule::learning::{LearnedRecord, Publications};
-use crate::search::Matching;
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
+use backissue_core::schedule::learning::{LearnedRecord, Publications};
+use backissue_core::search::Matching;
 
 /// The identity of a piece of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -24,7 +24,7 @@ use super::store_results::{self, stored_or_failed};
 use super::store_work::Job;
 use super::undo::take_back;
 use super::{reconfigure, save_searches};
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// What an input leads to.
 #[derive(Debug, Default)]

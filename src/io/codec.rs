@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::history::IndexRow;
+use backissue_core::history::IndexRow;
 
 /// Version of the format; a record of another version is reported as damaged.
 const FORM: u8 = 1;
@@ -97,7 +97,7 @@ pub(super) fn decode_rows(bytes: &[u8]) -> Result<Vec<IndexRow>, CodecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Counters, Flags};
+    use backissue_core::history::{Counters, Flags};
 
     #[test]
     fn a_record_reads_back_plain_and_compressed() {
@@ -144,7 +144,7 @@ mod tests {
             trouble: Some(text.clone()),
             ..Default::default()
         };
-        let history = crate::history::HistoryRecord::default();
+        let history = backissue_core::history::HistoryRecord::default();
         let (plain, packed) = (encode(&state).unwrap(), encode_compressed(&text).unwrap());
         let record = encode(&history).unwrap();
         let rows =
@@ -153,7 +153,7 @@ mod tests {
         for _ in 0..2_000 {
             decode::<crate::engine::feeds::subscription::FeedState>(&resealed(&plain, &mut dice))
                 .ok();
-            decode::<crate::history::HistoryRecord>(&resealed(&record, &mut dice)).ok();
+            decode::<backissue_core::history::HistoryRecord>(&resealed(&record, &mut dice)).ok();
             decode_compressed::<String>(&resealed(&packed, &mut dice)).ok();
             decode_rows(&resealed(&rows, &mut dice)).ok();
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::feed::characters::is_bidi_control;
+use backissue_core::feed::characters::is_bidi_control;
 
 /// The state of standard output.
 static OUTPUT: AtomicU8 = AtomicU8::new(GOOD);

@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
     use crate::engine::feeds::subscription::SubscriptionRecord;
-    use crate::history::FeedKey;
+    use backissue_core::history::FeedKey;
 
     /// The addresses after a start whose logins go to a file.
     fn moved(data: &Path, file: &Path) -> Vec<String> {

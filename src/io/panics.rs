@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::feed::library_panics::is_library_at_work;
+use backissue_core::feed::library_panics::is_library_at_work;
 
 /// How a panic is caught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn how_caught() -> Caught {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::library_panics::catch_library_panic;
+    use backissue_core::feed::library_panics::catch_library_panic;
 
     #[test]
     fn what_stands_inside_says_how_a_panic_is_caught() {

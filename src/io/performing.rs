@@ -24,14 +24,14 @@ use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
 use crate::engine::settings::NetworkSettings;
-use crate::feed::opml::subscription_list;
-use crate::filters::EntryFilter;
-use crate::schedule::learning;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
 use crate::ui::state::imported_list::ImportedList;
 use crate::view::panes::entry_lines;
+use backissue_core::feed::opml::subscription_list;
+use backissue_core::filters::EntryFilter;
+use backissue_core::schedule::learning;
 
 /// Bytes of markup that are laid out in a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
@@ -351,8 +351,8 @@ fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
 /// Reads a list of subscriptions, OPML or addresses one a line, that names at least one feed before it breaks off; an error
 /// is a fragment.
 pub fn parse_list(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
-    if crate::feed::opml::is_url_list(bytes) {
-        let read = crate::feed::opml::read_urls(&String::from_utf8_lossy(bytes));
+    if backissue_core::feed::opml::is_url_list(bytes) {
+        let read = backissue_core::feed::opml::read_urls(&String::from_utf8_lossy(bytes));
         let of_newsboat = |text: &str| {
             let text = text.trim_start_matches('"');
             ["query:", "exec:", "filter:", "$("].iter().any(|begin| text.starts_with(begin))
@@ -365,7 +365,7 @@ pub fn parse_list(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
             Err("it names no feed: OPML is read, and lists of addresses, one a line".to_owned())
         };
     }
-    let read = crate::feed::opml::read_opml(bytes).map_err(|error| error.to_string())?;
+    let read = backissue_core::feed::opml::read_opml(bytes).map_err(|error| error.to_string())?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
             Err(format!("it breaks off in line {} before the first feed", broken.line))
@@ -400,7 +400,7 @@ pub fn subscriptions_in(read: &subscription_list::Opml) -> Vec<Subscribe> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::FeedKey;
+    use backissue_core::history::FeedKey;
 
     #[test]
     fn whoever_waits_is_answered_also_when_the_work_panics() {

@@ -33,8 +33,8 @@ pub(super) fn forget(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{EntryKey, FeedKey};
     use crate::ui::state::screen_place::PlaceList;
+    use backissue_core::history::{EntryKey, FeedKey};
 
     #[test]
     fn a_place_is_read_as_it_was_written_and_a_damaged_file_is_none() {

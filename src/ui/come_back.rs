@@ -12,7 +12,7 @@ use super::state::layout::Pane;
 use super::state::screen_place::{PlaceList, ScreenPlace};
 use crate::engine::entries::rows::{RowKey, RowsWanted};
 use crate::engine::store_work::Job;
-use crate::history::EntryKey;
+use backissue_core::history::EntryKey;
 
 /// Where the reader is now.
 pub fn place_of(app: &App) -> ScreenPlace {

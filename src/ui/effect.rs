@@ -5,9 +5,9 @@ use super::state::pictures::PictureWork;
 use super::state::reader::TextSource;
 use crate::engine::effect::Effect;
 use crate::engine::store_work::Job;
-use crate::feed::Enclosure;
-use crate::filters::EntryFilter;
-use crate::history::EntryKey;
+use backissue_core::feed::Enclosure;
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::EntryKey;
 
 /// Something asked of the world.
 #[derive(Debug, Clone, PartialEq)]

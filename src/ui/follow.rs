@@ -23,7 +23,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_results;
 use crate::engine::store_work::Job;
 use crate::engine::update::{Output, update};
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 impl App {
     /// A screen for an engine.
@@ -249,10 +249,10 @@ fn show_subscribed(
 
 #[cfg(test)]
 mod tests {
-    use crate::history::EntryKey;
     use crate::ui::follow::*;
     use crate::ui::sample_app::{app_with, fill_list, jobs, noon, rows_wanted, select};
     use crate::ui::state::feeds_pane::FeedsRow;
+    use backissue_core::history::EntryKey;
 
     const FIRST: FeedKey = FeedKey(1);
 

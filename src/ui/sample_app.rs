@@ -12,8 +12,8 @@ use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::{Counters, EntryKey, FeedKey, Flags};
 use crate::ui::state::feeds_pane::FeedsRow;
+use backissue_core::history::{Counters, EntryKey, FeedKey, Flags};
 
 /// The time at which tests happen.
 pub(in crate::ui) fn noon() -> DateTime<Utc> {

@@ -25,8 +25,8 @@ use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::entries::rows::Show;
 use crate::engine::external::external_command::ExternalCommand;
-use crate::history::EntryKey;
-use crate::search::Marks;
+use backissue_core::history::EntryKey;
+use backissue_core::search::Marks;
 
 /// Columns from which on two panes can stand side by side.
 pub const SIDE_BY_SIDE_COLUMNS: u16 = 60;

@@ -7,9 +7,9 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
-use crate::search::Marks;
 use crate::ui::reader::lines::{Role, StyledSpan, Syntax};
 use crate::ui::theme::theme_roles::ThemeRole;
+use backissue_core::search::Marks;
 
 const fn text(role: ThemeRole) -> Style {
     Style::new().fg(Color::Indexed(role as u8))

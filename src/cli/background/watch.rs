@@ -23,7 +23,7 @@ use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::store::{Stay, Store};
 use crate::io::visits::Hand;
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// The pause between two looks at whether the store has to be put in order.
 const ORDER_PAUSE: Duration = Duration::from_hours(1);

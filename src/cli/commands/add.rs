@@ -15,12 +15,12 @@ use crate::engine::poll::plans;
 use crate::engine::request::Request;
 use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::visits::Waited;
-use crate::schedule;
-use crate::schedule::counted_words;
 use crate::view;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule;
+use backissue_core::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> {

@@ -13,7 +13,7 @@ use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
 use crate::io::system::words::system_words;
 use crate::io::{clock, console};
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// Bytes of a configuration that is taken along at most.
 const CONFIGURATION_MAX: usize = 1024 * 1024;

@@ -12,9 +12,9 @@ use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::{Health, Store, StoreError, Texts, damaged_folders, discard_damaged};
 use crate::io::terminal::Terminal;
 use crate::io::{clock, console};
-use crate::schedule::counted_words;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
+use backissue_core::schedule::counted_words;
 
 /// Looks at the configuration and the terminal of whoever asks; says whether all is well.
 pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {

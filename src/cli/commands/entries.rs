@@ -14,8 +14,8 @@ use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
-use crate::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
 use crate::io::clock;
+use backissue_core::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
 
 /// Entries read at once: several stand in one record of the store.
 const SLICE: usize = 256;
@@ -101,6 +101,6 @@ fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags
 fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
     let date = gap.listed().format("%Y-%m-%d %H:%M");
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
-    let next = crate::history::GapLines::new(gap, now, engine.zone).next;
+    let next = backissue_core::history::GapLines::new(gap, now, engine.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
 }

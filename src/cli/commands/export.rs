@@ -7,7 +7,7 @@ use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::engine::feeds::export::subscriptions_text;
 use crate::io::named_files::{FileKind, NamedFile};
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// Runs the command. A file is written whole or not at all.
 pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failure> {

@@ -12,10 +12,10 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::search_query::is_tagged;
 use crate::engine::state::Engine;
-use crate::feed::Kind;
 use crate::io::clock;
-use crate::simulate::Statistics;
 use crate::view;
+use backissue_core::feed::Kind;
+use backissue_core::simulate::Statistics;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure> {
@@ -212,9 +212,9 @@ fn feed_line(feed: &Subscription, now: DateTime<Utc>) -> String {
 mod tests {
     use super::*;
     use crate::engine::feeds::subscription::SubscriptionRecord;
-    use crate::feed::Hints;
-    use crate::history::FeedKey;
-    use crate::schedule::learning::Publications;
+    use backissue_core::feed::Hints;
+    use backissue_core::history::FeedKey;
+    use backissue_core::schedule::learning::Publications;
 
     fn orchard() -> Subscription {
         let record = SubscriptionRecord {

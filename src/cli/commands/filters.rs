@@ -12,9 +12,9 @@ use crate::cli::{Done, json as pieces};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::FilterCount;
 use crate::engine::state::Engine;
-use crate::filters::{Action, EntryFilter, FilterScope};
 use crate::io::clock;
 use crate::io::store::Store;
+use backissue_core::filters::{Action, EntryFilter, FilterScope};
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &FiltersArgs) -> Result<Done, Failure> {

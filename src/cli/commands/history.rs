@@ -16,10 +16,12 @@ use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::history::{ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes};
 use crate::io::clock;
 use crate::io::visits::Waited;
-use crate::schedule::counted_words;
+use backissue_core::history::{
+    ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
+};
+use backissue_core::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failure> {
@@ -106,7 +108,7 @@ fn print_history(
         desk.put(&format!("  {entries:>13}{span}  {}", node.url));
     }
     for gap in gaps {
-        let said = crate::history::GapLines::new(gap, now, engine.zone);
+        let said = backissue_core::history::GapLines::new(gap, now, engine.zone);
         desk.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
 }

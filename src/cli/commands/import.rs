@@ -5,8 +5,8 @@ use crate::cli::args::ImportArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::engine::request::Request;
-use crate::feed::logins::without_logins;
 use crate::io::performing;
+use backissue_core::feed::logins::without_logins;
 
 /// What can be done after an import.
 const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' takes the import back";

@@ -14,12 +14,12 @@ use crate::cli::{Done, json, lookup};
 use crate::engine::poll::{learn, plans};
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
-use crate::feed::{self, Origin};
-use crate::history::FeedKey;
 use crate::io::{clock, console};
-use crate::schedule::learning::{LearnedPlan, Publications, learned_json};
-use crate::schedule::{self, Facts, Plan, PlanStep, Value, duration_words};
 use crate::view;
+use backissue_core::feed::{self, Origin};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::learning::{LearnedPlan, Publications, learned_json};
+use backissue_core::schedule::{self, Facts, Plan, PlanStep, Value, duration_words};
 
 /// Polls that `learned` names.
 const POLLS_TOLD: usize = 5;

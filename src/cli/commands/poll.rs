@@ -15,9 +15,9 @@ use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
 use crate::io::visits::Waited;
-use crate::schedule::counted_words;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure> {

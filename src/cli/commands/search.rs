@@ -12,11 +12,11 @@ use crate::cli::{Done, json as pieces};
 use crate::engine::backfill::gap_rows;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
-use crate::feed::logins::without_logins;
-use crate::history::{EntryKey, Flags, KeptEntry};
 use crate::io::clock;
 use crate::io::store::SearchHit;
-use crate::search::{Marks, Matching};
+use backissue_core::feed::logins::without_logins;
+use backissue_core::history::{EntryKey, Flags, KeptEntry};
+use backissue_core::search::{Marks, Matching};
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 160;

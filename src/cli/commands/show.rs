@@ -4,10 +4,10 @@ use crate::cli::Done;
 use crate::cli::args::ShowArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
-use crate::history::EntryKey;
 use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
 use crate::view::panes::entry_text;
+use backissue_core::history::EntryKey;
 
 /// Columns of the text.
 const WIDTH: Column = Column { width: 80, slides: false };

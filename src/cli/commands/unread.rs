@@ -7,9 +7,9 @@ use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces, lookup};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::history::{Counters, FeedKey};
 use crate::io::console;
 use crate::io::store::Store;
+use backissue_core::history::{Counters, FeedKey};
 
 /// Runs the command in the process that has the store open.
 pub(in crate::cli) fn run(desk: &Desk, args: &UnreadArgs) -> Result<Done, Failure> {

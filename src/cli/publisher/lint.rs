@@ -5,10 +5,10 @@ use super::{lint_url, parse};
 use crate::cli::args::{LintArgs, Options};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
-use crate::feed::logins::without_logins;
-use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
-use crate::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
+use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::{Kind, Origin};
+use backissue_core::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
 
 /// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
@@ -89,7 +89,7 @@ mod tests {
         };
         let verdict = LintReport {
             kind: Kind::Rss,
-            role: crate::feed::DocumentRole::Plain,
+            role: backissue_core::feed::DocumentRole::Plain,
             title: Some("T".into()),
             entries: 0,
             url: None,

@@ -15,11 +15,11 @@ use crate::engine::poll::fetch::{
     AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind, Validators,
 };
 use crate::engine::settings::NetworkSettings;
-use crate::feed::logins::without_logins;
-use crate::history::{ArchiveFailure as NoArchive, ArchiveRequest};
 use crate::io::clock;
 use crate::io::http::{Http, Limits};
-use crate::lint::{Delivered, Headers, LintReport, Survey};
+use backissue_core::feed::logins::without_logins;
+use backissue_core::history::{ArchiveFailure as NoArchive, ArchiveRequest};
+use backissue_core::lint::{Delivered, Headers, LintReport, Survey};
 
 /// Asks for a feed and its archives, and says what readers will make of them.
 pub(in crate::cli) fn survey_address(

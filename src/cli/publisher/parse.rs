@@ -5,12 +5,12 @@ use std::io::Read;
 use crate::cli::args::ParseArgs;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
-use crate::feed::logins::without_logins;
-use crate::feed::report::report;
-use crate::feed::{self, FeedDocument, Origin};
 use crate::io::console;
 use crate::io::system::words::system_words;
-use crate::schedule::counted_words;
+use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::report::report;
+use backissue_core::feed::{self, FeedDocument, Origin};
+use backissue_core::schedule::counted_words;
 
 /// Bytes of a document at most (SPEC 0, `BODY_MAX`).
 const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;

@@ -14,7 +14,7 @@ use crate::cli::session::Failure;
 use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
-use crate::simulate::{
+use backissue_core::simulate::{
     Conditions, Driven, FeedOutcome, Given, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
     WeekRules, experiment, read_budgets, read_rules, read_source, table,
 };

@@ -10,9 +10,9 @@ use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::settled_words;
 use crate::io::clock;
-use crate::schedule::learning::Publications;
-use crate::schedule::{self, SettledBy};
-use crate::simulate::{
+use backissue_core::schedule::learning::Publications;
+use backissue_core::schedule::{self, SettledBy};
+use backissue_core::simulate::{
     Conditions, Given, PollPolicy, Poller, Score, SimulatedFeed, Wanted, experiment, scored_by,
     table,
 };

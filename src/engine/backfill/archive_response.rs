@@ -6,10 +6,10 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::current_document::archive_address;
 use crate::engine::poll::fetch::{Answer, AnswerBody, FailureClass, FetchFailure, Fetched};
-use crate::feed::FeedDocument;
-use crate::history::overrun::OverrunVerdict;
-use crate::history::{ArchiveFailure, DocumentKind, Polled};
-use crate::schedule::{FeedStatus, Wait};
+use backissue_core::feed::FeedDocument;
+use backissue_core::history::overrun::OverrunVerdict;
+use backissue_core::history::{ArchiveFailure, DocumentKind, Polled};
+use backissue_core::schedule::{FeedStatus, Wait};
 
 /// A subscription document that was read, as [`Subscription::history`] sees it.
 #[derive(Debug, Clone, Copy)]

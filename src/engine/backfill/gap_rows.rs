@@ -6,7 +6,7 @@ use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::state::Engine;
-use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
+use backissue_core::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
 
 /// The gaps of a feed as a list shows them.
 pub fn of_feed(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::walk::archive_walk::ArchiveRequest;
-use crate::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkPolicy};
+use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkPolicy};
 
 /// What a reader can ask of a feed's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::undo_stack::Step;
-use crate::history::{DocumentKind, FeedKey, GapKey};
+use backissue_core::history::{DocumentKind, FeedKey, GapKey};
 
 /// Asks for more of a feed's history: at one gap, or wherever something is missing. A walk under way is stopped.
 pub fn more(

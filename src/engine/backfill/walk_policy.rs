@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::settings::HistoryMode;
 use crate::engine::state::Engine;
-use crate::history::address::host;
-use crate::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
+use backissue_core::history::address::host;
+use backissue_core::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
 
 /// How far a feed's archives are walked: the reader's setting for the feed, else the global one.
 pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {

@@ -3,8 +3,8 @@
 use super::history_actions::HistoryAction;
 use crate::engine::poll::current_document::ReadArchive;
 use crate::engine::poll::fetch::FetchId;
-use crate::history::walk::archive_walk::ArchiveRequest;
-use crate::history::{HistoryRecord, Nodes};
+use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::{HistoryRecord, Nodes};
 
 /// A walk under way.
 #[derive(Debug, Clone, PartialEq)]

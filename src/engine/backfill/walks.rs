@@ -1,7 +1,7 @@
 //! The journey of a walk through a feed's archives: begun after a good check or when the reader asks, each archive
 //! queued behind all polls of its site, asked, judged, written with its entries, and the next one named.
 //!
-//! What is to be fetched stands in the feed's [`crate::history::HistoryRecord`] and is written with the entries that
+//! What is to be fetched stands in the feed's [`backissue_core::history::HistoryRecord`] and is written with the entries that
 //! brought it about: a walk that is dropped at any moment goes on where it was after the feed's next good check.
 
 use chrono::{DateTime, Utc};
@@ -21,13 +21,13 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::feed::FeedDocument;
-use crate::history::walk::archive_walk::ArchiveRequest;
-use crate::history::{
+use backissue_core::feed::FeedDocument;
+use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode, Next,
     Nodes, WalkNotice,
 };
-use crate::schedule::counted_words;
+use backissue_core::schedule::counted_words;
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9), if whoever asked wants archives.
 /// `archive`: the archive that was read before it, which is kept in any case and not asked for again.

@@ -4,7 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::engine::external::external_run::HandedEntry;
-use crate::history::{EntryKey, Flags, KeptEntry};
+use backissue_core::history::{EntryKey, Flags, KeptEntry};
 
 /// An instant in UTC, RFC 3339, whole seconds; null if there is none.
 pub fn time(at: Option<DateTime<Utc>>) -> Value {

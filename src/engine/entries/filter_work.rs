@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::filters::{Action, EntryFilter};
-use crate::history::{Counters, EntryKey, FeedKey, Flag};
+use backissue_core::filters::{Action, EntryFilter};
+use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
 /// Titles that a preview shows.
 pub const PREVIEW_TITLES: usize = 12;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::full_text::FullText;
-use crate::history::{EntryBody, EntryKey, Flags, KeptEntry};
+use backissue_core::history::{EntryBody, EntryKey, Flags, KeptEntry};
 
 /// An entry read from the store to be shown or handed on.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, MarkedEntries};
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{self, Step};
-use crate::history::{EntryKey, Flag};
+use backissue_core::history::{EntryKey, Flag};
 
 /// Sets a mark on entries that do not have it so; it can be taken back from this moment on.
 pub fn set(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// New entries that somebody is to be told of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

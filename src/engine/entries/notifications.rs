@@ -14,8 +14,8 @@ use crate::engine::poll::poll_stage::News;
 use crate::engine::settings::DesktopNotes;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::feed::text::one_line;
-use crate::history::{Counters, FeedKey};
+use backissue_core::feed::text::one_line;
+use backissue_core::history::{Counters, FeedKey};
 
 /// New entries of one document at most; more of them make several documents.
 const TOLD_AT_ONCE: u32 = 500;

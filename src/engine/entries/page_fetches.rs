@@ -15,7 +15,7 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::EntryKey;
+use backissue_core::history::EntryKey;
 
 /// Puts the page that an entry links to into its site's queue, unless it is there already. `kept` is what was kept of it
 /// before. An error is a sentence: offline, or the host wants to be left alone.

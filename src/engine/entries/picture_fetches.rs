@@ -13,7 +13,7 @@ use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
-use crate::history::{EntryKey, address};
+use backissue_core::history::{EntryKey, address};
 
 /// Puts a picture into the queue of its site. An error says why it is not asked for; a fragment.
 pub fn fetch(

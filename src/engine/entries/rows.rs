@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::history::{EntryKey, FeedKey, Flags, GapKey};
-use crate::search::Matching;
+use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
+use backissue_core::search::Matching;
 
 /// The most rows that are given at once: some screens are higher than the window.
 pub const ROWS_AT_ONCE_MAX: usize = 2000;

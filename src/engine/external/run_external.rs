@@ -5,7 +5,7 @@ use super::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
 use crate::engine::effect::Effect;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
-use crate::feed::text::one_line;
+use backissue_core::feed::text::one_line;
 
 /// What the log is shown with.
 const LOG_PAGER: &str = "!less +G";

@@ -11,9 +11,9 @@ use super::chosen_settings::FeedSettings;
 use super::subscription::NamedBy;
 use crate::engine::poll::fetch::{AddressSource, FailureClass, FetchFailure, Fetched};
 use crate::engine::settings::Credentials;
-use crate::feed::discover::candidates::Candidate;
-use crate::history::FeedKey;
-use crate::schedule::counted_words;
+use backissue_core::feed::discover::candidates::Candidate;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::counted_words;
 
 /// An address the reader wants to subscribe to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

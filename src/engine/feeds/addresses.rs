@@ -1,8 +1,8 @@
 //! Addresses as they are typed, and as they are compared.
 
 use crate::engine::state::Engine;
-use crate::feed::logins::without_logins;
-use crate::history::FeedKey;
+use backissue_core::feed::logins::without_logins;
+use backissue_core::history::FeedKey;
 
 /// What the reader typed, as an address: `https://` is put before a bare host name.
 pub fn address_of(typed: &str) -> Result<String, String> {

@@ -5,8 +5,8 @@ use super::discovery::named_by;
 use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
 use crate::engine::poll::fetch::{FetchRequest, Fetched, RequestKind};
 use crate::engine::poll::poll_request::Sent;
-use crate::feed::FeedDocument;
-use crate::history::kind::{Subscribed, subscribed};
+use backissue_core::feed::FeedDocument;
+use backissue_core::history::kind::{Subscribed, subscribed};
 
 /// What became of an answer.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::settings::HistoryMode;
-use crate::feed::IntervalRule;
-use crate::feed::sparse::is_default;
-use crate::history::Adaptor;
-use crate::schedule::Pace;
+use backissue_core::feed::IntervalRule;
+use backissue_core::feed::sparse::is_default;
+use backissue_core::history::Adaptor;
+use backissue_core::schedule::Pace;
 
 /// The reader's settings for one feed; `None` takes the global setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use super::addition::{Addition, NamedAddress};
 use crate::engine::politeness::host_queue::site_of;
 use crate::engine::poll::classify_response::{answer_words, not_a_feed};
 use crate::engine::poll::fetch::{AddressSource, Answer, AnswerBody, Fetched};
-use crate::feed::FeedDocument;
-use crate::feed::discover::candidates::Candidate;
-use crate::feed::discover::page_feeds::{PageLeads, well_known};
+use backissue_core::feed::FeedDocument;
+use backissue_core::feed::discover::candidates::Candidate;
+use backissue_core::feed::discover::page_feeds::{PageLeads, well_known};
 
 /// Most links of a page that names no feed that are tried (SPEC D.9).
 const LINKED_MAX: usize = 5;

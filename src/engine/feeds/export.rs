@@ -1,8 +1,8 @@
 //! The subscriptions as a list for other programs.
 
 use super::subscription::SubscriptionRecord;
-use crate::feed::opml::subscription_list::OpmlFeed;
-use crate::feed::opml::write_opml;
+use backissue_core::feed::opml::subscription_list::OpmlFeed;
+use backissue_core::feed::opml::write_opml;
 
 /// Subscriptions as OPML 2.0; what the reader chose for them travels in attributes of our own.
 pub fn subscriptions_text<'r>(records: impl Iterator<Item = &'r SubscriptionRecord>) -> String {

@@ -18,8 +18,8 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::address_change::{AddressChange, AddressParts};
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step};
-use crate::history::FeedKey;
-use crate::schedule::FeedStatus;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::FeedStatus;
 
 /// The reader accepts a move that was proposed.
 pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -255,7 +255,7 @@ mod tests {
     use crate::engine::poll::poll_queue::enqueue;
     use crate::engine::request::TroubleAnswer;
     use crate::engine::settings::Settings;
-    use crate::history::Counters;
+    use backissue_core::history::Counters;
 
     fn saved(feed: u32, url: &str, former: Option<&str>) -> SavedSubscription {
         let until = DateTime::UNIX_EPOCH;

@@ -14,10 +14,10 @@ use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::{learn, learn_queue, plans, start_fetches};
 use crate::engine::state::Engine;
-use crate::feed::FeedDocument;
-use crate::history::FeedKey;
-use crate::schedule::learning::{Fetch, Publications, Stamp};
-use crate::schedule::{self, Learned, PlanKind, SettledBy, about_interval_words};
+use backissue_core::feed::FeedDocument;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::learning::{Fetch, Publications, Stamp};
+use backissue_core::schedule::{self, Learned, PlanKind, SettledBy, about_interval_words};
 
 /// Titles that a preview shows.
 pub const TITLES: usize = 5;

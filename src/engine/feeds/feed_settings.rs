@@ -14,9 +14,9 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step};
-use crate::history::FeedKey;
-use crate::schedule::limits::HARD_MIN_SECONDS;
-use crate::schedule::{Pace, PlanStage};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::limits::HARD_MIN_SECONDS;
+use backissue_core::schedule::{Pace, PlanStage};
 
 /// Sets the pace of a feed and says what that does.
 pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {

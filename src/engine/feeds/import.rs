@@ -17,8 +17,8 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
-use crate::feed::logins::without_logins;
-use crate::history::FeedKey;
+use backissue_core::feed::logins::without_logins;
+use backissue_core::history::FeedKey;
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {

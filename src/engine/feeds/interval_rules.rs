@@ -4,7 +4,7 @@
 //! `9:00-18:00` is the hours 9 to 17. Several rules are separated by `;`.
 
 use crate::engine::durations::{Span, interval_minutes, interval_text};
-use crate::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
+use backissue_core::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
 
 /// Own rules of one feed at most.
 pub const RULES_MAX: usize = 20;

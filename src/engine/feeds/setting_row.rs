@@ -3,8 +3,8 @@
 use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::durations::{interval_minutes, interval_text};
 use crate::engine::settings::Settings;
-use crate::feed::Zone;
-use crate::feed::opml::subscription_list::normal_tags;
+use backissue_core::feed::Zone;
+use backissue_core::feed::opml::subscription_list::normal_tags;
 
 /// Longest interval that is taken from OPML, in minutes.
 const MINUTES_MAX: u32 = 527_040;

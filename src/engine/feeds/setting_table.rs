@@ -9,9 +9,9 @@ use super::interval_rules;
 use super::setting_row::{FeedSettingRow, FormLine, SettingKind, row};
 use crate::engine::durations::interval_text;
 use crate::engine::settings::{HistoryMode, Settings};
-use crate::feed::text::{NAME_MAX, one_line};
-use crate::history::Adaptor;
-use crate::schedule::Pace;
+use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::history::Adaptor;
+use backissue_core::schedule::Pace;
 
 /// Every setting of a feed, in the order in which `set` says what was changed.
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[
@@ -197,8 +197,8 @@ mod tests {
 
     use crate::engine::feeds::setting_row::*;
     use crate::engine::feeds::setting_table::*;
-    use crate::feed::Zone;
-    use crate::feed::opml::subscription_list::is_setting_name;
+    use backissue_core::feed::Zone;
+    use backissue_core::feed::opml::subscription_list::is_setting_name;
 
     /// A text that is no default, for each kind of setting.
     fn sample(row: &FeedSettingRow) -> &'static str {

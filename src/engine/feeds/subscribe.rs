@@ -26,11 +26,11 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
-use crate::feed::discover::feed_address_of;
-use crate::feed::logins::without_logins;
-use crate::feed::opml::subscription_list::normal_tags;
-use crate::feed::text::{NAME_MAX, one_line};
-use crate::history::FeedKey;
+use backissue_core::feed::discover::feed_address_of;
+use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::opml::subscription_list::normal_tags;
+use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::history::FeedKey;
 
 /// Pages asked on the way from a typed address to a feed.
 const ASKED_MAX: u32 = 12;
@@ -384,9 +384,9 @@ mod tests {
     use crate::engine::request::Request;
     use crate::engine::settings::Settings;
     use crate::engine::update::{Output, update};
-    use crate::feed::FeedDocument;
-    use crate::feed::discover::candidates::Candidate;
-    use crate::feed::discover::page_feeds::PageLeads;
+    use backissue_core::feed::FeedDocument;
+    use backissue_core::feed::discover::candidates::Candidate;
+    use backissue_core::feed::discover::page_feeds::PageLeads;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -432,7 +432,7 @@ mod tests {
         assert!(chosen.effects.is_empty(), "it is on its way already");
         let second = answer(&mut engine, &preview, 404, AnswerBody::Unread);
         assert_eq!(asked(&second).1, "https://two.example/feed");
-        let kind = crate::feed::Kind::Rss;
+        let kind = backissue_core::feed::Kind::Rss;
         let document = Box::new(FeedDocument { kind, ..FeedDocument::default() });
         answer(&mut engine, &second, 200, AnswerBody::Document(document));
         let feeds: Vec<&str> = engine.feeds.values().map(|feed| feed.record.url.as_str()).collect();

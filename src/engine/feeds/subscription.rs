@@ -9,10 +9,10 @@ use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::feed::sparse::is_default;
-use crate::feed::{FeedDocument, Kind};
-use crate::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
-use crate::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
+use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::{FeedDocument, Kind};
+use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
+use backissue_core::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 
 /// One subscription as the engine holds it.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,8 +13,8 @@ use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::address_change::AddressParts;
-use crate::history::{FeedKey, HistoryStatus};
-use crate::schedule::FeedStatus;
+use backissue_core::history::{FeedKey, HistoryStatus};
+use backissue_core::schedule::FeedStatus;
 
 /// A move is told of for this long.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);

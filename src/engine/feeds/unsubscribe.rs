@@ -16,7 +16,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step, UNDO_KEPT, is_over};
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
 pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {

@@ -7,7 +7,7 @@ use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::{EntryKey, FeedKey};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// A feed is given up, or its host wants to be left alone: its walk is dropped and goes on after a later check. What it
 /// settled without a request, or forgot because the reader wants everything read anew, is written: what is kept of the

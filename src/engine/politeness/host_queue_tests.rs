@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::settings::Settings;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 fn at(ms: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(1_700_000_000_000 + ms).unwrap()
@@ -157,7 +157,7 @@ fn what_waits_says_what_for() {
 fn pictures_wait_behind_what_is_read_and_before_archives() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue::default();
-    let key = crate::history::EntryKey { feed: FeedKey(9), seq: 1 };
+    let key = backissue_core::history::EntryKey { feed: FeedKey(9), seq: 1 };
     let purposes = [
         Purpose::Archive(FeedKey(3)),
         Purpose::Picture(key),

@@ -16,8 +16,8 @@ use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::{FeedKey, address};
-use crate::schedule::{PollFailure, Wait, WaitHeader};
+use backissue_core::history::{FeedKey, address};
+use backissue_core::schedule::{PollFailure, Wait, WaitHeader};
 
 /// After waking up, the network needs a moment (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);

@@ -9,7 +9,7 @@ use super::host_queue::{is_loopback, site_of};
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::fetch::{FailureClass, Fetched};
 use crate::engine::undo::address_change::AddressChange;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Different hosts in a row that cannot be reached.
 const SUSPECTS_MAX: usize = 3;

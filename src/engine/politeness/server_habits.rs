@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::poll::fetch::Validators;
-use crate::feed::sparse::is_default;
-use crate::schedule::Learned;
+use backissue_core::feed::sparse::is_default;
+use backissue_core::schedule::Learned;
 
 /// Nothing but 304 for this long: one unconditional request (SPEC 0, `VALIDATOR_MAX_AGE`).
 const VALIDATOR_MAX_AGE: TimeDelta = TimeDelta::days(8);

@@ -9,9 +9,9 @@ use super::poll_request::Sent;
 use super::redirects::{self, Moving, RedirectVerdict};
 use crate::engine::backfill::archive_response::{self, ReceivedDocument};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
-use crate::feed::FeedDocument;
-use crate::feed::text::one_line;
-use crate::schedule::{Facts, FeedStatus, PollFailure};
+use backissue_core::feed::FeedDocument;
+use backissue_core::feed::text::one_line;
+use backissue_core::schedule::{Facts, FeedStatus, PollFailure};
 
 /// Characters kept of what went wrong.
 const TROUBLE_CHARS: usize = 300;

@@ -5,8 +5,8 @@ use super::login_challenge::unsupported_logins;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
-use crate::feed::{FeedDocument, Kind, NewLocation, REMOVED_CONTROLS};
-use crate::schedule;
+use backissue_core::feed::{FeedDocument, Kind, NewLocation, REMOVED_CONTROLS};
+use backissue_core::schedule;
 
 /// What a poll's answer means.
 #[derive(Debug, Clone, PartialEq)]
@@ -248,7 +248,7 @@ pub fn status_words(status: u16) -> String {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::classify_response::*;
-    use crate::feed::discover::page_feeds::PageLeads;
+    use backissue_core::feed::discover::page_feeds::PageLeads;
 
     fn answer(status: u16, body: AnswerBody) -> Answer {
         Answer {
@@ -333,8 +333,12 @@ mod tests {
 
     #[test]
     fn characters_that_were_taken_out_are_not_why_a_document_is_no_feed() {
-        let why =
-            |bytes: &[u8]| not_a_feed(&crate::feed::parse(bytes, &crate::feed::Origin::default()));
+        let why = |bytes: &[u8]| {
+            not_a_feed(&backissue_core::feed::parse(
+                bytes,
+                &backissue_core::feed::Origin::default(),
+            ))
+        };
         assert!(!why(b"\x01 \x02 words").contains("control"), "{}", why(b"\x01 \x02 words"));
         assert_eq!(why(b"\x01 words"), why(b" words"));
     }

@@ -9,10 +9,10 @@ use super::poll_request::Sent;
 use super::redirects::{judge as judge_redirects, propose, replace_address, same_host};
 use crate::engine::feeds::discovery::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, ProposedFor, Subscription};
-use crate::feed::FeedDocument;
-use crate::feed::text::one_line;
-use crate::history::address::refusal;
-use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
+use backissue_core::feed::FeedDocument;
+use backissue_core::feed::text::one_line;
+use backissue_core::history::address::refusal;
+use backissue_core::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
 
 /// Characters kept of why a current document was not gone over to: servers write some of these words.
 const WHY_CHARS: usize = 200;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::feed::FeedDocument;
-use crate::feed::discover::candidates::Candidate;
-use crate::feed::discover::page_feeds::PageLeads;
-use crate::feed::sparse::is_default;
-use crate::history::{EntryKey, FeedKey};
-use crate::schedule;
+use backissue_core::feed::FeedDocument;
+use backissue_core::feed::discover::candidates::Candidate;
+use backissue_core::feed::discover::page_feeds::PageLeads;
+use backissue_core::feed::sparse::is_default;
+use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::schedule;
 
 /// Names one fetch; a late answer to an unknown one is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -209,7 +209,7 @@ pub enum AnswerBody {
     /// No byte came.
     Empty,
     /// A feed document, a redirect document, or something that is neither
-    /// ([`crate::feed::Kind::None`] with its flaws).
+    /// ([`backissue_core::feed::Kind::None`] with its flaws).
     Document(Box<FeedDocument>),
     /// The text of a page as marked up, or why none was found.
     Article(Result<String, String>),
@@ -377,7 +377,7 @@ impl Validators {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::fetch::*;
-    use crate::schedule::PollFailure;
+    use backissue_core::schedule::PollFailure;
 
     #[test]
     fn a_host_that_breaks_off_was_reached_and_one_that_cannot_be_connected_to_in_time_was_not() {

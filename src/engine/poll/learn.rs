@@ -16,12 +16,12 @@ use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::feed::Zone;
-use crate::history::FeedKey;
-use crate::schedule::learning::{
+use backissue_core::feed::Zone;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::learning::{
     LearnTerms, LearnedPlan, LearnedRecord, PRICE_MINUTES, Publications,
 };
-use crate::schedule::{self, FeedStatus, Learned};
+use backissue_core::schedule::{self, FeedStatus, Learned};
 
 /// Feeds learned at once.
 const AT_ONCE: usize = 2;

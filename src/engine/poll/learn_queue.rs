@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::settings::Settings;
-use crate::history::FeedKey;
-use crate::schedule;
-use crate::schedule::learning::{LearnTerms, LearnedPlan, Publications};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule;
+use backissue_core::schedule::learning::{LearnTerms, LearnedPlan, Publications};
 
 /// Too few publications to place polls still say how often a feed is worth polling, once they were watched for so many
 /// minutes: two weeks.

@@ -1,6 +1,6 @@
 //! Which kinds of login a server offers that refuses a request (RFC 9110 §11.6.1).
 
-use crate::feed::text::one_line;
+use backissue_core::feed::text::one_line;
 
 /// The kinds that a login in the file of credentials can be used for.
 const SUPPORTED: [&str; 2] = ["basic", "bearer"];

@@ -10,8 +10,8 @@ use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
-use crate::schedule::{self, ByHand};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::{self, ByHand};
 
 /// Which feeds the reader wants polled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

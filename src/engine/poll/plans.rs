@@ -8,8 +8,8 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
-use crate::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, SettledBy};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, SettledBy};
 
 /// Makes the plan of a feed anew and puts it into the timetable.
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {

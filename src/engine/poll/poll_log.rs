@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::feed::sparse::is_default;
-use crate::schedule::SettledBy;
+use backissue_core::feed::sparse::is_default;
+use backissue_core::schedule::SettledBy;
 
 /// Lines kept for each feed; older ones are overwritten.
 pub const POLL_LOG_LINES: u32 = 50;

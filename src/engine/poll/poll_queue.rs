@@ -11,7 +11,7 @@ use super::poll_stage::{Poll, PollStage};
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Puts a feed into its site's queue.
 pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {

@@ -6,7 +6,7 @@ use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators
 use super::poll_log::PollCause;
 use crate::engine::feeds::subscription::{ArchiveAddress, Subscription, SubscriptionRecord};
 use crate::engine::politeness::server_habits::Accepting;
-use crate::schedule::FeedStatus;
+use backissue_core::schedule::FeedStatus;
 
 /// Why an answer is asked for once more within one poll (SPEC D.2, D.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

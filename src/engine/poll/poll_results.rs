@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Results kept for whoever asked; the oldest go first.
 const RESULTS_MAX: usize = 20_000;

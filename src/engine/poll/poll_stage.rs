@@ -7,8 +7,8 @@ use super::fetch::FetchId;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::undo::address_change::AddressChange;
-use crate::history::HistoryRecord;
-use crate::schedule::SettledBy;
+use backissue_core::history::HistoryRecord;
+use backissue_core::schedule::SettledBy;
 
 /// A poll between due and planned anew.
 #[derive(Debug, Clone, PartialEq)]

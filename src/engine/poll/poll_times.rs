@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::feeds::subscription::FeedState;
-use crate::schedule::LearnedAnswer;
+use backissue_core::schedule::LearnedAnswer;
 
 /// The times of a feed's last polls, to the millisecond.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl PollTimes {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::poll_times::*;
-    use crate::schedule::{CacheState, Learned, Lifetime};
+    use backissue_core::schedule::{CacheState, Learned, Lifetime};
 
     fn state(second: i64) -> FeedState {
         let at = DateTime::from_timestamp(1_770_000_000 + second, 0);

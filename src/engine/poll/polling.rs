@@ -21,8 +21,8 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::{Counters, FeedKey};
-use crate::schedule::{self, FeedStatus, PollFailure};
+use backissue_core::history::{Counters, FeedKey};
+use backissue_core::schedule::{self, FeedStatus, PollFailure};
 
 /// Time passed: what is due joins its queue, what may start starts.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {

@@ -7,8 +7,8 @@ use crate::engine::feeds::subscription::{
     FORMER_MAX, FeedState, FormerAddress, ProposedFor, ProposedMove, Subscription,
     SubscriptionRecord,
 };
-use crate::feed::{FeedDocument, NewLocation};
-use crate::history::kind::first_page_elsewhere;
+use backissue_core::feed::{FeedDocument, NewLocation};
+use backissue_core::history::kind::first_page_elsewhere;
 
 /// The address reached by the leading run of permanent redirects: the only one that may replace the one that was asked. A
 /// chain that ends where it began, with a cookie, replaces nothing.

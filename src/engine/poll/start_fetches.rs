@@ -13,8 +13,8 @@ use crate::engine::feeds::archive_subscription;
 use crate::engine::politeness::host_queue::{Waiting, is_loopback};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::walk::archive_walk::ArchiveRequest;
-use crate::history::{EntryKey, FeedKey};
+use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Starts what the queues allow, unless the store is behind: a network may be faster than a disk, and what waits for the
 /// disk is in memory.
@@ -171,7 +171,7 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobId, JobSubject, Stored};
     use crate::engine::update::update;
-    use crate::history::Counters;
+    use backissue_core::history::Counters;
 
     fn asks(effects: &[Effect]) -> usize {
         effects.iter().filter(|effect| matches!(effect, Effect::Fetch(_))).count()

@@ -11,7 +11,7 @@ use super::start_fetches;
 use crate::engine::effect::Effect;
 use crate::engine::politeness::drop_fetches::drop_walk;
 use crate::engine::state::Engine;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Told of a poll that was given up.
 const WHY: &str = "interrupted";

@@ -8,9 +8,9 @@ use crate::engine::feeds::subscription::{
     ArchiveAddress, FeedState, FormerAddress, Obstacle, ProposedMove, Subscription,
     SubscriptionRecord,
 };
-use crate::history::HistoryRecord;
-use crate::history::windows::Windows;
-use crate::schedule::{FeedStatus, PollFailure, Wait};
+use backissue_core::history::HistoryRecord;
+use backissue_core::history::windows::Windows;
+use backissue_core::schedule::{FeedStatus, PollFailure, Wait};
 
 /// What of a subscription such a change may change.
 #[derive(Debug, Clone, PartialEq)]
@@ -190,7 +190,7 @@ impl AddressChange {
 #[cfg(test)]
 mod tests {
     use crate::engine::undo::address_change::*;
-    use crate::history::FeedKey;
+    use backissue_core::history::FeedKey;
 
     fn subscription(url: &str) -> Subscription {
         let record = SubscriptionRecord { url: url.into(), ..SubscriptionRecord::default() };

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::history::{EntryKey, FeedKey};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Entries that a record may name; more than any that is written does (see [`super::undo_stack`]).
 const KEYS_MAX: u32 = 1_000_000;
@@ -63,7 +63,7 @@ pub mod flags {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::{FeedRuns, KEYS_MAX, keys_of, runs_of};
-    use crate::history::{EntryKey, Flag};
+    use backissue_core::history::{EntryKey, Flag};
 
     type Changed = (EntryKey, Flag, bool);
 
@@ -102,7 +102,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::history::Flag;
+    use backissue_core::history::Flag;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Record {

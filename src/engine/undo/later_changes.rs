@@ -9,7 +9,7 @@ use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// A job failed that was to write settings of feeds: those that are to be shown again. A later change of the same feed that is
 /// being written holds the whole of its settings; if it fails too, it takes back what was before both.
@@ -115,7 +115,7 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobSubject, StoreFailure, Stored};
     use crate::engine::update::{Output, update};
-    use crate::schedule::Pace;
+    use backissue_core::schedule::Pace;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const FEED: FeedKey = FeedKey(1);

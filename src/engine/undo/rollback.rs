@@ -4,8 +4,8 @@ use super::address_change::AddressChange;
 use super::undo_stack::ChangeId;
 use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::saved_searches::SavedSearch;
-use crate::filters::EntryFilter;
-use crate::history::{EntryKey, FeedKey, Flag};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 /// How to take back what was shown ahead of one job.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,8 +14,8 @@ use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
 use crate::engine::saved_searches::SavedSearch;
-use crate::filters::EntryFilter;
-use crate::history::{EntryKey, FeedKey, Flag, GapKey};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;

@@ -15,11 +15,11 @@ use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
-use crate::feed::text::one_line;
 use crate::io::small_files;
 use crate::io::system::words::system_words;
-use crate::schedule::Pace;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
+use backissue_core::feed::text::one_line;
+use backissue_core::schedule::Pace;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// Characters kept of what is wrong with it.

@@ -6,8 +6,8 @@
 use dom_smoothie::{Config, Readability};
 
 use super::page_tree::{ELEMENTS_MAX, build_tree};
-use crate::feed::page_text;
 use crate::io::panics::catch_panic;
+use backissue_core::feed::page_text;
 
 /// Largest page that is searched for an article.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -11,7 +11,7 @@ use flate2::write::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::engine::poll::fetch::FetchFailure;
-use crate::feed::text::one_line;
+use backissue_core::feed::text::one_line;
 
 /// The compression ratio is checked from this many decoded bytes on (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;

@@ -24,9 +24,9 @@ use crate::engine::poll::fetch::{
     Answer, AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
 };
 use crate::engine::settings::{Credentials, NetworkSettings};
-use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
 use crate::io::system::words::is_out_of_files_now;
+use backissue_core::history::walk::adaptor::read_listing;
 
 /// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
 /// together.

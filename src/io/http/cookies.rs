@@ -7,8 +7,8 @@ use reqwest::header::{self, HeaderMap, HeaderValue};
 use url::Url;
 
 use crate::engine::politeness::host_queue::site_of;
-use crate::feed::dates::date::parse_date;
 use crate::io::clock;
+use backissue_core::feed::dates::date::parse_date;
 
 /// Most cookies of one fetch, and most that one answer may set.
 const COOKIES_MAX: usize = 10;

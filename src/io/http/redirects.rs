@@ -9,8 +9,8 @@ use url::Url;
 use super::cookies::Cookies;
 use super::trust::{Trust, carries_credentials};
 use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, FetchRequest, Hop};
-use crate::feed::{Kind, NewLocation};
-use crate::schedule::WaitHeader;
+use backissue_core::feed::{Kind, NewLocation};
+use backissue_core::schedule::WaitHeader;
 
 /// The addresses that a fetch has been redirected through.
 #[derive(Debug)]
@@ -157,8 +157,11 @@ fn unreadable_address() -> FetchFailure {
 
 /// Returns the wait that a redirect asks for before it is followed (SPEC D.3).
 pub(super) fn requested_wait(answer: &Answer) -> Duration {
-    let stated =
-        crate::schedule::Wait::of_answer(answer.status, &answer.headers.times(), answer.received);
+    let stated = backissue_core::schedule::Wait::of_answer(
+        answer.status,
+        &answer.headers.times(),
+        answer.received,
+    );
     let seconds = stated.filter(|wait| wait.stated_by == WaitHeader::RetryAfter);
     Duration::from_secs(seconds.map_or(0, |wait| u64::from(wait.seconds)))
 }

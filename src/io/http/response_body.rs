@@ -4,10 +4,10 @@ use reqwest::header::{self, HeaderMap, HeaderName};
 use url::Url;
 
 use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
-use crate::feed::discover::candidates::Candidate;
-use crate::feed::discover::header_links::{feeds_in_link_header, refresh_address};
-use crate::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
-use crate::feed::{self, Kind, Origin};
+use backissue_core::feed::discover::candidates::Candidate;
+use backissue_core::feed::discover::header_links::{feeds_in_link_header, refresh_address};
+use backissue_core::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
+use backissue_core::feed::{self, Kind, Origin};
 
 /// The instance manipulation of a delta (RFC 3229 §10.5.2).
 const IM: HeaderName = HeaderName::from_static("im");

@@ -34,7 +34,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
             tracing::warn!("a library gave up in the thread '{thread}', {place}: {said}");
             return;
         }
-        Caught::AsForeseen | Caught::AsFault => "its work was given up, everything else goes on",
+        Caught::AsForeseen | Caught::AsFault => "its work was cancelled, everything else goes on",
         Caught::Nowhere => "its thread ended",
     };
     tracing::error!("a fault of the program in the thread '{thread}', {place}: {said}; {became}");

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::feed::logins::without_logins;
+use backissue_core::feed::logins::without_logins;
 
 /// A text in which the addresses hold neither a login nor the values of a query.
 pub(super) fn without_secrets(text: &str) -> String {

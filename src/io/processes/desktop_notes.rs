@@ -1,9 +1,9 @@
 //! Desktop notifications, sent through the terminal.
 
 use crate::engine::settings::{DesktopNotes, NotifySettings};
-use crate::feed::text::one_line;
 use crate::io::terminal;
 use crate::ui::theme::graphics::is_in_tmux;
+use backissue_core::feed::text::one_line;
 
 /// Most characters of a notification.
 const CHARS_MAX: usize = 200;

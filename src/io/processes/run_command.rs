@@ -18,10 +18,10 @@ use tokio::time::timeout;
 use crate::engine::entries::entry_json;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
-use crate::feed::text::one_line;
 use crate::io::log::log_tail;
 use crate::io::system::words::system_words;
 use crate::view::panes::entry_text;
+use backissue_core::feed::text::one_line;
 
 /// Longest time for a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);

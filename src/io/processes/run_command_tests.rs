@@ -4,11 +4,12 @@ use chrono::DateTime;
 
 use super::*;
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::history::rank::{Position, Rank};
-use crate::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
+use backissue_core::history::rank::{Position, Rank};
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
 
 fn told() -> Box<HandedEntry> {
-    let mut entry = crate::feed::Entry { title: Some("Wax & <b>".into()), ..Default::default() };
+    let mut entry =
+        backissue_core::feed::Entry { title: Some("Wax & <b>".into()), ..Default::default() };
     entry.link = Some("https://a.example/1".into());
     entry.content = Some("<p>Warm it <a href='/2'>slowly</a>.</p>".into());
     let rank = Rank {

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::index::{IndexError, IndexState, SearchIndex, Writer};
-use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::store::Texts;
+use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 
 /// Entries that are read together.
 const SLICE: usize = 128;

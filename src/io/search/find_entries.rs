@@ -10,8 +10,8 @@ use tantivy::query::{
 use tantivy::schema::{Field as IndexField, IndexRecordOption};
 
 use super::index::{IndexError, SearchIndex, unpack_key};
-use crate::history::EntryKey;
-use crate::search::{QueryField, Term};
+use backissue_core::history::EntryKey;
+use backissue_core::search::{QueryField, Term};
 
 /// Weight of a hit in the title.
 const TITLE_WEIGHT: f32 = 2.5;

@@ -15,11 +15,11 @@ use tantivy::schema::{
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, Term};
 
-use crate::feed::text::strip_markup;
-use crate::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
 use crate::io::private_files::create_private_folder;
 use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
-use crate::search::WordScanner;
+use backissue_core::feed::text::strip_markup;
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
+use backissue_core::search::WordScanner;
 
 /// Names of the tokenizer and of the field of stamps. They carry the version of the index: one of another version is
 /// rebuilt.
@@ -343,7 +343,7 @@ pub(super) fn unpack_key(packed: u64) -> EntryKey {
     EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
 }
 
-/// Tokenizes texts into the words of [`crate::search`].
+/// Tokenizes texts into the words of [`backissue_core::search`].
 #[derive(Debug, Clone)]
 struct IndexTokenizer;
 

@@ -19,11 +19,11 @@ use super::catch_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
 use super::shared_index::SharedIndex;
 use crate::engine::input::Input;
-use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::store::{Texts, measure_room};
 use crate::io::system::words::is_out_of_files_now;
 use crate::ui::input::ScreenInput;
+use backissue_core::history::FeedKey;
 
 /// The pause before it reads every row at the start, so that the first screen comes first.
 const START_PAUSE: Duration = Duration::from_millis(700);

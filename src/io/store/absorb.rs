@@ -9,7 +9,9 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
 use super::writing::transaction::apply_together;
-use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
+use backissue_core::history::{
+    Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST,
+};
 
 /// Entries in one transaction.
 const BATCH: usize = 500;

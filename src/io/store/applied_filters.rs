@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::filters::{Action, EntryFilter, PreparedFilters};
-use crate::history::{EntryKey, FeedKey};
+use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// The reader's filters and the entries that each of them hit.
 #[derive(Debug, Default)]

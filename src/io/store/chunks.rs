@@ -12,7 +12,9 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntry;
 use super::record_keys::{TextRecord, feed_bytes, feed_of, number_of, numbered_key};
-use crate::history::{Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
+use backissue_core::history::{
+    Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry,
+};
 
 pub(super) const ROWS: u32 = 64;
 pub(super) const ENTRIES: u32 = 32;

@@ -13,11 +13,11 @@ use super::writing::transaction::apply_together;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::store_work::Marked;
-use crate::feed::FeedDocument;
-use crate::feed::identity::identity_hash;
-use crate::history::merge::{has_renamed, identities};
-use crate::history::rank::Position;
-use crate::history::{
+use backissue_core::feed::FeedDocument;
+use backissue_core::feed::identity::identity_hash;
+use backissue_core::history::merge::{has_renamed, identities};
+use backissue_core::history::rank::Position;
+use backissue_core::history::{
     ArchiveNode, Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, HistoryRecord, IndexRow,
     Known, KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
 };

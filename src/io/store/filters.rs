@@ -14,9 +14,9 @@ use super::upkeep::newest_backup::FactBack;
 use super::writing::transaction::apply_together;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
-use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use crate::io::codec;
+use backissue_core::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
+use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 
 /// The key of the filters in the tree of facts; they were once called rules.
 const FILTERS_KEY: &[u8] = b"rules";
@@ -312,7 +312,7 @@ impl Store {
         filter: u32,
         marks: &BTreeMap<u32, Flags>,
         hits: BTreeSet<u32>,
-    ) -> Result<crate::history::Counters, StoreError> {
+    ) -> Result<backissue_core::history::Counters, StoreError> {
         let mut counters = self.counters_of(feed)?;
         let rows = self.rows_of(feed)?;
         for (&seq, &flags) in marks {

@@ -8,7 +8,7 @@ use super::handle::Store;
 use super::open::LAST_FEED_KEY;
 use super::record_keys::feed_bytes;
 use super::writing::transaction::apply_together;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// With so many records a transaction is closed: what it removes is in memory until then.
 const REMOVED_TOGETHER: usize = 20_000;

@@ -16,7 +16,7 @@ use super::upkeep::free_room::MeasureRoom;
 use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::entries::rows::{GapMark, RowKey};
-use crate::history::{FeedKey, IndexRow};
+use backissue_core::history::{FeedKey, IndexRow};
 
 /// A copy that is open in place of a store that cannot be written.
 #[derive(Debug)]

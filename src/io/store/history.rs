@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
 use crate::engine::store_work::Marked;
-use crate::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, Nodes, complete};
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, Nodes, complete};
 
 /// Returns the key of an archive: its feed and its canonical address.
 fn node_key(feed: FeedKey, address: &str) -> Vec<u8> {

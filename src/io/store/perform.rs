@@ -5,7 +5,7 @@ use super::handle::Store;
 use super::upkeep::came_back::note_seen;
 use super::upkeep::damage_note::on_damaged_files;
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreFailure, StoreWork, Stored};
-use crate::history::Merged;
+use backissue_core::history::Merged;
 
 impl Store {
     /// Does one piece of work; the answer names it.

@@ -12,7 +12,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, number_of, numbered_key};
 use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Lines of a record at most.
 const LINES: u32 = 7;

@@ -3,7 +3,7 @@
 
 use sled::Db;
 
-use crate::history::{EntryKey, FeedKey};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Returns the key of a feed's records.
 pub(super) const fn feed_bytes(feed: FeedKey) -> [u8; 4] {

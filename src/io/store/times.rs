@@ -9,7 +9,7 @@ use super::handle::Store;
 use super::record_keys::feed_bytes;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::poll_times::PollTimes;
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 impl Store {
     /// Returns the batches that write the state of a feed: the small record alone if nothing but times changed, else the

@@ -56,8 +56,8 @@ impl Store {
 mod tests {
     use crate::engine::entries::filter_work::FilterChanges;
     use crate::engine::undo::undo_stack::{ChangeId, Step};
-    use crate::history::{EntryKey, FeedKey, Flag};
     use crate::io::store::undo_steps::*;
+    use backissue_core::history::{EntryKey, FeedKey, Flag};
 
     fn marked(id: u64, seqs: impl Iterator<Item = u32>) -> SavedStep {
         let keys = seqs.map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();

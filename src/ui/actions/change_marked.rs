@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 
 use super::marking::marked_feeds;
 use crate::engine::request::{Request, TroubleAnswer};
-use crate::feed::opml::subscription_list::normal_tags;
-use crate::history::{EntryKey, Flag};
-use crate::schedule::{Pace, counted_words};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::marked::Marked;
+use backissue_core::feed::opml::subscription_list::normal_tags;
+use backissue_core::history::{EntryKey, Flag};
+use backissue_core::schedule::{Pace, counted_words};
 
 /// Sets the pace of the marked feeds; `None`: none is marked.
 pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<ScreenEffect>> {

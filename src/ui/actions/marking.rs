@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::entries::rows::RowKey;
 use crate::engine::feeds::trouble::concerns;
-use crate::history::{EntryKey, FeedKey};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::{attention, navigation};
@@ -12,6 +11,7 @@ use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::marked::Marked;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// What a row stands for that can be marked.
 enum Markable {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use crate::engine::poll::poll_results::PollResult;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::state::asked_polls::AskedPolls;
+use backissue_core::history::FeedKey;
 
 /// Waits for polls that were asked for, to tell what came of them. So many others were not made.
 pub fn wait_for_polls(app: &mut App, open: BTreeSet<FeedKey>, left_out: usize) {

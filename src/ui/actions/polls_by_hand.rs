@@ -9,10 +9,10 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::PollResult;
 use crate::engine::request::Request;
-use crate::history::FeedKey;
-use crate::schedule::duration_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::duration_words;
 
 /// Polls by hand. What came of it is told when it is known, and at once what cannot be polled now.
 pub fn poll_feeds(

@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::request::Request;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -13,6 +12,7 @@ use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
+use backissue_core::history::FeedKey;
 
 /// Opens the list, or closes it.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -4,9 +4,6 @@ use chrono::{DateTime, Utc};
 
 use super::marking;
 use crate::engine::request::Request;
-use crate::feed::text::one_line;
-use crate::history::{Counters, FeedKey};
-use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
@@ -16,6 +13,9 @@ use crate::ui::panes::attention;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Asks, Overlay, Question};
+use backissue_core::feed::text::one_line;
+use backissue_core::history::{Counters, FeedKey};
+use backissue_core::schedule::counted_words;
 
 /// A question names so many feeds; of more it counts the others.
 const NAMED_MAX: usize = 3;

@@ -6,8 +6,6 @@ use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
-use crate::history::{FeedKey, Flag, GapKey};
-use crate::schedule::Pace;
 use crate::ui::actions::{change_marked, marking, polls_by_hand, removed_feeds, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -26,6 +24,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::theme::{choose_layout, choose_theme};
+use backissue_core::history::{FeedKey, Flag, GapKey};
+use backissue_core::schedule::Pace;
 
 /// Does what a command says.
 pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {

@@ -7,8 +7,8 @@ use crate::engine::feeds::setting_row::{FeedSettingRow, FormLine};
 use crate::engine::feeds::setting_table::form_lines;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::settings::Settings;
-use crate::feed::Zone;
-use crate::history::FeedKey;
+use backissue_core::feed::Zone;
+use backissue_core::history::FeedKey;
 
 /// What the reader chose for a feed, being edited.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use super::form::FormOutcome;
 use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::request::Request;
 use crate::engine::wording::telling;
-use crate::filters::{Action, EntryFilter, FilterScope};
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::Key;
 use crate::ui::state::overlay::Overlay;
+use backissue_core::filters::{Action, EntryFilter, FilterScope};
+use backissue_core::history::EntryKey;
 
 /// Proposes a filter made from the selected entry.
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -6,9 +6,9 @@ use super::form::{Form, FormOutcome, FormRow, FormValue};
 use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::state::Engine;
-use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
-use crate::history::FeedKey;
 use crate::ui::keys::key::Key;
+use backissue_core::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
+use backissue_core::history::FeedKey;
 
 /// A filter being made or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]

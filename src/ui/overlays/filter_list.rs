@@ -90,10 +90,10 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
 
 #[cfg(test)]
 mod tests {
-    use crate::filters::EntryFilter;
     use crate::ui::keys::key_names::parse_key;
     use crate::ui::overlays::filter_list::*;
     use crate::ui::sample_app::{app_with, noon};
+    use backissue_core::filters::EntryFilter;
 
     fn listed() -> App {
         let mut app = app_with(&[("Orchard", &[])]);

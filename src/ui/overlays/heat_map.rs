@@ -6,9 +6,9 @@ use chrono_tz::Tz;
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::{learn, plans};
-use crate::schedule::learning::HeatMap;
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::{Known, RhythmHour, RhythmPicture, SHADES};
+use backissue_core::schedule::learning::HeatMap;
 
 /// Hours of a week.
 const HOURS: usize = 168;

@@ -9,15 +9,15 @@ use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::feeds::interval_rules::{RULES_MAX, read_rule, rule_text};
 use crate::engine::poll::learn::zone_of;
 use crate::engine::request::Request;
-use crate::feed::IntervalRule;
-use crate::history::FeedKey;
-use crate::schedule;
-use crate::schedule::learning::PRICE_MINUTES;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::plan_pane::{Outline, PlanPane};
+use backissue_core::feed::IntervalRule;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule;
+use backissue_core::schedule::learning::PRICE_MINUTES;
 
 /// The interval proposed where nothing is known, minutes.
 const PROPOSED_MINUTES: u32 = 60;

@@ -7,10 +7,10 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::settings::ONLY_BY_HAND;
-use crate::history::FeedKey;
-use crate::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::Advice;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 
 /// What keeps a poll away or is about to make it, whatever the plan says.
 pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {

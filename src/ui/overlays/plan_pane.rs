@@ -13,10 +13,6 @@ use crate::engine::poll::plans;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
-use crate::feed::{IntervalRule, Zone};
-use crate::history::FeedKey;
-use crate::schedule::learning::{LearnedPlan, Publications};
-use crate::schedule::{self, Facts, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
@@ -26,6 +22,10 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::plan_pane::{
     Known, MadeFrom, PaceEffect, PlanPage, PlanPane, RuleRow, WeekHour, WeekPicture,
 };
+use backissue_core::feed::{IntervalRule, Zone};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::learning::{LearnedPlan, Publications};
+use backissue_core::schedule::{self, Facts, Pace};
 
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;

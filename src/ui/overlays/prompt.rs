@@ -2,9 +2,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::feed::characters::is_hidden;
-use crate::history::FeedKey;
 use crate::ui::keys::key::{Code, Key};
+use backissue_core::feed::characters::is_hidden;
+use backissue_core::history::FeedKey;
 
 /// Longest line kept, in bytes: pasted text has no other limit.
 const LINE_MAX: usize = 4096;

@@ -8,8 +8,6 @@ use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::feeds::tags;
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
-use crate::feed::opml::subscription_list::{normal_tag, normal_tags};
-use crate::history::FeedKey;
 use crate::ui::actions::marking;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
@@ -17,6 +15,8 @@ use crate::ui::panes::{load_rows, selected_feed};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
+use backissue_core::feed::opml::subscription_list::{normal_tag, normal_tags};
+use backissue_core::history::FeedKey;
 
 /// Tags that are offered at once.
 const OFFERED_MAX: usize = 8;

@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 
 use super::plan_pane;
 use crate::engine::feeds::subscription::Subscription;
-use crate::schedule::{self, Cost, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::{Overlay, Sums, TimetablePane};
+use backissue_core::schedule::{self, Cost, Pace};
 
 impl Sums {
     fn of(app: &App) -> Self {

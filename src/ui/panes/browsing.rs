@@ -8,11 +8,11 @@ use super::{list_query, load_rows};
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
-use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
+use backissue_core::history::{EntryKey, Flag};
 
 /// Goes to the row of a date that was typed: a year, a month or a day.
 pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {

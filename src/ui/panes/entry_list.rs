@@ -11,7 +11,7 @@ use crate::engine::calendar::day_of;
 use crate::engine::entries::rows::{
     GapMark, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted,
 };
-use crate::history::EntryKey;
+use backissue_core::history::EntryKey;
 
 /// Rows that are in memory, where the screen is not higher.
 pub const WINDOW_ROWS: usize = 240;

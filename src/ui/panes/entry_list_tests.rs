@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use super::entry_list::Listing;
 use crate::engine::entries::rows::{ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
-use crate::history::{EntryKey, FeedKey, Flags};
+use backissue_core::history::{EntryKey, FeedKey, Flags};
 
 fn row(seq: u32, day: i64) -> Row {
     Row {

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
+use backissue_core::history::FeedKey;
 
 /// Cells of what stands before the name of a row at the top: a sign between blanks.
 const SIGN_CELLS: usize = 3;

@@ -9,10 +9,10 @@ use crate::engine::calendar::day_start;
 use crate::engine::entries::rows::{ListQuery, Scope, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
-use crate::history::FeedKey;
-use crate::search::{Marks, Matching};
 use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
+use backissue_core::history::FeedKey;
+use backissue_core::search::{Marks, Matching};
 
 /// The entries that the selected row stands for.
 pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
@@ -96,7 +96,7 @@ pub fn find_marks(app: &App) -> Marks {
         return Marks::default();
     };
     let text = find_search(app, *id).map_or("", |search| search.text.as_str());
-    let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
+    let query = backissue_core::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
     query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
 }
 

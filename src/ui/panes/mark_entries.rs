@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::engine::request::Request;
-use crate::history::Flag;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use backissue_core::history::Flag;
 
 /// Sets a mark on the selected entry, or clears it.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {

@@ -7,7 +7,6 @@ use super::{counts, list_query, load_rows, saved_searches};
 use crate::engine::entries::rows::{RowOrder, RowsWanted};
 use crate::engine::search_query::resolve;
 use crate::engine::store_work::Job;
-use crate::search::{Marks, Matching};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::key::{Code, Key};
@@ -17,6 +16,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::search::{Before, Search};
+use backissue_core::search::{Marks, Matching};
 
 /// Opens the search, or the line of the one that is open.
 pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {

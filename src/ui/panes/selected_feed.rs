@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::attention;
 use crate::engine::feeds::subscription::Subscription;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
+use backissue_core::history::FeedKey;
 
 /// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
 /// row of the Attention list, of the selected entry, or the selected feed.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::engine::event::MarksChanged;
-use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
+use backissue_core::history::{EntryKey, Flag};
 
 /// Shows marks that changed.
 pub fn show_marks(app: &mut App, changed: &MarksChanged) {

@@ -3,11 +3,11 @@
 use super::feeds_pane;
 use super::tag_tree::{above, depth};
 use crate::engine::store_work::Job;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
+use backissue_core::history::FeedKey;
 
 /// To the left in the subscriptions: folds the selected tag, else goes to the tag above; whether it did something.
 pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
+use backissue_core::history::FeedKey;
 
 /// Cells that each step down the tree is moved to the right.
 pub const INDENT_CELLS: usize = 2;

@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::feed::text::one_line;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::{attention, selected_feed};
 use crate::ui::state::layout::Pane;
+use backissue_core::feed::text::one_line;
 
 /// Bytes of a text that is copied at most: terminals refuse long ones.
 const COPIED_MAX: usize = 8 * 1024;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::history::{Gap, GapKind, Reason, Via};
+use backissue_core::history::{Gap, GapKind, Reason, Via};
 
 /// What a gap is, why it is there and what happens next, as paragraphs.
 pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
@@ -83,9 +83,9 @@ const fn plain_words(reason: &Reason) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::history::Limit;
-    use crate::history::gap::Edge;
     use crate::ui::reader::gap_explained::*;
+    use backissue_core::history::Limit;
+    use backissue_core::history::gap::Edge;
 
     fn explained(reason: Reason, retry_at: Option<DateTime<Utc>>) -> String {
         let edge = Edge { url: "https://a.example/2".into(), ..Edge::default() };

@@ -9,7 +9,6 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
-use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 use crate::ui::app::App;
 use crate::ui::come_back;
 use crate::ui::effect::{ScreenEffect, store};
@@ -21,6 +20,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
 use crate::ui::state::read_ahead::AheadEntry;
 use crate::ui::state::reader::{Reader, TextSource};
+use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Opens the selected entry and marks it read.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

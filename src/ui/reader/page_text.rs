@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::lay_out;
 use crate::engine::entries::full_text::FullText;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::reader::TextSource;
+use backissue_core::history::EntryKey;
 
 /// Said until the answer is there.
 pub(in crate::ui) const ASKING: &str = "asking for the page of this entry …";

@@ -6,11 +6,11 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external;
 use crate::engine::store_work::Job;
-use crate::history::{EntryBody, EntryKey};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
+use backissue_core::history::{EntryBody, EntryKey};
 
 /// Asks for the command that the selected entry is piped to; the last one stands there already.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -3,9 +3,9 @@
 
 use crate::engine::entries::rows::Sought;
 use crate::engine::store_work::Job;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
+use backissue_core::history::EntryKey;
 
 /// Asks for what may follow the entry that was opened, and keeps nothing else.
 pub fn ask_ahead(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {

@@ -7,9 +7,9 @@ use super::lines::{Rendered, Role};
 use crate::engine::effect::Effect;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::store_work::Job;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
+use backissue_core::history::EntryKey;
 
 /// For each line of a text the characters before it, and behind the last those of all.
 pub fn count_starts(text: &Rendered) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Polls asked for together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

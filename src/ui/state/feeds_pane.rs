@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::history::FeedKey;
 use crate::ui::scroll_list::ScrollList;
+use backissue_core::history::FeedKey;
 
 /// The subscriptions pane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

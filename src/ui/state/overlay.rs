@@ -2,11 +2,11 @@
 
 use super::layout::Pane;
 use super::plan_pane::PlanPane;
-use crate::history::FeedKey;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::prompt::Prompt;
 use crate::ui::scroll_list::ScrollList;
+use backissue_core::history::FeedKey;
 
 /// What lies over the panes.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::history::EntryKey;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
+use backissue_core::history::EntryKey;
 
 /// The reader's pictures.
 #[derive(Debug, Clone, Default, PartialEq)]

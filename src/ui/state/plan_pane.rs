@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::history::FeedKey;
-use crate::schedule::learning::{LearnedPlan, Publications};
-use crate::schedule::{Facts, Pace, Plan, Restriction};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::learning::{LearnedPlan, Publications};
+use backissue_core::schedule::{Facts, Pace, Plan, Restriction};
 
 /// The plan pane.
 #[derive(Debug, Clone, PartialEq)]

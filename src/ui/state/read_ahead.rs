@@ -1,7 +1,7 @@
 //! Entries that were read from the store before they are opened.
 
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::history::{EntryKey, FeedKey};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// The entries asked for ahead: the next of the list, and the next unread one.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,8 +2,8 @@
 
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
-use crate::history::EntryKey;
 use crate::ui::reader::lines::Rendered;
+use backissue_core::history::EntryKey;
 
 /// The reader pane.
 #[derive(Debug, Clone, PartialEq)]

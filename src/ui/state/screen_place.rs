@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::feeds_pane::{FeedsRow, SortOrder};
 use super::layout::Pane;
 use crate::engine::entries::rows::Show;
-use crate::history::{EntryKey, FeedKey};
 use crate::ui::settings::LayoutChoice;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Where the reader was. Tags that are folded, and the place in a text, are kept by the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use super::layout::Pane;
 use super::reader::Reader;
-use crate::search::{Marks, Matching};
 use crate::ui::panes::entry_list::Listing;
+use backissue_core::search::{Marks, Matching};
 
 /// A search that is open.
 #[derive(Debug, Clone, PartialEq)]

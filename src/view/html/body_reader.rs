@@ -7,7 +7,7 @@ use super::links::NumberedLinks;
 use super::model::{Align, Block, ImageTarget, Role, Table};
 use super::open_containers::{Container, ContainerContents, Numbering, OpenContainers};
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
-use crate::feed::content::markup::{Piece, Tag, walk_markup};
+use backissue_core::feed::content::markup::{Piece, Tag, walk_markup};
 
 /// The blocks of a body, with its links and pictures.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use synoptic::TokOpt;
 
 use super::language::Language;
 use super::model::{Block, Item, Role, Syntax, TextRun};
-use crate::feed::library_panics::catch_library_panic;
+use backissue_core::feed::library_panics::catch_library_panic;
 
 /// Lines and bytes of code in a text that are highlighted; more is shown without colours.
 const LINES_MAX: usize = 2_000;

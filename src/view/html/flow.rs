@@ -4,7 +4,7 @@ use super::elements::Format;
 use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
 use super::model::{Look, Role, Style, TextRun};
-use crate::feed::characters::{Shift, is_hidden};
+use backissue_core::feed::characters::{Shift, is_hidden};
 
 /// What the open elements say about the following text.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,8 +3,8 @@
 use url::Url;
 
 use super::links::NumberedLinks;
-use crate::feed::content::markup::Tag;
-use crate::feed::text::one_line;
+use backissue_core::feed::content::markup::Tag;
+use backissue_core::feed::text::one_line;
 
 /// Most characters of an alternative text.
 const ALT_CHARS_MAX: usize = 300;

@@ -1,6 +1,6 @@
 //! Finds the language of a block of code where the markup names it; it is never guessed.
 
-use crate::feed::content::markup::Tag;
+use backissue_core::feed::content::markup::Tag;
 
 /// A language that can be highlighted: the file name extension by which the highlighter knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::body_reader::{BodyReader, Player};
 use super::images::{embed_label, picture};
 use super::model::{ImageTarget, Role};
 use super::tags::Nested;
-use crate::feed::content::markup::Tag;
+use backissue_core::feed::content::markup::Tag;
 
 impl BodyReader {
     /// Adds the label of a picture, with its own number outside of links.

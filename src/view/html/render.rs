@@ -7,9 +7,9 @@ use super::colouring::colour;
 use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
-use crate::feed::content::data_values::without_data_values;
-use crate::feed::content::markup::{Piece, walk_markup};
-use crate::feed::content::markup_starts::{Place, has_markup};
+use backissue_core::feed::content::data_values::without_data_values;
+use backissue_core::feed::content::markup::{Piece, walk_markup};
+use backissue_core::feed::content::markup_starts::{Place, has_markup};
 
 /// Longest markup in bytes, without the pictures written into it; the rest is left out.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;

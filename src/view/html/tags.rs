@@ -2,8 +2,8 @@
 
 use super::model::Align;
 use super::open_containers::ContainerContents;
-use crate::feed::content::html_names::is_void;
-use crate::feed::content::markup::Tag;
+use backissue_core::feed::content::html_names::is_void;
+use backissue_core::feed::content::markup::Tag;
 
 /// An element whose end tag is awaited, and how deeply it is nested in itself.
 pub(super) struct Nested {

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Column;
 use super::model::{Rendered, Role, StyledLine, StyledSpan};
-use crate::feed::characters::is_hidden;
+use backissue_core::feed::characters::is_hidden;
 
 const BASE: Option<&str> = Some("https://base.example/dir/page");
 

@@ -6,8 +6,8 @@ use unicode_linebreak::linebreaks;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::feed::characters::is_hidden;
 pub(super) use crate::ui::reader::lines::cells;
+use backissue_core::feed::characters::is_hidden;
 
 use super::model::{Look, Role, StyledLine, TextRun};
 

@@ -9,14 +9,14 @@ use ratatui::widgets::Paragraph;
 use super::form::{self, FormLook};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
-use crate::filters::{EntryFilter, until_text};
-use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::filter_list::FILTER_LINES;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::FilterList;
 use crate::view::{cells, pane, theme};
+use backissue_core::filters::{EntryFilter, until_text};
+use backissue_core::schedule::counted_words;
 
 /// Columns of the dialog at most.
 const COLUMNS_MAX: u16 = 84;

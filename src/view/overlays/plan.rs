@@ -25,10 +25,10 @@ use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::stage_words;
-use crate::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
+use backissue_core::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
 
 /// From this width on a step stands on one line with its values beside it.
 const WIDE: usize = 72;

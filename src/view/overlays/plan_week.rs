@@ -9,9 +9,9 @@
 use ratatui::text::{Line, Span};
 
 use super::plan_lines::heading;
-use crate::schedule::duration_words;
 use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
+use backissue_core::schedule::duration_words;
 
 /// Signs of up to five intervals, the shortest first; fewer are spread over them.
 const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];

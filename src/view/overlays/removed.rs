@@ -8,10 +8,10 @@ use ratatui::widgets::Paragraph;
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::unsubscribe::recently_removed;
-use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::scroll_list::ScrollList;
 use crate::view::{cells, pane, theme};
+use backissue_core::schedule::counted_words;
 
 /// Columns of the list at most.
 const COLUMNS_MAX: u16 = 84;

@@ -8,11 +8,11 @@ use ratatui::widgets::Paragraph;
 
 use super::plan::pace_sign;
 use crate::engine::poll::plans::settled_words;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::overlays::timetable_pane::cost_of_feed;
 use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
+use backissue_core::history::FeedKey;
 
 /// From this width on the reason stands beside the feed.
 const WIDE: usize = 84;

@@ -1,9 +1,9 @@
 //! The files attached to an entry, under its text: what they are, how large, how long, and a number to open them.
 
-use crate::feed::Enclosure;
-use crate::feed::text::one_line;
 use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::view::{bytes, cells};
+use backissue_core::feed::Enclosure;
+use backissue_core::feed::text::one_line;
 
 /// Characters of a media type and of a file's name.
 const NAME_CHARS_MAX: usize = 60;

@@ -11,8 +11,6 @@ use crate::engine::backfill::gap_rows;
 use crate::engine::calendar::day_of;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
-use crate::history::{FeedKey, GapKey, GapLines};
-use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::panes::{browsing, list_query};
 use crate::ui::settings::EntryColumn;
@@ -20,6 +18,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
+use backissue_core::history::{FeedKey, GapKey, GapLines};
+use backissue_core::schedule::counted_words;
 
 /// The most cells of a feed's name beside its entries in a list of several feeds.
 const NAME_CELLS_MAX: usize = 28;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::history::KeptEntry;
 use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
+use backissue_core::history::KeptEntry;
 
 /// Columns of the text.
 const WIDTH: usize = 80;

@@ -5,11 +5,11 @@ use chrono::{DateTime, Utc};
 use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
-use crate::schedule::Pace;
 use crate::ui::app::App;
 use crate::ui::panes::{feeds_pane, list_query, tag_folds};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::view::when;
+use backissue_core::schedule::Pace;
 
 /// A row: what it is, what is in it, what is the matter with it.
 pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) -> String {

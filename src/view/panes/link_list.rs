@@ -1,8 +1,8 @@
 //! The list of links under an entry's text: where each number leads.
 
-use crate::feed::text::one_line;
 use crate::ui::reader::lines::{Rendered, Role, StyledLine, StyledSpan};
 use crate::view::cells;
+use backissue_core::feed::text::one_line;
 
 /// Adds the list under the text.
 pub(in crate::view) fn append(rendered: &mut Rendered, width: u16) {

@@ -6,7 +6,6 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Position;
 use ratatui::style::Style;
 
-use crate::history::address::host;
 use crate::ui::app::App;
 use crate::ui::state::layout::{Area, Viewport};
 use crate::ui::state::pictures::PictureState;
@@ -14,6 +13,7 @@ use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::graphics::{Drawing, DrawnCell};
 use crate::view::dressing::colour;
 use crate::view::{cells, theme};
+use backissue_core::history::address::host;
 
 /// A picture within the text's part of the screen.
 struct Shown<'m> {

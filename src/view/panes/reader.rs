@@ -9,13 +9,13 @@ use ratatui::widgets::{Paragraph, Wrap};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
-use crate::feed::text::one_line;
-use crate::history::Gap;
 use crate::ui::app::App;
 use crate::ui::reader::gap_explained;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::reader::{Reader, TextSource};
 use crate::view::{cells, pane, plain, theme, when};
+use backissue_core::feed::text::one_line;
+use backissue_core::history::Gap;
 
 /// Lines of the title at most; a longer one is cut.
 const TITLE_LINES: usize = 4;

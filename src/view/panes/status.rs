@@ -12,8 +12,6 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
-use crate::feed::characters::is_hidden;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::shown;
@@ -25,6 +23,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::view::{cells, theme, when};
+use backissue_core::feed::characters::is_hidden;
+use backissue_core::history::FeedKey;
 
 /// A message stays this long, unless a key is pressed before.
 const NOTICE_SECONDS: i64 = 12;

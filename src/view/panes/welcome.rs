@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 use crate::engine::feeds::unsubscribe::recently_removed;
-use crate::schedule::counted_words;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::view::{pane, theme};
+use backissue_core::schedule::counted_words;
 
 /// Draws the pane.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) {

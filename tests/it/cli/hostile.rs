@@ -1,8 +1,8 @@
 //! Terminal safety: whatever publishers, lists, servers and other processes say, no line of output steers the terminal or turns
 //! the direction of what follows.
 
-use backissue::feed::characters::is_bidi_control;
 use backissue::io::owner::messages::{OwnerKind, OwnerMessage, Progress};
+use backissue_core::feed::characters::is_bidi_control;
 
 use super::owner::with_owner_that;
 use crate::support::binary::{Ended, Program, StoreOwner};

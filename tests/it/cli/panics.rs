@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use backissue::feed::library_panics::catch_library_panic;
 use backissue::io::log;
 use backissue::io::panics::{catch_fault, catch_panic};
 use backissue::io::terminal::guard_panics;
+use backissue_core::feed::library_panics::catch_library_panic;
 
 use crate::support::terminal_session::Session;
 

@@ -16,13 +16,14 @@ fn first_column(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_dependency_is_listed_with_what_it_is_for() {
-    let manifest: toml::Table =
-        fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
-    let mut names: BTreeSet<String> =
-        manifest["dependencies"].as_table().unwrap().keys().cloned().collect();
-    for system in manifest["target"].as_table().unwrap().values() {
-        names.extend(system["dependencies"].as_table().unwrap().keys().cloned());
-    }
+    let manifest = |path: &str| -> toml::Table {
+        fs::read_to_string(root().join(path)).unwrap().parse().unwrap()
+    };
+    let (program, core) = (manifest("Cargo.toml"), manifest("src/core/Cargo.toml"));
+    let mut tables = vec![&program["dependencies"], &core["dependencies"]];
+    tables.extend(program["target"].as_table().unwrap().values().map(|it| &it["dependencies"]));
+    let names: BTreeSet<String> =
+        tables.iter().flat_map(|table| table.as_table().unwrap().keys().cloned()).collect();
     let listed = first_column(&fs::read_to_string(root().join("docs/dependencies.md")).unwrap());
     assert_eq!(listed, names);
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use backissue::filters::EntryFilter;
 use backissue::io::store::Store;
+use backissue_core::filters::EntryFilter;
 use serde_json::Value;
 
 use super::pages::page;

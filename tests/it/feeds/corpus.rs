@@ -4,12 +4,12 @@
 
 use std::path::PathBuf;
 
-use backissue::feed::dates::date::parse_date;
-use backissue::feed::discover::page_feeds::read_page_feeds;
-use backissue::feed::opml::read_opml;
-use backissue::feed::opml::subscription_list::{OpmlFeed, normal_tag};
-use backissue::feed::{Origin, parse};
 use backissue::io::clock;
+use backissue_core::feed::dates::date::parse_date;
+use backissue_core::feed::discover::page_feeds::read_page_feeds;
+use backissue_core::feed::opml::read_opml;
+use backissue_core::feed::opml::subscription_list::{OpmlFeed, normal_tag};
+use backissue_core::feed::{Origin, parse};
 use serde_json::Value;
 
 /// The folder.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use backissue::feed::text::{TITLE_MAX, one_line, plain_line};
-use backissue::feed::{FeedDocument, Origin, parse};
+use backissue_core::feed::text::{TITLE_MAX, one_line, plain_line};
+use backissue_core::feed::{FeedDocument, Origin, parse};
 use feed_rs::model;
 use url::Url;
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use backissue::feed::discover::page_feeds::read_page_feeds;
-use backissue::feed::{Origin, find_oddities, parse};
-use backissue::lint::examine;
+use backissue_core::feed::discover::page_feeds::read_page_feeds;
+use backissue_core::feed::{Origin, find_oddities, parse};
+use backissue_core::lint::examine;
 
 use super::{INPUT_MAX, Target};
 

@@ -1,8 +1,8 @@
 //! Markup of entries, laid out for panes of any width.
 
-use backissue::history::{EntryKey, FeedKey};
 use backissue::ui::effect::RenderWork;
 use backissue::view::panes::entry_lines::lay_out;
+use backissue_core::history::{EntryKey, FeedKey};
 use unicode_width::UnicodeWidthStr;
 
 use super::{Target, documents};

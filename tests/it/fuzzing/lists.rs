@@ -1,7 +1,7 @@
 //! Lists of subscriptions: OPML, the `urls` files of other readers, addresses one a line.
 
-use backissue::feed::opml::{is_url_list, read_opml, read_urls};
 use backissue::io::performing::{left_out, parse_list, subscriptions_in};
+use backissue_core::feed::opml::{is_url_list, read_opml, read_urls};
 
 use super::{Target, documents};
 

@@ -1,8 +1,8 @@
 //! What readers type: queries, filters, the configuration.
 
-use backissue::filters::{EntryFilter, Pattern};
 use backissue::io::config::config_file;
-use backissue::search;
+use backissue_core::filters::{EntryFilter, Pattern};
+use backissue_core::search;
 use chrono::{TimeZone, Utc};
 use chrono_tz::Tz;
 

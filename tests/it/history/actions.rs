@@ -1,6 +1,6 @@
 //! What the reader asks of a history: consent, stop, not see, read again.
 
-use backissue::history::{GoOn, Limit, Mode, Next, Reason};
+use backissue_core::history::{GoOn, Limit, Mode, Next, Reason};
 
 use super::Reader;
 use super::publisher::Fault;

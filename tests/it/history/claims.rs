@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::request::Request;
-use backissue::history::{Gap, HistoryStatus};
+use backissue_core::history::{Gap, HistoryStatus};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! When a history is called complete (SPEC C.8), and what is asked first where two windows share nothing.
 
-use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
-use backissue::history::walk::adaptor::Via;
-use backissue::history::{DocumentKind, GapKind};
+use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
+use backissue_core::history::walk::adaptor::Via;
+use backissue_core::history::{DocumentKind, GapKind};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Answer, Reader, Web};
@@ -154,7 +154,7 @@ fn a_newest_archive_that_may_not_be_read_again_leaves_the_gap_and_no_other() {
     let mut reader =
         reader_of(vec![("feed", feed(10..15)), ("1", document([1], |h| h.archive = true))]);
     reader.pass(1);
-    reader.policy.mode = backissue::history::Mode::Off;
+    reader.policy.mode = backissue_core::history::Mode::Off;
     reader.poll(&mut *web(vec![("feed", feed(30..35))]));
     let kinds: Vec<GapKind> = reader.gaps().iter().map(|(_, gap)| gap.kind()).collect();
     assert_eq!(kinds, [GapKind::Overrun]);
@@ -202,7 +202,7 @@ fn the_limits_of_a_run_are_of_requests() {
     reader.record.frontiers.clear();
     reader.record.gaps.clear();
     reader.record.head = None;
-    reader.record.run = backissue::history::WalkRun::default();
+    reader.record.run = backissue_core::history::WalkRun::default();
     reader.record.count_redirects(8);
     assert_eq!((reader.record.run.documents, reader.record.day.documents), (8, 9));
 }

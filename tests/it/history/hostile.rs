@@ -1,7 +1,7 @@
 //! Publishers that would keep a reader busy for ever (SPEC S2.12, G.46, D.6).
 
-use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
-use backissue::history::{Gap, GapKind, Limit, Reason};
+use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
+use backissue_core::history::{Gap, GapKind, Limit, Reason};
 
 use super::{Answer, Reader};
 
@@ -156,7 +156,7 @@ fn a_request_says_whose_word_its_address_is() {
     let Answer::Document(url, document) = page(FEED, &["a".into()], link) else { unreachable!() };
     reader.take(&url, &document, true);
     let now = reader.now;
-    let backissue::history::Next::Fetch(request) = reader.desk().next(now) else {
+    let backissue_core::history::Next::Fetch(request) = reader.desk().next(now) else {
         panic!("an archive is to be fetched")
     };
     assert_eq!((request.by.as_str(), request.by_public), (FEED, true));

@@ -23,12 +23,12 @@ pub mod spec_examples;
 
 use std::collections::BTreeMap;
 
-use backissue::feed::identity::identity_hash;
-use backissue::feed::{FeedDocument, Origin, parse};
-use backissue::history::complete::{restore, withdraw};
-use backissue::history::overrun::OverrunVerdict;
-use backissue::history::rank::Position;
-use backissue::history::{
+use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::{FeedDocument, Origin, parse};
+use backissue_core::history::complete::{restore, withdraw};
+use backissue_core::history::overrun::OverrunVerdict;
+use backissue_core::history::rank::Position;
+use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, DocumentKind, DocumentPlace, EntryBody, Flags,
     Gap, GapKey, HistoryRecord, IndexRow, KeptEntry, Known, KnownEntry, Merged, Merging, Next,
     Nodes, Polled, WalkNotice, WalkPolicy, merge_as,

@@ -1,9 +1,9 @@
 //! Suspected overruns of the window: the five conditions, the second look, and what is remembered (SPEC C.8.1).
 
-use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
-use backissue::history::overrun::OverrunVerdict;
-use backissue::history::rank::Position;
-use backissue::history::{DocumentPlace, GapKind, GapState, Merging, Polled};
+use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
+use backissue_core::history::overrun::OverrunVerdict;
+use backissue_core::history::rank::Position;
+use backissue_core::history::{DocumentPlace, GapKind, GapState, Merging, Polled};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Reader;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use backissue::feed::{Entry, FeedDocument, FeedHead};
-use backissue::history::rank::Position;
-use backissue::history::{DocumentPlace, Gap, GapKey, Merging};
+use backissue_core::feed::{Entry, FeedDocument, FeedHead};
+use backissue_core::history::rank::Position;
+use backissue_core::history::{DocumentPlace, Gap, GapKey, Merging};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 
@@ -208,12 +208,12 @@ fn go_on(mut reader: Reader, archives: &[Archive], rounds: &[(usize, u8)]) -> Re
     for (round, (head, wish)) in rounds.iter().copied().enumerate() {
         let mut web = |url: &str| {
             let document = |prev: Option<String>, next: Option<String>, id: String| FeedDocument {
-                kind: backissue::feed::Kind::Atom,
+                kind: backissue_core::feed::Kind::Atom,
                 entries: vec![Entry { id, ..Entry::default() }],
-                history: backissue::feed::HistoryLinks {
+                history: backissue_core::feed::HistoryLinks {
                     prev_archive: prev,
                     next_archive: next,
-                    ..backissue::feed::HistoryLinks::default()
+                    ..backissue_core::feed::HistoryLinks::default()
                 },
                 ..FeedDocument::default()
             };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
+use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Answer;

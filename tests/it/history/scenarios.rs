@@ -9,8 +9,8 @@
 
 use std::path::PathBuf;
 
-use backissue::feed::dates::date::parse_date;
-use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
+use backissue_core::feed::dates::date::parse_date;
+use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use serde_json::Value;
 
 use super::{Answer, Reader, document};

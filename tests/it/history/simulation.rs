@@ -1,6 +1,6 @@
 //! Three hundred archives, one in ten broken, the reader losing its memory fifty times on the way.
 
-use backissue::history::{GapKind, GoOn};
+use backissue_core::history::{GapKind, GoOn};
 
 use super::Reader;
 use super::publisher::{Chance, Fault, Publisher, SITE};

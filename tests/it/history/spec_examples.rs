@@ -1,8 +1,8 @@
 //! The example documents of the specification and their exact results (SPEC H.4 to H.7, H.9).
 
-use backissue::feed::{FeedDocument, Origin, parse};
-use backissue::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
-use backissue::history::{Arrival, GapKind, GoOn, Limit, Mode, Reason, WalkNotice};
+use backissue_core::feed::{FeedDocument, Origin, parse};
+use backissue_core::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
+use backissue_core::history::{Arrival, GapKind, GoOn, Limit, Mode, Reason, WalkNotice};
 
 use super::{Answer, Reader, document};
 

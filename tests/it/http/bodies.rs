@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use backissue::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, Fetched};
-use backissue::feed::Kind;
 use backissue::io::http::Limits;
 use backissue::io::http::body::BodyLimits;
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue_core::feed::Kind;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 

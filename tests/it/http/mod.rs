@@ -18,10 +18,10 @@ use backissue::engine::poll::fetch::{
     Answer, AnswerBody, FetchId, FetchRequest, Fetched, Validators,
 };
 use backissue::engine::settings::{NetworkSettings, Settings};
-use backissue::feed::FeedDocument;
 use backissue::io::http::address_class::AddressClass;
 use backissue::io::http::body::BodyLimits;
 use backissue::io::http::{ClientEnvironment, Http, Limits};
+use backissue_core::feed::FeedDocument;
 use hyper_util::client::proxy::matcher::Matcher;
 
 /// Limits a test can wait for.

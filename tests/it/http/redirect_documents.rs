@@ -1,8 +1,8 @@
 //! Documents that say nothing but where a feed is now (SPEC D.5, S1.12, S1.14).
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
-use backissue::feed::{Kind, NewLocation};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue_core::feed::{Kind, NewLocation};
 
 use super::{conditional, document, fetch, request, roomy};
 use crate::support::documents::rss;

@@ -1,9 +1,9 @@
 //! What the program asks before it does something, and what it answers when something was asked of it.
 
 use backissue::engine::request::Request;
-use backissue::history::FeedKey;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::state::imported_list::ImportedList;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use crate::support::world::{World, rss};

@@ -1,10 +1,10 @@
 //! Several feeds or entries are marked, and what is done then is done to all of them as one change.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::history::{FeedKey, Flags};
-use backissue::schedule::Pace;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::state::imported_list::ImportedList;
+use backissue_core::history::{FeedKey, Flags};
+use backissue_core::schedule::Pace;
 
 use crate::support::world::{World, rss};
 

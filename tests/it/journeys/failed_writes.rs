@@ -10,11 +10,11 @@ use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::engine::update::update as engine_update;
-use backissue::filters::EntryFilter;
-use backissue::history::{FeedKey, Flag};
 use backissue::io::store::{Stay, Store, damaged_folders};
-use backissue::schedule::{FeedStatus, Pace, Wait, WaitHeader};
 use backissue::ui::effect::ScreenEffect;
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{FeedKey, Flag};
+use backissue_core::schedule::{FeedStatus, Pace, Wait, WaitHeader};
 use chrono::TimeDelta;
 
 use crate::support::rss::rss;

@@ -6,11 +6,11 @@ use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
-use backissue::filters::{Action, EntryFilter};
-use backissue::history::{EntryKey, FeedKey, Flags};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::state::overlay::Overlay;
 use backissue::ui::update::update;
+use backissue_core::filters::{Action, EntryFilter};
+use backissue_core::history::{EntryKey, FeedKey, Flags};
 
 const NOTES: &str = "https://orchard.example/feed";
 const TOWER: &str = "https://tower.example/feed";

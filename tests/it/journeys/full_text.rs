@@ -6,10 +6,10 @@ use backissue::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
 use backissue::engine::settings::Settings;
-use backissue::history::FeedKey;
 use backissue::io::http::{Http, Limits};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 use backissue::ui::state::reader::TextSource;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 const NOTES: &str = "https://site.example/feed";

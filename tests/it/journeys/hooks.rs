@@ -7,7 +7,7 @@ use backissue::engine::input::Input;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue::engine::settings::DesktopNotes;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use crate::support::rss::{NOTES, TOWER, rss, two_feeds};

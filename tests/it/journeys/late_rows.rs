@@ -7,13 +7,13 @@ use backissue::engine::entries::loaded_entry::LoadedEntry;
 use backissue::engine::entries::rows::RowsLoaded;
 use backissue::engine::input::Input;
 use backissue::engine::store_work::{Answer, Job};
-use backissue::feed::Entry;
-use backissue::history::rank::Position;
-use backissue::history::{Flags, KeptEntry, Rank};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::panes::load_rows::{open_list, refresh_list};
 use backissue::ui::update::update;
+use backissue_core::feed::Entry;
+use backissue_core::history::rank::Position;
+use backissue_core::history::{Flags, KeptEntry, Rank};
 use chrono::TimeDelta;
 
 /// A list of three with the first selected, and the rows of a refresh that is under way.

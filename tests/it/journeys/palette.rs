@@ -1,9 +1,9 @@
 //! The command palette: found by letters, done by Enter, with what stands behind a name.
 
 use crate::support::world::{World, rss};
-use backissue::schedule::Pace;
 use backissue::ui::keys::commands::COMMANDS;
 use backissue::ui::state::overlay::Overlay;
+use backissue_core::schedule::Pace;
 
 fn world() -> World {
     let entries: Vec<(String, String)> =

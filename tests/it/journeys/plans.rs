@@ -5,12 +5,12 @@ use crate::support::world::{Scripted, World, rss};
 use backissue::engine::input::Input;
 use backissue::engine::settings::HistoryMode;
 use backissue::engine::store_work::Job;
-use backissue::history::{Adaptor, FeedKey};
-use backissue::schedule::Pace;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::state::feeds_pane::FeedsRow;
 use backissue::ui::state::overlay::Overlay;
+use backissue_core::history::{Adaptor, FeedKey};
+use backissue_core::schedule::Pace;
 use chrono::TimeDelta;
 
 const GAZETTE: &str = "https://gazette.example/feed";

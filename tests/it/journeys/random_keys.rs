@@ -6,10 +6,10 @@
 use std::fmt::Write as _;
 
 use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::filters::EntryFilter;
-use backissue::history::{EntryKey, Flags};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, Flags};
 
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;

@@ -10,12 +10,12 @@ use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
 use backissue::engine::request::Request;
 use backissue::engine::store_work::{Answer, Job};
-use backissue::history::FeedKey;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
 use backissue::ui::state::layout::Pane;
 use backissue::ui::update::update;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 fn unread(world: &World) -> u32 {

@@ -2,11 +2,11 @@
 
 use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;
-use backissue::history::FeedKey;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::state::layout::Pane;
 use backissue::ui::state::overlay::Overlay;
+use backissue_core::history::FeedKey;
 
 fn orchard() -> World {
     let notes = rss(

@@ -1,8 +1,8 @@
 //! Tags: a tree that can be folded, the tags of a feed on one line, another name for a tag.
 
 use crate::support::world::{World, rss};
-use backissue::history::FeedKey;
 use backissue::ui::state::feeds_pane::FeedsRow;
+use backissue_core::history::FeedKey;
 
 /// Three feeds in a tree: one under two tags, one in a tag below another.
 fn world() -> World {

@@ -4,8 +4,8 @@ use backissue::engine::feeds::subscription::SubscriptionRecord;
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
 use backissue::engine::update::update as engine_update;
-use backissue::history::{EntryKey, FeedKey, Flag, Flags};
 use backissue::ui::effect::ScreenEffect;
+use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 
 use chrono::TimeDelta;
 

@@ -5,11 +5,11 @@ use backissue::engine::input::Input;
 use backissue::engine::poll::plans;
 use backissue::engine::request::Request;
 use backissue::engine::store_work::Job;
-use backissue::history::FeedKey;
-use backissue::schedule::{Pace, SettledBy};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::update::update;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::{Pace, SettledBy};
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 

@@ -14,9 +14,9 @@ use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, JobSubject, Stored};
 use backissue::engine::update::update;
-use backissue::history::{Counters, FeedKey};
 use backissue::io::http::read_body;
-use backissue::schedule::Pace;
+use backissue_core::history::{Counters, FeedKey};
+use backissue_core::schedule::Pace;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 

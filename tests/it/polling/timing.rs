@@ -2,8 +2,8 @@
 //!
 //! `BACKISSUE_CORPUS` names the folder; rows that differ must differ for a reason that is ours by decision.
 
-use backissue::feed::{DayOfWeek, Hints, Period, SyHint};
-use backissue::schedule::{Facts, ScheduleSettings, decide_time};
+use backissue_core::feed::{DayOfWeek, Hints, Period, SyHint};
+use backissue_core::schedule::{Facts, ScheduleSettings, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

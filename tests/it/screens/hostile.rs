@@ -4,8 +4,8 @@
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::Request;
-use backissue::feed::characters::is_bidi_control;
-use backissue::history::FeedKey;
+use backissue_core::feed::characters::is_bidi_control;
+use backissue_core::history::FeedKey;
 
 use crate::support::hostile_texts::{HOSTILE, hostile_document};
 use crate::support::world::World;

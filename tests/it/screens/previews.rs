@@ -1,6 +1,6 @@
 //! What a feed offers is seen before it is subscribed to, and nothing is asked twice.
 
-use backissue::schedule::{SettledBy, when_words};
+use backissue_core::schedule::{SettledBy, when_words};
 use chrono_tz::Tz;
 
 use crate::support::documents::page;

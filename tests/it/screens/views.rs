@@ -1,7 +1,7 @@
 //! Every view at six sizes, as a person sees it: empty, full and broken.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 use crate::journeys::plans::{RULES, hinting};
 use crate::support::world::{Scripted, World, rss};

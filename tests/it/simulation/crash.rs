@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::engine::saved_searches::SavedSearch;
 use backissue::engine::undo::undo_stack::SavedStep;
-use backissue::filters::EntryFilter;
-use backissue::history::{ArchiveNode, EntryKey, FeedKey, Flags, KeptEntry};
 use backissue::io::store::Store;
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flags, KeptEntry};
 
 /// A crash that is to come.
 #[derive(Debug)]

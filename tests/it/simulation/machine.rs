@@ -10,13 +10,13 @@ use backissue::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::Stored;
 use backissue::engine::update::update as engine_update;
-use backissue::history::FeedKey;
 use backissue::io::runtime::load_engine;
 use backissue::ui::app::App;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::settings::ScreenSettings;
 use backissue::ui::update::{begin, update};
+use backissue_core::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::acts::{Act, acts};

@@ -10,13 +10,13 @@ use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::saved_searches::SavedSearch;
 use backissue::engine::settings::HistoryMode;
-use backissue::filters::{Action, EntryFilter, FilterScope};
-use backissue::history::{EntryKey, FeedKey, Flag, Flags};
-use backissue::schedule::Pace;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
 use backissue::ui::update::measured;
 use backissue::view;
+use backissue_core::filters::{Action, EntryFilter, FilterScope};
+use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
+use backissue_core::schedule::Pace;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 

@@ -11,11 +11,11 @@ use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::entries::rows::{RowsWanted, Show};
 use backissue::engine::feeds::subscription::{FeedState, HistoryCommit};
 use backissue::engine::saved_searches::SavedSearch;
-use backissue::feed::Entry;
-use backissue::filters::EntryFilter;
-use backissue::history::gap::Edge;
-use backissue::history::{ArchiveNode, Flag, HistoryRecord};
 use backissue::io::store::{Store, StoreError};
+use backissue_core::feed::Entry;
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::gap::Edge;
+use backissue_core::history::{ArchiveNode, Flag, HistoryRecord};
 use chrono::NaiveDate;
 
 use super::{FEED, at, commit, entry, key, listed, open, patient};

@@ -15,10 +15,10 @@ use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::feeds::subscription::HistoryCommit;
 use backissue::engine::saved_searches::SavedSearch;
 use backissue::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
-use backissue::filters::EntryFilter;
-use backissue::history::gap::Edge;
-use backissue::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
 use backissue::io::store::{Stay, Store};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::gap::Edge;
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
 use chrono::NaiveDate;
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use backissue::engine::entries::rows::Show;
 use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
-use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::Store;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::{commit, entry, key, listed, open, polled};
 

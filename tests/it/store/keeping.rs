@@ -6,9 +6,9 @@ use backissue::engine::entries::rows::{ListQuery, RowsWanted, Scope, Seek, Show}
 use backissue::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use backissue::engine::poll::fetch::Validators;
 use backissue::engine::poll::poll_log::POLL_LOG_LINES;
-use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{Store, StoreError};
 use backissue::ui::panes::entry_list::WINDOW_ROWS;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
 

@@ -1,8 +1,8 @@
 //! Marks: what they change, what they count, and that they can be taken back.
 
 use backissue::engine::entries::rows::Show;
-use backissue::history::{FeedKey, Flag};
 use backissue::io::store::Store;
+use backissue_core::history::{FeedKey, Flag};
 
 use super::{FEED, at, commit, entry, key, listed, open, polled};
 
@@ -47,7 +47,7 @@ fn a_mark_taken_back_restores_every_sum() {
 fn marks_over_several_feeds_are_counted_for_each() {
     let (_folder, mut store) = filled();
     store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a"), entry(2, "b")])).unwrap();
-    let other = backissue::history::EntryKey { feed: FeedKey(2), seq: 1 };
+    let other = backissue_core::history::EntryKey { feed: FeedKey(2), seq: 1 };
     let marked = store.mark(&[other, key(0)], Flag::Read, true).unwrap();
     let sums: Vec<(FeedKey, u32)> =
         marked.counters.iter().map(|(feed, sums)| (*feed, sums.unread)).collect();
@@ -57,7 +57,7 @@ fn marks_over_several_feeds_are_counted_for_each() {
 #[test]
 fn an_entry_that_is_not_there_cannot_be_marked() {
     let (_folder, mut store) = filled();
-    let nowhere = backissue::history::EntryKey { feed: FeedKey(8), seq: 0 };
+    let nowhere = backissue_core::history::EntryKey { feed: FeedKey(8), seq: 0 };
     assert_eq!(store.mark(&[key(100), nowhere], Flag::Starred, true).unwrap(), Default::default());
     assert_eq!(store.check(false).unwrap().findings, []);
 }

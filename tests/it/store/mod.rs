@@ -19,9 +19,9 @@ mod unchanged;
 use backissue::engine::entries::rows::{ListQuery, RowKey, Scope, Show};
 use backissue::engine::feeds::subscription::{Commit, FeedState, SubscriptionRecord};
 use backissue::engine::poll::poll_log::{PollCause, PollLogEntry};
-use backissue::feed::{Entry, FeedDocument, Kind};
-use backissue::history::{EntryKey, FeedKey, Merged};
 use backissue::io::store::{Store, StoreError};
+use backissue_core::feed::{Entry, FeedDocument, Kind};
+use backissue_core::history::{EntryKey, FeedKey, Merged};
 use chrono::{DateTime, Utc};
 
 const FEED: FeedKey = FeedKey(1);

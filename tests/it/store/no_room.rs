@@ -6,9 +6,9 @@ use std::sync::mpsc::channel;
 
 use backissue::engine::entries::rows::Show;
 use backissue::engine::store_work::{Answer, Job, MarkedEntries};
-use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::search::{CatchUp, IndexError, SearchIndex};
 use backissue::io::store::{Stay, Store, StoreError, measure_room};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::small_disk::{SmallDisk, Working, mark, poll, text};
 use super::{at, commit, document, entry, listed, polled};

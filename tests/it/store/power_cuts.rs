@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{Stay, Store};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::damages::{Chance, copy, files_of, folder, say};
 use super::{at, entry, polled};

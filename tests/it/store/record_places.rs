@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use backissue::history::{EntryKey, FeedKey};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// A tree and a key.
 pub(super) type RecordName = (String, Vec<u8>);

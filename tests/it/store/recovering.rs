@@ -2,8 +2,8 @@
 
 use backissue::engine::entries::rows::Show;
 use backissue::engine::poll::fetch::Validators;
-use backissue::history::Flag;
 use backissue::io::store::{Stay, Store, StoreError, backup_is_due};
+use backissue_core::history::Flag;
 use chrono::NaiveDate;
 
 use super::{FEED, at, commit, entry, key, listed, open, polled};

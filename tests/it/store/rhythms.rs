@@ -1,6 +1,6 @@
 //! When feeds published, as the store keeps it.
 
-use backissue::feed::Entry;
+use backissue_core::feed::Entry;
 use chrono::TimeDelta;
 
 use super::{FEED, at, commit, end, entry, open, polled};

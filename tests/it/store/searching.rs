@@ -4,12 +4,12 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use backissue::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
-use backissue::feed::Entry;
-use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;
-use backissue::search::{Marks, Matching, parse};
 use backissue::ui::input::ScreenInput;
+use backissue_core::feed::Entry;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::search::{Marks, Matching, parse};
 use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};

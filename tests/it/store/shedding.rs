@@ -2,8 +2,8 @@
 
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::rows::Show;
-use backissue::history::Flag;
 use backissue::io::store::Shed;
+use backissue_core::history::Flag;
 
 use super::{commit, entry, key, listed, open};
 

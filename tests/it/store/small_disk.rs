@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backissue::engine::input::Input;
 use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
-use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{MeasureRoom, Store, StoreThread};
 use backissue::ui::input::ScreenInput;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{entry, polled};

@@ -1,7 +1,7 @@
 //! The sums equal a recount, whatever was done in whatever order.
 
 use backissue::engine::entries::rows::Show;
-use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What a poll that changed nothing writes: its times and a line of the log, not the whole state again.
 
 use backissue::engine::poll::fetch::Validators;
-use backissue::schedule::{CacheState, Lifetime};
+use backissue_core::schedule::{CacheState, Lifetime};
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn unchanged(feed: FeedKey, polls: u32, second: i64) -> Commit {
     let log = polled(feed, second, vec![]).log.map(|line| PollLogEntry {
         status: Some(304),
         wire_bytes: 0,
-        settled_by: Some(backissue::schedule::SettledBy::Default),
+        settled_by: Some(backissue_core::schedule::SettledBy::Default),
         ..line
     });
     let state = Box::new(state(polls, second));

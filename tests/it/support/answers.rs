@@ -6,9 +6,9 @@ use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
 use backissue::engine::poll::learn_queue::LearnWanted;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
-use backissue::schedule::learning::learn;
 use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use backissue::ui::input::ScreenInput;
+use backissue_core::schedule::learning::learn;
 
 /// The text of a row of cells; the cell behind a wide character is a part of it.
 pub fn line_of(row: &[ratatui::buffer::Cell]) -> String {

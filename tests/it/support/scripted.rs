@@ -5,10 +5,10 @@ use std::sync::Arc;
 use backissue::engine::poll::fetch::{
     Answer, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
 };
-use backissue::feed::discover::header_links::feeds_in_link_header;
-use backissue::history::walk::adaptor::read_listing;
 use backissue::io::http::article::extract_article;
 use backissue::io::http::read_body;
+use backissue_core::feed::discover::header_links::feeds_in_link_header;
+use backissue_core::history::walk::adaptor::read_listing;
 
 use super::world::World;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use backissue::feed::{Entry, FeedDocument, Origin, parse};
+use backissue_core::feed::{Entry, FeedDocument, Origin, parse};
 use serde_json::Value;
 
 use super::wild;
@@ -49,7 +49,7 @@ fn angle_brackets_are_text() {
         ],
     );
     let Some(arxiv) = read("33-arxiv/feed.xml", None, None) else { return };
-    let text = backissue::feed::text::strip_markup(&text(&arxiv.entries[0]));
+    let text = backissue_core::feed::text::strip_markup(&text(&arxiv.entries[0]));
     assert!(text.contains("for all $k<n$ the bound of Ada holds, while for $m>n$ it fails"));
     assert!(text.contains("Let $a<b<c$ be integers with $c>7$;"));
     let videos = read("03-plain-text-line-breaks/yt2.xml", None, None).unwrap();

@@ -10,8 +10,8 @@ use crate::cli::{Done, lookup};
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::poll::poll_results::PollOutcome;
 use crate::engine::request::{Request, TroubleAnswer};
-use crate::history::FeedKey;
 use crate::io::visits::Waited;
+use backissue_core::history::FeedKey;
 
 /// Runs `resume`.
 pub(in crate::cli) fn resume(desk: &Desk, args: &FeedNamed) -> Result<Done, Failure> {

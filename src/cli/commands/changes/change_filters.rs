@@ -10,12 +10,14 @@ use crate::cli::{Done, lookup};
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::feed::text::{NAME_MAX, one_line};
-use crate::filters::{Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text};
 use crate::io::clock;
 use crate::io::store::Store;
 use crate::io::visits::Waited;
-use crate::schedule::counted_words;
+use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::filters::{
+    Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text,
+};
+use backissue_core::schedule::counted_words;
 
 /// Makes a filter, waits until it is applied, and says what it hits.
 pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Failure> {

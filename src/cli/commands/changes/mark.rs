@@ -14,10 +14,10 @@ use crate::cli::{Done, json as pieces, lookup, time_args};
 use crate::engine::request::Request;
 use crate::engine::search_query::{self, is_tagged};
 use crate::engine::state::Engine;
-use crate::history::{EntryKey, FeedKey, Flag};
 use crate::io::clock;
 use crate::io::store::MarkPlan;
-use crate::search::Matching;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::search::Matching;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure> {

@@ -5,7 +5,7 @@ use crate::cli::args_changes::OpenArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::engine::request::Request;
-use crate::history::{EntryKey, Flag};
+use backissue_core::history::{EntryKey, Flag};
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &OpenArgs) -> Result<Done, Failure> {

@@ -11,8 +11,8 @@ use crate::engine::feeds::setting_table::FEED_SETTINGS;
 use crate::engine::poll::learn;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::feed::Zone;
 use crate::io::clock;
+use backissue_core::feed::Zone;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> {

@@ -11,13 +11,13 @@ use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, Subsc
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
-use crate::feed::{Entry, FeedDocument};
-use crate::filters::EntryFilter;
-use crate::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
 use crate::io::codec;
 use crate::io::store::Store;
 use crate::io::store::record_keys::{numbered_key, tree_names};
 use crate::io::store::salvage::example_files;
+use backissue_core::feed::{Entry, FeedDocument};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
 
 const FEED: FeedKey = FeedKey(1);
 /// Trees whose records are packed.

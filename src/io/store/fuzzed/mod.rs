@@ -30,10 +30,10 @@ use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::undo::undo_stack::SavedStep;
-use crate::filters::EntryFilter;
-use crate::history::{ArchiveNode, Counters, EntryBody, HistoryRecord, KeptEntry};
 use crate::io::codec::{self, CodecError};
-use crate::schedule::learning::{LearnedRecord, Publications};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{ArchiveNode, Counters, EntryBody, HistoryRecord, KeptEntry};
+use backissue_core::schedule::learning::{LearnedRecord, Publications};
 
 /// What means something in a record, in a backup or in a log.
 pub const PIECES: &[&[u8]] = &[

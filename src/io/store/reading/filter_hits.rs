@@ -5,11 +5,11 @@ use chrono::{DateTime, Utc};
 use super::texts::Texts;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES, PreviewTitle};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::filters::{EntryFilter, FilterSubject, PreparedFilters};
-use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::codec;
 use crate::io::store::chunks;
 use crate::io::store::record_keys::feed_bytes;
+use backissue_core::filters::{EntryFilter, FilterSubject, PreparedFilters};
+use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 
 /// Entries that are read together.
 const SLICE: usize = 256;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use crate::history::{FeedKey, listed};
 use crate::io::store::error::StoreError;
+use backissue_core::history::{FeedKey, listed};
 
 /// Most records in the cache: with 32 entries each about 10 MB.
 const RECORDS_MAX: usize = 1536;

@@ -8,9 +8,9 @@ use crate::engine::entries::rows::{
     GapMark, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope,
     Seek, Show,
 };
-use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 
 impl Store {
     /// Returns the wanted rows of a list; builds its order first if asked to.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::history::{EntryKey, FeedKey};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use backissue_core::history::{EntryKey, FeedKey};
 
 impl Store {
     /// Reads an entry with everything that the reader pane shows; the inner error is a sentence that its record is

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use sled::Batch;
 
 use crate::engine::entries::full_text::FullText;
-use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::TextRecord;
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
 use crate::io::store::upkeep::check::{StoreProblem, unreadable};
+use backissue_core::history::{EntryKey, FeedKey};
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
     numbered_key(key.feed, key.seq)

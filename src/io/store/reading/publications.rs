@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use sled::Batch;
 
 use crate::engine::feeds::subscription::Commit;
-use crate::feed::Entry;
-use crate::history::{EntryKey, FeedKey, Merged};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_bytes;
-use crate::schedule::learning::{Fetch, LearnedRecord, Publications, Stamp};
+use backissue_core::feed::Entry;
+use backissue_core::history::{EntryKey, FeedKey, Merged};
+use backissue_core::schedule::learning::{Fetch, LearnedRecord, Publications, Stamp};
 
 /// The status of a delta, which holds new entries only (RFC 3229).
 const DELTA: u16 = 226;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::engine::entries::loaded_entry::ReadingPosition;
-use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_bytes;
 use crate::io::store::upkeep::check::{StoreProblem, unreadable};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Most positions for a feed; the oldest are dropped first.
 const PLACES_MAX: usize = 500;

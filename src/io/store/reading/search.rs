@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::lists::in_order;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
-use crate::feed::text::{one_line, strip_markup};
-use crate::history::{EntryBody, EntryKey, FeedKey, Flags};
 use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::newest_backup::FactBack;
-use crate::search::{Marks, Matching, Snippet};
+use backissue_core::feed::text::{one_line, strip_markup};
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags};
+use backissue_core::search::{Marks, Matching, Snippet};
 
 /// The key of the saved searches in the tree of facts.
 const SAVED_KEY: &[u8] = b"searches";
@@ -139,7 +139,7 @@ impl Store {
         let mut found = Vec::new();
         let mut judge = |key: EntryKey, score: f32| {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
-            let fits = |row: &&crate::history::IndexRow| {
+            let fits = |row: &&backissue_core::history::IndexRow| {
                 shown(row.flags)
                     && matching.fits(row.flags, row.listed)
                     && matching.labels.fit(key.feed, |rules| filters.have_hit(rules, key))

@@ -9,12 +9,12 @@ use sled::Tree;
 
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
-use crate::history::{Counters, FeedKey, HistoryRecord};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::catch_sled_panic;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_of;
+use backissue_core::history::{Counters, FeedKey, HistoryRecord};
 
 /// The records of a tree that has one for each feed.
 type FeedRecords<T> = BTreeMap<FeedKey, Result<T, CodecError>>;

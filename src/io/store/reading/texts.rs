@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use tokio::sync::watch;
 
-use crate::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
 use crate::io::store::handle::{Store, TextTrees};
 use crate::io::store::record_keys::{feed_bytes, feed_of};
+use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]

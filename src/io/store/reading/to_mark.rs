@@ -1,9 +1,9 @@
 //! Finds the entries that a mark would change.
 
-use crate::history::{EntryKey, Flag};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::search::Matching;
+use backissue_core::history::{EntryKey, Flag};
+use backissue_core::search::Matching;
 
 /// What of the entries that fit a mark would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

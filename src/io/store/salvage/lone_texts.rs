@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::log_scan::LEFT_BEHIND;
 use super::pages::{Content, Page};
-use crate::history::{EntryBody, EntryKey, IndexRow, KeptEntry, kept_content_hash};
 use crate::io::codec;
 use crate::io::store::chunks::{
     ALONE_KEY, BODIES, BodyChunk, BodySlot, ENTRIES, EntryChunk, ROWS, alone_key, slot,
 };
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
+use backissue_core::history::{EntryBody, EntryKey, IndexRow, KeptEntry, kept_content_hash};
 
 /// A text of whose key the end is known, or all of it.
 #[derive(Debug)]
@@ -131,11 +131,11 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::feed::entry::Entry;
-    use crate::history::rank::Position;
-    use crate::history::{FeedKey, Flags, Rank};
     use crate::io::store::salvage::log_scan::LogFiles;
     use crate::io::store::salvage::salvage;
+    use backissue_core::feed::entry::Entry;
+    use backissue_core::history::rank::Position;
+    use backissue_core::history::{FeedKey, Flags, Rank};
 
     /// An entry with its long text, as it is kept.
     struct Example {

@@ -11,12 +11,12 @@ use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
 use crate::engine::undo::undo_stack::SavedStep;
-use crate::history::{Counters, HistoryRecord, KeptEntry};
 use crate::io::codec;
 use crate::io::store::chunks::are_texts;
 use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::upkeep::daily_backup::LAST_BACKUP;
-use crate::schedule::learning::Publications;
+use backissue_core::history::{Counters, HistoryRecord, KeptEntry};
+use backissue_core::schedule::learning::Publications;
 
 /// The facts that a store holds.
 pub(super) const FACTS: [&[u8]; 10] = [
@@ -144,8 +144,8 @@ fn packed_fields(value: &[u8]) -> Option<Fields> {
 mod tests {
     use super::*;
     use crate::engine::undo::undo_stack::{ChangeId, Step};
-    use crate::history::{EntryBody, EntryKey, FeedKey, Flag, Flags, IndexRow};
     use crate::io::store::chunks::{BodyChunk, BodySlot};
+    use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flag, Flags, IndexRow};
 
     #[test]
     fn what_a_page_belongs_to_is_told_by_its_records() {

@@ -1,9 +1,9 @@
 //! The keys of changed records: sled leaves out of each what all keys of its page begin with, and does not write how much that is.
 
 use super::stray_pages::FACTS;
-use crate::history::ArchiveNode;
 use crate::io::codec;
 use crate::io::store::chunks::{ALONE_KEY, are_texts};
+use backissue_core::history::ArchiveNode;
 
 /// Bytes of the number of a feed, with which most keys begin.
 const FEED: usize = 4;
@@ -61,9 +61,9 @@ pub(super) fn whole_key(
 
 #[cfg(test)]
 mod tests {
-    use crate::history::EntryBody;
     use crate::io::store::chunks::{BodyChunk, BodySlot};
     use crate::io::store::salvage::whole_keys::*;
+    use backissue_core::history::EntryBody;
 
     #[test]
     fn a_key_is_put_together_by_the_length_that_it_has() {

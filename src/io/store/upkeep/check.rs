@@ -3,11 +3,11 @@
 use sled::{Batch, Tree};
 
 use super::damage_note::on_damaged_files;
-use crate::history::{Counters, EntryKey, FeedKey, IndexRow, TEXT_LOST};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of};
+use backissue_core::history::{Counters, EntryKey, FeedKey, IndexRow, TEXT_LOST};
 
 /// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use chrono::NaiveDate;
 use super::backup::{ABOUT, BackupPart, read_backup};
 use super::daily_backup;
 use crate::engine::feeds::subscription::FeedState;
-use crate::history::KeptEntry;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::poll_logs::LogRecord;
+use backissue_core::history::KeptEntry;
 
 /// The facts that the reader made, which have a checksum of their own: filters, saved searches, folded tags.
 pub(in crate::io::store) const READERS_FACTS: [&[u8]; 3] = [b"rules", b"searches", b"folded"];
@@ -146,9 +146,9 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::Entry;
-    use crate::history::rank::{Position, Rank};
-    use crate::history::{Flags, IndexRow};
+    use backissue_core::feed::Entry;
+    use backissue_core::history::rank::{Position, Rank};
+    use backissue_core::history::{Flags, IndexRow};
 
     fn rows(count: u64, flags: Flags) -> Vec<u8> {
         let row = |identity| IndexRow { identity, content: 1, listed: 1, flags };

@@ -13,15 +13,15 @@ use super::daily_backup;
 use super::newest_backup::BackedUp;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
-use crate::feed::identity::identity_hash;
-use crate::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::chunks::{ROWS, are_texts};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
-use crate::schedule::counted_words;
+use backissue_core::feed::identity::identity_hash;
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
+use backissue_core::schedule::counted_words;
 
 /// How a record is read: by its key and its bytes.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::history::{EntryKey, FeedKey};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::TextRecord;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// The key of the size on disk when texts were measured last.
 const MEASURED_KEY: &[u8] = b"texts_measured";

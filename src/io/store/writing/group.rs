@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sled::{Batch, Tree};
 
-use crate::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// Documents that are written in one transaction at most: their texts are in memory until then.
 const DOCUMENTS_MAX: usize = 16;

@@ -5,10 +5,10 @@ use sled::{Batch, Tree};
 
 use super::group::Group;
 use crate::engine::store_work::{Job, StoreWork, Stored};
-use crate::history::FeedKey;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::upkeep::damage_note::on_damaged_files;
+use backissue_core::history::FeedKey;
 
 /// Applies batches to their trees, all or none of them. Later ones win over earlier ones of the same tree.
 pub(in crate::io::store) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreError> {
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
     use crate::engine::feeds::subscription::Commit;
     use crate::engine::store_work::JobId;
-    use crate::feed::{Entry, FeedDocument};
-    use crate::history::EntryKey;
+    use backissue_core::feed::{Entry, FeedDocument};
+    use backissue_core::history::EntryKey;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const A: FeedKey = FeedKey(1);

@@ -1,7 +1,7 @@
 //! Filters for entries, through the real binary.
 
-use backissue::filters::{EntryFilter, FilterScope};
 use backissue::io::store::Store;
+use backissue_core::filters::{EntryFilter, FilterScope};
 
 use super::marks::two_feeds;
 use super::{each, entries, new_program};

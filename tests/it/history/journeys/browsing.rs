@@ -63,7 +63,7 @@ fn a_long_list_holds_only_the_rows_around_the_selected_one() {
         let items: Vec<(&str, &str, i64, &str)> =
             ids.map(|(id, hours)| (id.as_str(), id.as_str(), hours + 2, "")).collect();
         world.serve(URL, &rss("Long", &items));
-        world.poll(backissue::history::FeedKey(1));
+        world.poll(backissue_core::history::FeedKey(1));
         number = most;
     }
     world.press("l");

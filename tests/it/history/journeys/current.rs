@@ -7,7 +7,7 @@ use backissue::engine::poll::fetch::AddressSource;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::settings::HistoryMode;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, archive, example, serve_orchard, standing, subscribe};

@@ -2,7 +2,7 @@
 
 use backissue::engine::poll::fetch::{AddressSource, AnswerHeaders};
 use backissue::engine::request::Request;
-use backissue::history::{Adaptor, FeedKey, Gap};
+use backissue_core::history::{Adaptor, FeedKey, Gap};
 use chrono::TimeDelta;
 
 use super::{FEED, subscribe};

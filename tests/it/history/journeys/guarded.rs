@@ -1,7 +1,7 @@
 //! Walks that the reader stops, and chains that mean no good.
 
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
-use backissue::history::{GapKind, Limit, Reason};
+use backissue_core::history::{GapKind, Limit, Reason};
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, serve_orchard, subscribe};

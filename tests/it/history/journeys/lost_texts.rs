@@ -1,7 +1,7 @@
 //! Texts that are lost with a store come back from the archives that they came from.
 
-use backissue::history::EntryKey;
 use backissue::io::store::{Stay, Store};
+use backissue_core::history::EntryKey;
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, archive, serve_orchard, subscribe};

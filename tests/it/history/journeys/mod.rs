@@ -10,7 +10,7 @@ mod walking;
 
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 use crate::support::world::World;
 

@@ -3,7 +3,7 @@
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
 use backissue::engine::request::Request;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use crate::history::journeys::{FEED, NOTES, serve_orchard, subscribe};

@@ -3,7 +3,7 @@
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::request::{Request, TroubleAnswer};
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use crate::support::world::{Scripted, World, rss};

@@ -7,7 +7,7 @@ use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{CONNECTING, FetchFailure};
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use crate::support::world::{Scripted, World, rss};

@@ -2,8 +2,8 @@
 
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, RequestKind};
-use backissue::history::FeedKey;
-use backissue::schedule::{FeedStatus, SettledBy};
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::{FeedStatus, SettledBy};
 use chrono::TimeDelta;
 
 use crate::support::world::{Scripted, World, rss};

@@ -16,9 +16,9 @@ use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, Stored};
 use backissue::engine::update::update;
-use backissue::feed::discover::page_feeds::PageLeads;
-use backissue::feed::{Entry, FeedDocument, FeedHead, Kind};
-use backissue::history::{Counters, FeedKey};
+use backissue_core::feed::discover::page_feeds::PageLeads;
+use backissue_core::feed::{Entry, FeedDocument, FeedHead, Kind};
+use backissue_core::history::{Counters, FeedKey};
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
@@ -381,7 +381,7 @@ fn document(number: u64) -> FeedDocument {
     FeedDocument {
         kind: Kind::Atom,
         head: FeedHead { id: Some(format!("urn:{number}")), ..FeedHead::default() },
-        hints: backissue::feed::Hints {
+        hints: backissue_core::feed::Hints {
             ttl_minutes: number.is_multiple_of(2).then(|| 10 + u32::try_from(number).unwrap()),
             ..Default::default()
         },

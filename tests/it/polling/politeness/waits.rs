@@ -4,7 +4,7 @@ use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use crate::support::world::{World, rss};

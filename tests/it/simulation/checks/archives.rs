@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::state::Engine;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 
 /// What was read of all archives.
 #[derive(Debug, Default)]

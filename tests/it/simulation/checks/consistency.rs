@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use backissue::engine::feeds::subscription::{FeedState, Subscription};
 use backissue::engine::store_work::{JobSubject, Stored};
-use backissue::history::{Counters, EntryKey, HistoryRecord, WalkRun};
-use backissue::schedule::ScheduleSettings;
+use backissue_core::history::{Counters, EntryKey, HistoryRecord, WalkRun};
+use backissue_core::schedule::ScheduleSettings;
 
 use crate::simulation::machine::Machine;
 

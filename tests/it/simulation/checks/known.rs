@@ -1,7 +1,7 @@
 //! What an observer knows of a feed: what its publisher said last, as far as the next request has to respect it.
 
 use backissue::engine::poll::fetch::{Answer, FetchRequest, Fetched, RequestKind};
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use super::headers::lifetime_of;

@@ -11,7 +11,7 @@ pub mod undo;
 
 use backissue::engine::poll::fetch::{FetchRequest, Fetched};
 use backissue::engine::store_work::Stored;
-use backissue::history::FeedKey;
+use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
 
 use super::machine::Machine;

@@ -9,7 +9,7 @@ use backissue::engine::poll::fetch::{
     AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
 };
 use backissue::engine::state::Engine;
-use backissue::history::{FeedKey, GapKind};
+use backissue_core::history::{FeedKey, GapKind};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;

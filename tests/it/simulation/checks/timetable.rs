@@ -1,8 +1,8 @@
 //! No feed is forgotten: each that lives has its time, within bounds, and is asked when it comes.
 
 use backissue::engine::feeds::subscription::Subscription;
-use backissue::history::FeedKey;
-use backissue::schedule::FeedStatus;
+use backissue_core::history::FeedKey;
+use backissue_core::schedule::FeedStatus;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::simulation::machine::Machine;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use backissue::engine::feeds::chosen_settings::Chosen;
 use backissue::engine::request::Request;
 use backissue::engine::saved_searches::SavedSearch;
-use backissue::filters::EntryFilter;
-use backissue::history::{EntryKey, FeedKey, Flags, GapKey, GapState};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey, GapState};
 
 use crate::simulation::machine::Machine;
 

@@ -42,7 +42,7 @@ pub use document::{
 };
 pub use entry::{Enclosure, Entry};
 pub use flaws::Flaw;
-pub(crate) use flaws::REMOVED_CONTROLS;
+pub use flaws::REMOVED_CONTROLS;
 pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 pub use oddities::{Oddity, OddityKind, find_oddities};
 pub use parse::{Origin, parse};

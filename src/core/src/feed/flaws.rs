@@ -24,7 +24,7 @@ pub(super) const LACKS_END: &str = "the end tag of this element, the last one, i
 /// The reason of the flaw of a document with more entries than the limit.
 pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
 /// The reason of the flaw of a document with characters that no text may have.
-pub(crate) const REMOVED_CONTROLS: &str = "control characters were removed";
+pub const REMOVED_CONTROLS: &str = "control characters were removed";
 /// Elements were left out, for a document has a limit of nesting.
 pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: what is below is left out";
 

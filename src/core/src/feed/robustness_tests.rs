@@ -3,11 +3,11 @@
 
 use super::*;
 
-const RSS: &str = include_str!("../../tests/it/fixtures/rich/rss.xml");
+const RSS: &str = include_str!("../../../../tests/it/fixtures/rich/rss.xml");
 
-const ATOM: &str = include_str!("../../tests/it/fixtures/rich/atom.xml");
+const ATOM: &str = include_str!("../../../../tests/it/fixtures/rich/atom.xml");
 
-const JSON: &str = include_str!("../../tests/it/fixtures/rich/feed.json");
+const JSON: &str = include_str!("../../../../tests/it/fixtures/rich/feed.json");
 
 #[test]
 fn attacks_end_soon_and_leave_little() {

@@ -7,7 +7,7 @@ use crate::feed::Origin;
 /// of the next polls.
 macro_rules! check {
     ($file:literal, $url:expr, $expected:expr, $next:expr) => {{
-        let bytes = include_bytes!(concat!("../../tests/it/fixtures/spec/", $file));
+        let bytes = include_bytes!(concat!("../../../../tests/it/fixtures/spec/", $file));
         let origin = Origin { url: Some($url), content_type: None };
         let now = "2026-03-09T10:00:00Z".parse().expect("an instant");
         let verdict = examine(bytes, &origin, now);

@@ -8,7 +8,7 @@ use super::*;
 macro_rules! document {
     ($file:literal, $url:expr) => {
         parse(
-            include_bytes!(concat!("../../tests/it/fixtures/spec/", $file)),
+            include_bytes!(concat!("../../../../tests/it/fixtures/spec/", $file)),
             &Origin { url: $url, content_type: None },
         )
     };
