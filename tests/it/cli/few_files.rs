@@ -33,7 +33,7 @@ fn where_no_work_can_be_done_a_sentence_says_so() {
     let program = Program::new();
     for files in [6, 10, 20, 31] {
         let refused = ended(with_files(files, &program, &["feeds"]).spawn().unwrap(), b"").with(2);
-        let told = format!("only {files} files may be open at once here, and backissue needs 32");
+        let told = format!("only {files} files may be open at once here; backissue needs 32");
         assert!(refused.err.contains(&told), "{refused:?}");
     }
     ended(with_files(32, &program, &["feeds"]).spawn().unwrap(), b"").with(0);
@@ -102,5 +102,5 @@ fn where_there_are_too_few_threads_a_sentence_says_so() {
         return;
     }
     let refused = ended(run("10").unwrap(), b"").with(2);
-    assert!(refused.err.contains("threads here, and backissue needs 18"), "{refused:?}");
+    assert!(refused.err.contains("threads here; backissue needs 18"), "{refused:?}");
 }

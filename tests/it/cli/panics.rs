@@ -60,7 +60,7 @@ fn faults_leave_a_report_each_and_all_panics_a_line_and_none_holds_a_secret() {
         assert!(found[0].contains("asked https://a.example/feed?token=... (with a login)"));
         found[0].as_str()
     };
-    assert!(report("caught at").contains("its work was given up"));
+    assert!(report("caught at").contains("its work was cancelled"));
     assert!(report("uncaught [2J").contains("in the thread 'store'"));
     report("of the first thread");
     assert_eq!(reports.len(), 3, "libraries are foreseen: {reports:#?}");
