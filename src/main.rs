@@ -1,4 +1,4 @@
-//! The `backissue` binary: everything is in the library's `cli`, but for what it asks of the system's allocator.
+//! The `backissue` binary. All code is in the library's `cli`, except for the settings of the system allocator.
 
 use std::process::ExitCode;
 
@@ -11,17 +11,17 @@ fn main() -> ExitCode {
     backissue::cli::main()
 }
 
-/// The allocator of glibc. By itself it has a part for nearly every thread and keeps what is freed in each of them: a reader that polls
-/// all day holds three times what it uses.
+/// Settings of the glibc allocator. By default it has a separate arena for nearly every thread and keeps freed memory in
+/// each, so that a reader that polls all day would hold three times the memory that it uses.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod allocator {
-    /// Blocks of this size and above are asked of the system one by one, and go back to it when they are freed, bytes.
+    /// Blocks of at least this size are allocated separately, and returned to the system when freed, bytes.
     const OWN_BLOCK: libc::c_int = 64 * 1024;
 
-    /// Has all threads share one part, and large blocks go back as soon as they are freed.
+    /// Makes all threads share one arena, and returns large blocks to the system as soon as they are freed.
     #[expect(unsafe_code, reason = "there is no other way to set an option of the allocator")]
     pub(super) fn keep_together() {
-        // SAFETY: it stores numbers among the settings of the allocator, and no other thread runs yet.
+        // SAFETY: this only stores numbers in the allocator's settings, and no other thread runs yet.
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, 1);
             libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_BLOCK);
@@ -29,10 +29,10 @@ mod allocator {
         }
     }
 
-    /// Gives the pages back in which nothing is used.
+    /// Returns unused pages to the system.
     #[expect(unsafe_code, reason = "there is no other way to tell the allocator")]
     pub(super) fn give_back() {
-        // SAFETY: it may be called at any time, and by any thread; it takes the allocator's own lock.
+        // SAFETY: any thread may call this at any time; it takes the allocator's own lock.
         unsafe {
             libc::malloc_trim(0);
         }
@@ -44,7 +44,7 @@ mod allocator {
 
         use super::{give_back, keep_together};
 
-        /// Memory of the process's own, bytes.
+        /// Returns the private memory of this process, bytes.
         fn held() -> usize {
             let status = std::fs::read_to_string("/proc/self/status").unwrap();
             let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();

@@ -1,4 +1,4 @@
-//! The arguments, as clap reads them and `--help` shows them.
+//! The command-line arguments, parsed by clap and shown by `--help`.
 
 use std::path::PathBuf;
 

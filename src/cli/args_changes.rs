@@ -1,4 +1,4 @@
-//! The arguments of the subcommands that change what is kept.
+//! The arguments of the subcommands that change stored data.
 
 use clap::{Subcommand, ValueEnum};
 
@@ -8,7 +8,7 @@ use clap::{Subcommand, ValueEnum};
     .args(["entries", "feeds", "tags", "search", "all", "before"])
     .multiple(true)
     .required(true))]
-// Made by clap it names what is required by the group before the word that comes first.
+// The usage line that clap generates puts the required group before the first word.
 #[command(override_usage = "backissue mark [OPTIONS] <AS> <ENTRY>...\n       \
     backissue mark [OPTIONS] <AS> <--feed <FEED>|--tag <T>|--search <WORDS>|--before <DATE>|--all>")]
 pub(super) struct MarkArgs {

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// Each subcommand with its examples; one below another is named by both words.
+/// Each subcommand with its examples. Nested subcommands are named by both words.
 const EXAMPLES: [(&str, &str); 35] = [
     ("demo", "backissue demo"),
     (
@@ -110,7 +110,7 @@ pub(super) fn add_examples(command: Command) -> Command {
     add_below(command, "")
 }
 
-/// Adds the examples to those below a command, whose words are `above`.
+/// Adds the examples to the subcommands of `command`, whose full name is `above`.
 fn add_below(command: Command, above: &str) -> Command {
     command.mut_subcommands(|inner| {
         let name = format!("{above}{}", inner.get_name());

@@ -1,4 +1,4 @@
-//! The arguments of `set`: its flags are the rows of the table of feed settings.
+//! The arguments of `set`. Its flags are the rows of the feed settings table.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
@@ -9,13 +9,13 @@ use crate::engine::feeds::setting_table::FEED_SETTINGS;
 /// `set`.
 #[derive(Debug, Clone)]
 pub(super) struct SetArgs {
-    /// The feed as it was named.
+    /// The feed, as typed.
     pub(super) feed: String,
-    /// The settings that are named, with what is given for each.
+    /// The settings named on the command line, each with its values.
     pub(super) settings: Vec<(&'static FeedSettingRow, Vec<String>)>,
 }
 
-/// The flags in the order of the help: first those of the schedule, then the names.
+/// Returns the flags in help order: the schedule first, then the names.
 fn list_flags() -> Vec<(&'static FeedSettingRow, SettingFlag)> {
     let flags = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.flag?)));
     let (schedule, names): (Vec<_>, Vec<_>) = flags.partition(|(row, _)| row.in_opml);

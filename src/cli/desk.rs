@@ -1,5 +1,5 @@
-//! What a command works on, in whichever process has the store open: the engine, the store, and the terminal that the
-//! command was typed on.
+//! The context of a command in the process that has the store open: the engine, the store, and the terminal on which the
+//! command was typed.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,19 +21,19 @@ use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
 use crate::io::visits::{Hand, Waited, Watcher};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
-/// What a command works on.
+/// The context in which a command runs.
 pub(in crate::cli) struct Desk {
-    /// The options that it was given.
+    /// Global options of the command.
     pub(in crate::cli) options: Options,
-    /// What happened lately.
+    /// Recent events.
     pub(in crate::cli) log: EventLog,
     hand: Hand,
     output: Rc<dyn Output>,
-    /// What could not be done since something was asked for.
+    /// Receives the problems reported since the command's first request.
     troubles: RefCell<Option<Receiver<String>>>,
-    /// As long as it is there, troubles are heard.
+    /// Keeps the problem watcher registered while the context exists.
     listens: Arc<()>,
 }
 
@@ -44,7 +44,7 @@ impl From<LoopEnded> for Failure {
 }
 
 impl Desk {
-    /// A desk on the loop that a hand reaches.
+    /// Creates a context on the loop that `hand` reaches.
     pub(in crate::cli) fn new(
         options: Options,
         hand: Hand,
@@ -55,7 +55,7 @@ impl Desk {
         Self { options, log, hand, output, troubles, listens }
     }
 
-    /// Writes a result to standard output, and ends the line.
+    /// Writes a line to standard output.
     pub(in crate::cli) fn put(&self, text: &str) {
         self.output.put(text);
     }
@@ -65,12 +65,12 @@ impl Desk {
         self.output.tell(text);
     }
 
-    /// Whether further results would be lost, or nobody wants them.
+    /// Checks whether further results would be lost or are unwanted.
     pub(in crate::cli) fn is_closed(&self) -> bool {
         self.output.is_closed() || self.hand.is_cut_short()
     }
 
-    /// Tells that what was listed is without records that cannot be read, if there are such.
+    /// Reports how many unreadable records are missing from a list, if any.
     pub(in crate::cli) fn tell_left_out(&self, count: usize, one: &str, many: &str) -> Done {
         if count == 0 {
             return Done::All;
@@ -82,7 +82,7 @@ impl Desk {
         Done::WithFailures
     }
 
-    /// Shows how far the command is; `all` is 0 where nobody knows how much there is.
+    /// Shows the command's progress; `all` is 0 if the total is unknown.
     pub(in crate::cli) fn show_progress(&self, text: impl Into<String>, done: u64, all: u64) {
         self.output.show_progress(Some(Progress { text: text.into(), done, all }));
     }
@@ -92,12 +92,12 @@ impl Desk {
         self.output.show_progress(None);
     }
 
-    /// Reads a file, or standard input (`-`). An error is a fragment.
+    /// Reads a file, or standard input (`-`). The error is a fragment.
     pub(in crate::cli) fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
         self.output.read_file(path)
     }
 
-    /// Writes a file, whole or not at all.
+    /// Writes a file, completely or not at all.
     pub(in crate::cli) fn write_file(
         &self,
         file: &NamedFile,
@@ -108,7 +108,7 @@ impl Desk {
             .map_err(|why| Failure::new(format!("{} cannot be written: {why}", file.path)))
     }
 
-    /// Opens an address where whoever typed the command sees it, with the configured command or in the browser.
+    /// Opens a link on the user's machine, with the configured command or in the browser.
     pub(in crate::cli) fn open_link(&self, link: &str) -> Result<(), Failure> {
         let address = link.to_owned();
         let command = self.inspect(move |engine| {
@@ -118,12 +118,12 @@ impl Desk {
         self.output.open_link(link, command.as_ref()).map_err(Failure::new)
     }
 
-    /// The engine as it is, to look at.
+    /// Returns a copy of the engine.
     pub(in crate::cli) fn engine(&self) -> Result<Engine, Failure> {
         Ok(self.hand.visit(|host| host.engine().clone())?)
     }
 
-    /// Looks at the engine where it is; the loop waits meanwhile.
+    /// Inspects the engine in place; the loop waits meanwhile.
     pub(in crate::cli) fn inspect<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Engine) -> T + Send + 'static,
@@ -131,7 +131,7 @@ impl Desk {
         Ok(self.hand.visit(|host| look(host.engine()))?)
     }
 
-    /// Looks into the store.
+    /// Reads from the store.
     pub(in crate::cli) fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
@@ -139,7 +139,7 @@ impl Desk {
         Ok(self.hand.look(look)?)
     }
 
-    /// Asks the engine for something, and looks at it right afterwards. A refusal is a failure.
+    /// Sends the engine a request and inspects the engine right afterwards. A refusal is an error.
     pub(in crate::cli) fn ask_and_inspect<T: Send + 'static>(
         &self,
         request: Request,
@@ -148,8 +148,8 @@ impl Desk {
         self.ask_about(|_| (request, ()), |engine, told, ()| look(engine, told))
     }
 
-    /// As [`Desk::ask_and_inspect`], for what depends on how the engine is at that moment: what is seen before it is
-    /// asked is known afterwards.
+    /// Like [`Desk::ask_and_inspect`], for a request that depends on the current state of the engine. The value that
+    /// `request` returns is passed to `look`.
     pub(in crate::cli) fn ask_about<T: Send + 'static, B>(
         &self,
         request: impl FnOnce(&Engine) -> (Request, B) + Send + 'static,
@@ -180,33 +180,32 @@ impl Desk {
         })?
     }
 
-    /// Asks the engine for something. A refusal is a failure.
+    /// Sends the engine a request. A refusal is an error.
     pub(in crate::cli) fn ask(&self, request: Request) -> Result<Vec<Event>, Failure> {
         self.ask_and_inspect(request, |_, told| told.to_vec())
     }
 
-    /// Asks for a change, waits until it is durable, and returns the sentences that were told of it. What could not be
-    /// kept is a failure.
+    /// Requests a change, waits until it is durable, and returns the messages about it. A failed write is an error.
     pub(in crate::cli) fn change(&self, request: Request) -> Result<Vec<String>, Failure> {
         let told = self.ask(request)?;
         self.wait_until_kept()?;
         Ok(sentences(&told))
     }
 
-    /// Waits until everything that was asked for is durable. What could not be kept is a failure.
+    /// Waits until all requested changes are durable. A failed write is an error.
     pub(in crate::cli) fn wait_until_kept(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
-        // What the store answered before is known to the engine when the next visit comes.
+        // By the next visit, the engine knows the store's earlier answers.
         self.hand.visit(|_| ())?;
         let trouble = self.troubles.borrow().as_ref().and_then(|heard| heard.try_recv().ok());
         trouble.map_or(Ok(()), |why| Err(Failure::new(why)))
     }
 
-    /// Waits until the subscriptions that were asked for are durable. That they could not be kept is a failure; what
-    /// else is in the way meanwhile, of whatever this process does, is none.
+    /// Waits until the requested subscriptions are durable. A failure to write them is an error; unrelated problems of the
+    /// process are not.
     pub(in crate::cli) fn wait_until_subscribed(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
-        // What the store answered before is known to the engine when the next visit comes.
+        // By the next visit, the engine knows the store's earlier answers.
         let not_saved = self.inspect(|engine| engine.not_saved.clone())?;
         let heard = self.troubles.borrow();
         let mut troubles = heard.iter().flat_map(Receiver::try_iter);
@@ -216,8 +215,7 @@ impl Desk {
         }
     }
 
-    /// Waits until a login that stood within an address is kept, or could not be, and tells that; says whether it could
-    /// not be.
+    /// Waits for the attempt to save a login found in an address, and prints the outcome. Returns `true` if it failed.
     pub(in crate::cli) fn tell_login(&self, login: Credentials) -> Result<bool, Failure> {
         let mut outcome = None;
         self.follow(
@@ -233,18 +231,18 @@ impl Desk {
                 self.tell(&format!("backissue: {why}"));
                 return Ok(true);
             }
-            // The command was told to end before.
+            // The command was cancelled first.
             None => {}
         }
         Ok(false)
     }
 
-    /// Waits until everything that was asked for is written, or could not be.
+    /// Waits until all requested changes are written or have failed.
     pub(in crate::cli) fn wait_until_durable(&self) -> Result<(), Failure> {
         Ok(self.hand.wait_until_durable()?)
     }
 
-    /// Waits until the search index holds what the store holds.
+    /// Waits until the search index is up to date with the store.
     pub(in crate::cli) fn wait_until_indexed(
         &self,
         left: impl FnMut(usize),
@@ -269,12 +267,12 @@ impl Desk {
         Ok(done)
     }
 
-    /// The command ends only when it is told to: nobody who ends waits for it.
+    /// Marks the command as endless, so that a process that ends does not wait for it.
     pub(in crate::cli) fn never_ends(&self) {
         self.hand.never_ends();
     }
 
-    /// What a command ended with; one that was told to end before it was done did not do what it was asked for.
+    /// Turns the result of a command that was cancelled before it finished into an error.
     pub(in crate::cli) fn judge(&self, done: Result<Done, Failure>) -> Result<Done, Failure> {
         let interrupted = self.hand.was_cut_short() && !self.hand.is_endless();
         if interrupted && !self.output.is_closed() && done.is_ok() {
@@ -283,13 +281,13 @@ impl Desk {
         done
     }
 
-    /// Ends the loop: the command was all that it ran for.
+    /// Ends the loop, which ran only for this command.
     pub(in crate::cli) fn end_loop(&self) {
-        // If it has ended already, all is well.
+        // It is fine if the loop has already ended.
         self.hand.visit(|host| host.end(Ending::Quit)).ok();
     }
 
-    /// Looks at the engine after each input until `step` says that it is done. What it notes is told outside the loop.
+    /// Inspects the engine after each input until `step` returns `true`. Its notes are passed to `tell` outside the loop.
     pub(in crate::cli) fn follow<N: Send + 'static>(
         &self,
         step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
@@ -299,12 +297,12 @@ impl Desk {
     }
 }
 
-/// Hears of what could not be done, as long as the desk is there.
+/// Creates a watcher that forwards problems as long as the context exists.
 fn hear_troubles(sender: Sender<String>, listens: Weak<()>) -> Watcher {
     Box::new(move |_, events| {
         for event in events {
             if let Event::Notice { level: NoticeLevel::Trouble, text, .. } = event {
-                // If nobody listens any more, the watcher goes.
+                // Once the receiver is gone, the watcher is removed.
                 sender.send(text.clone()).ok();
             }
         }
@@ -312,7 +310,7 @@ fn hear_troubles(sender: Sender<String>, listens: Weak<()>) -> Watcher {
     })
 }
 
-/// The sentences among events, troubles too.
+/// Returns the messages among the events, including reports of problems.
 pub(in crate::cli) fn sentences(told: &[Event]) -> Vec<String> {
     let sentence = |event: &Event| {
         if let Event::Notice { level: NoticeLevel::Info | NoticeLevel::Trouble, text, .. } = event {

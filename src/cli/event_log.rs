@@ -1,4 +1,4 @@
-//! What happened lately in a program that lasts, as lines for scripts.
+//! Recent events of a long-running process, as lines for scripts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::visits::Hand;
 
-/// Events that are remembered, and that may wait for somebody who reads slowly.
+/// Number of events that are remembered, and that may wait for a slow reader.
 pub(super) const EVENTS_MAX: usize = 1000;
 
-/// The last events of a program that lasts, oldest first.
+/// The last events of a long-running process, oldest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
 
 impl EventLog {
-    /// Remembers what happens from now on. If the loop has ended there is nothing to remember.
+    /// Records events from now on. If the loop has ended, nothing is recorded.
     pub(super) fn keep(hand: &Hand) -> Self {
         let log = Self::default();
         let kept = log.clone();
@@ -35,13 +35,13 @@ impl EventLog {
         log
     }
 
-    /// The lines, oldest first.
+    /// Returns the lines, oldest first.
     pub(super) fn lines(&self) -> Vec<String> {
         self.0.borrow().iter().cloned().collect()
     }
 }
 
-/// Events as lines for scripts.
+/// Converts events to lines for scripts.
 pub(super) fn lines_of(engine: &Engine, events: &[Event]) -> Vec<String> {
     if events.is_empty() {
         return Vec::new();

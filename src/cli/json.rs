@@ -1,4 +1,4 @@
-//! Pieces of JSON that several commands write: times, feeds, entries.
+//! JSON values that several commands print: times, feeds, entries.
 
 use std::fmt::Write as _;
 
@@ -16,12 +16,12 @@ use backissue_core::history::{Gap, GapKind, GapState, HistoryStatus as HistorySt
 use backissue_core::schedule::{self, FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
 
-/// A validator as text; bytes that are none are replaced.
+/// Converts a validator to text, with replacement characters for invalid UTF-8.
 fn validator_text(bytes: Option<&Vec<u8>>) -> Value {
     bytes.map_or(Value::Null, |bytes| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// One word for the state of a subscription.
+/// Returns one word for the state of a subscription.
 pub(super) fn state_word(feed: &Subscription) -> &'static str {
     let facts = &feed.state.facts;
     if feed.is_gone() {
@@ -39,7 +39,7 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
     }
 }
 
-/// A feed that was unsubscribed from, as `feeds --removed --json` lists it.
+/// Returns an unsubscribed feed as JSON, for `feeds --removed --json`.
 pub(super) fn removed_feed(feed: &Subscription, until: DateTime<Utc>) -> Value {
     json!({
         "number": feed.key,
@@ -54,7 +54,7 @@ pub(super) fn removed_feed(feed: &Subscription, until: DateTime<Utc>) -> Value {
     })
 }
 
-/// A subscription.
+/// Returns a subscription as JSON.
 pub(super) fn feed(
     engine: &Engine,
     feed: &Subscription,
@@ -105,7 +105,7 @@ pub(super) fn feed(
     })
 }
 
-/// A line of the poll log.
+/// Returns a line of the poll log as JSON.
 fn poll_json(line: &PollLogEntry) -> Value {
     let cause = match line.cause {
         PollCause::Due => "due",
@@ -127,7 +127,7 @@ fn poll_json(line: &PollLogEntry) -> Value {
     })
 }
 
-/// Something missing, as a row among entries and in `history`.
+/// Returns a gap as JSON, as listed among entries and in `history`.
 pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
     let (code, reason) = match gap.kind() {
         GapKind::Unavailable => ("G1", "unavailable"),
@@ -170,7 +170,7 @@ pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
     })
 }
 
-/// The state of a feed's history.
+/// Returns the state of a feed's history as JSON.
 pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Value {
     let record = &feed.history;
     let (word, text) = if feed.state.facts.last_ok.is_none() {
@@ -199,17 +199,17 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
     })
 }
 
-/// A value as the text of one JSON document.
+/// Formats a value as one JSON document.
 pub(super) fn text(value: &Value) -> String {
     escape_harmful(serde_json::to_string_pretty(value).unwrap_or_default())
 }
 
-/// The same on one line.
+/// Formats a value as JSON on one line.
 pub(super) fn line(value: &Value) -> String {
     escape_harmful(value.to_string())
 }
 
-/// Escapes what must not reach a terminal: whoever reads the JSON gets it as it is. It can stand within texts only.
+/// Escapes characters that must not reach a terminal. They occur only within strings, so parsers read the same values.
 fn escape_harmful(json: String) -> String {
     let harms = |char: char| (char.is_control() && char != '\n') || is_bidi_control(char);
     if !json.contains(harms) {

@@ -1,11 +1,11 @@
-//! A list as one JSON document: its elements become text one by one, so that a long list is never in memory as a whole.
+//! A list as one JSON document. Elements are formatted one by one, so that a long list is never in memory as a whole.
 
 use serde_json::Value;
 
 use super::desk::Desk;
 use super::json;
 
-/// Text that is held back, bytes: a short list is put all at once, and its command can be handed in again until then.
+/// Size of the output buffer, bytes. A shorter list is printed all at once, and its command can be submitted again until then.
 const HELD_BYTES: usize = 1024 * 1024;
 
 /// A list that is being written.
@@ -16,7 +16,7 @@ pub(super) struct JsonList<'a> {
 }
 
 impl<'a> JsonList<'a> {
-    /// One that has no elements yet.
+    /// Creates a list without elements.
     pub(super) fn new(desk: &'a Desk) -> Self {
         Self { desk, held: "[".to_owned(), is_empty: true }
     }
@@ -33,7 +33,7 @@ impl<'a> JsonList<'a> {
             self.held.push('\n');
         }
         self.held.push_str("  ");
-        // A line break within a text is escaped: this one is between two fields.
+        // Line breaks within a string are escaped, so this one separates two fields.
         self.held.push_str(&json::text(element).replace('\n', "\n  "));
     }
 

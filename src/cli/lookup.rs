@@ -1,4 +1,4 @@
-//! Finding a feed by what a person types: its number, its address, or an unambiguous part of its title.
+//! Finds a feed by its number, its address, or an unambiguous part of its title.
 
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
@@ -6,10 +6,10 @@ use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::history::FeedKey;
 
-/// Among what a feed is looked for, as error messages call it.
+/// The feeds to search, as error messages describe them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Among {
-    /// What one of them is, and what several are.
+    /// Singular and plural noun for the feeds.
     words: [&'static str; 2],
     /// The command that lists them.
     listed_by: &'static str,
@@ -18,19 +18,19 @@ pub(super) struct Among {
 /// All subscriptions.
 pub(super) const SUBSCRIPTIONS: Among =
     Among { words: ["subscription", "subscriptions"], listed_by: "backissue feeds" };
-/// What was unsubscribed from within a week.
+/// The feeds unsubscribed within the last week.
 pub(super) const REMOVED: Among = Among {
     words: ["feed that was removed within a week", "feeds that were removed"],
     listed_by: "backissue feeds --removed",
 };
 
-/// The subscription meant by `typed`.
+/// Returns the subscription that `typed` names.
 pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
     let records = engine.feeds.values().map(|feed| (feed.key, &feed.record));
     find_feed(records, typed, SUBSCRIPTIONS)
 }
 
-/// The subscriptions meant by all that was typed, each once; they are found before anything is done with one of them.
+/// Returns the subscriptions named, without duplicates. All are found before any of them is changed.
 pub(super) fn find_subscriptions(
     engine: &Engine,
     typed: &[String],
@@ -39,7 +39,7 @@ pub(super) fn find_subscriptions(
     find_feeds(&records, typed, SUBSCRIPTIONS)
 }
 
-/// The feeds meant by all that was typed, each once.
+/// Returns the feeds named, without duplicates.
 pub(super) fn find_feeds<'r>(
     records: &(impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone),
     typed: &[String],
@@ -55,13 +55,13 @@ pub(super) fn find_feeds<'r>(
     Ok(found)
 }
 
-/// The feed meant by `typed`.
+/// Returns the feed that `typed` names.
 fn find_feed<'r>(
     records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
     typed: &str,
     among: Among,
 ) -> Result<FeedKey, Failure> {
-    // No address of a subscription has a login, and no message shows one.
+    // Addresses of subscriptions contain no logins, and messages must not show any.
     let typed = &without_logins(typed.trim());
     let bare = typed.trim_end_matches('/');
     if bare.is_empty() {
@@ -75,7 +75,7 @@ fn find_feed<'r>(
         return Ok(key);
     }
     if typed.bytes().all(|byte| byte.is_ascii_digit()) {
-        // A part of a title such as "Top 30" is not what somebody means who types a number.
+        // A number is never matched against titles such as "Top 30".
         return Err(Failure::new(format!(
             "no {} has the number {typed}; '{}' lists them",
             among.words[0], among.listed_by

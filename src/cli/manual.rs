@@ -1,4 +1,4 @@
-//! The sections of the manual page that the command line does not say: keys, files, environment, exit statuses, examples.
+//! Sections of the manual page beyond the command line: keys, files, environment, exit statuses, examples.
 
 use crate::ui::keys::command_groups::grouped;
 use crate::ui::keys::commands::COMMANDS;
@@ -41,7 +41,7 @@ const EXAMPLES: [(&str, &str); 6] = [
     ("backissue plan orchard", "Says when a feed is polled next, and why then."),
 ];
 
-/// The sections, in the language of manual pages.
+/// Returns the sections as roff source.
 pub(super) fn sections() -> String {
     let mut text =
         String::from(".SH KEYS\n? in the reader shows the keys that work where you are.\n");
@@ -74,7 +74,7 @@ pub(super) fn sections() -> String {
     text
 }
 
-/// A term, and what is said of it.
+/// Appends a term and its description.
 fn push_item(text: &mut String, term: &str, says: &str) {
     text.push_str(".TP\n\\fB");
     text.push_str(&escaped(term));
@@ -83,7 +83,7 @@ fn push_item(text: &mut String, term: &str, says: &str) {
     text.push('\n');
 }
 
-/// A text in which nothing is taken for a command of the manual page.
+/// Escapes text so that roff interprets none of it.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

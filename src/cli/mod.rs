@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand; this file only dispatches.
+//! The command line, one file per subcommand. This file only dispatches.
 //!
 //! Results go to standard output, everything else to standard error, one sentence each.
 
@@ -37,7 +37,7 @@ use crate::io::system::{limits, memory};
 use crate::io::{console, terminal};
 use backissue_core::feed::logins::without_logins;
 
-/// How a command ends well.
+/// The outcome of a successful command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
     /// Everything was done.
@@ -47,7 +47,7 @@ enum Done {
 }
 
 impl Done {
-    /// Both.
+    /// Combines two results; failures take precedence.
     const fn and(self, other: Self) -> Self {
         match self {
             Self::All => other,
@@ -56,8 +56,8 @@ impl Done {
     }
 }
 
-/// Runs the program and answers with its exit status: 0 done, 1 done with failures, 2 nothing could be done,
-/// 3 the store is in use (UX 4).
+/// Runs the program and returns its exit status: 0 for success, 1 with failures, 2 if nothing could be done, 3 if the store
+/// is in use (UX 4).
 pub fn main() -> ExitCode {
     terminal::guard_panics();
     let typed = command().try_get_matches();
@@ -80,8 +80,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Says what of the arguments cannot be understood, or helps; a login in what was typed is not repeated, nor what steers the
-/// terminal.
+/// Prints help or the error about the arguments. Logins and control characters in the arguments are not repeated.
 fn refuse_arguments(error: &clap::Error) -> ExitCode {
     let typed = std::env::args_os().map(|typed| typed.to_string_lossy().into_owned());
     let shown =
@@ -101,9 +100,9 @@ fn run(args: Args) -> Result<Done, Failure> {
     memory::check_room().map_err(Failure::new)?;
     limits::allow_many_files().map_err(Failure::new)?;
     limits::check_threads().map_err(Failure::new)?;
-    // From now on signals are heard.
+    // Starts listening for signals.
     drop(Stops::of_process());
-    // The demo leaves nothing behind.
+    // The demo leaves no files, so it has no log.
     if !matches!(args.command, Some(Command::Demo)) {
         session::begin_log(&options);
     }
@@ -146,7 +145,7 @@ fn run(args: Args) -> Result<Done, Failure> {
     }
 }
 
-/// The command line as clap describes it, for the tests of `--help`.
+/// Returns the command line as a clap command, for the tests of `--help`.
 pub fn command() -> clap::Command {
     args_examples::add_examples(Args::command())
 }

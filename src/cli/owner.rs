@@ -1,4 +1,4 @@
-//! Which process does a command: this one, if the store is free, or the one that has the store open.
+//! Decides which process runs a command: this one, if the store is free, or the process that has the store open.
 
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
@@ -30,29 +30,29 @@ use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 use crate::io::{clock, console};
 
-/// How long an owner that does not listen is waited for: it is starting, ending, or puts the store in order.
+/// Maximum wait for an owner that does not listen because it is starting, ending, or maintaining the store.
 const OWNER_TIME: Duration = Duration::from_secs(30);
-/// After this time whoever waits is told why.
+/// Time after which a waiting user sees the reason.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long the commands of others may go on when the one for which this process was started is done.
+/// Maximum time for commands of other processes to finish after this process's own command is done.
 const GUESTS_TIME: Duration = Duration::from_mins(1);
-/// Said of a command that panicked.
+/// Error for a command that panicked.
 const FAULT: &str = "the command ended by a fault of the program; the store is intact";
-/// How often a command is handed in again whose owner ended before it began, and the pause before that.
+/// Number of attempts to submit a command whose owner ended before the command began, and the pause before each.
 const TRIES_MAX: u32 = 100;
 const AGAIN_PAUSE: Duration = Duration::from_millis(20);
-/// The pause between two attempts.
+/// Pause between two attempts to open the store or connect.
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
-/// Who has the store.
+/// The current owner of the store.
 pub(super) enum StoreFound {
-    /// This process; the sentence says that the store was made anew from a backup.
+    /// This process. The sentence reports that the store was restored from a backup.
     Free(Box<Store>, Option<String>),
-    /// Another one, which listens.
+    /// Another process, which accepts commands.
     Owned(Client),
 }
 
-/// Opens the store, or finds who has it open.
+/// Opens the store, or connects to the process that has it open.
 pub(super) fn find_owner(options: &Options, stay: Stay) -> Result<StoreFound, Failure> {
     let open = || {
         let (store, recovered) = session::store_or_recovered(options, stay)?;
@@ -64,7 +64,7 @@ pub(super) fn find_owner(options: &Options, stay: Stay) -> Result<StoreFound, Fa
     }
 }
 
-/// Opens something that only one process has, or connects to that process.
+/// Opens a resource that only one process can have, or connects to that process.
 fn open_or_connect<T>(
     stops: &Stops,
     open: impl Fn() -> Result<T, Failure>,
@@ -79,7 +79,7 @@ fn open_or_connect<T>(
             Err(failure) => failure,
         };
         match failure.in_use.as_deref().map(Client::connect) {
-            // It is another kind of failure, or the owner is of a version that does not listen.
+            // The error is of another kind, or the owner is a version that does not listen.
             None => return Err(failure),
             Some(Ok(client)) => return Ok(Err(client)),
             Some(Err(ConnectError::Refused(why))) => {
@@ -100,10 +100,10 @@ fn open_or_connect<T>(
     }
 }
 
-/// Does a command that works on the store, here or in the process that has the store open.
+/// Runs a command that needs the store, here or in the process that has the store open.
 pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, Failure> {
     if !matches!(command, Command::Doctor(_)) {
-        // A configuration that cannot be followed is told whoever does the command.
+        // Configuration errors are reported regardless of which process runs the command.
         session::read_settings(options)?;
     }
     let mut tries = 0;
@@ -115,11 +115,11 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
                 }
                 if let Command::Doctor(args) = &command {
                     session::end_when_stopped();
-                    // It looks at what an open store would put right by itself.
+                    // It checks for faults that the normal way of opening the store would repair.
                     return commands::doctor::check_store(*store, args);
                 }
                 if let Command::Unread(args) = &command {
-                    // It needs the sums alone: no loop, no network, no index.
+                    // It needs only the totals: no loop, no network, no index.
                     return commands::unread::run_alone(&store, args);
                 }
                 return run_here(options, *store, command);
@@ -150,7 +150,7 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
     }
 }
 
-/// Does a command in this process, which has the store; the commands of others meanwhile too.
+/// Runs a command in this process, which has the store, and accepts commands from other processes meanwhile.
 fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, Failure> {
     let (polls, fetches) = (matches!(command, Command::Poll(_)), fetches(&command));
     let (done, settings, store) = block_on(async {
@@ -190,13 +190,13 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         if let Ok(listener) = &listener {
             listener.cancel_guests(false);
             let guests = runtime.until(|_| listener.guests() == 0);
-            // Who does not read what it asked for does not keep this process for ever.
+            // A client that does not read its output must not keep this process running forever.
             tokio::time::timeout(GUESTS_TIME, guests).await.ok();
             end_guests(&mut runtime, listener).await;
         }
         finish_polls(&mut runtime).await;
         let settings = runtime.program.engine.settings.clone();
-        // The command may wait for a loop that ended before it: that ends its wait.
+        // If the command waits for a loop that ended first, this ends its wait.
         let store = runtime.stop();
         let done = worker.join().unwrap_or_else(|_| Err(Failure::new(FAULT)));
         Ok((done, settings, store?))
@@ -204,7 +204,7 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
     end_well(done, polls, store, &settings)
 }
 
-/// Whether a command asks the network for something.
+/// Checks whether a command uses the network.
 const fn fetches(command: &Command) -> bool {
     matches!(
         command,
@@ -216,7 +216,7 @@ const fn fetches(command: &Command) -> bool {
     )
 }
 
-/// What a command that polls leaves to be done; others are over at once.
+/// Runs maintenance after a command that polls. Other commands skip it to end at once.
 fn end_well(
     done: Result<Done, Failure>,
     polls: bool,
@@ -230,7 +230,7 @@ fn end_well(
     Ok(done)
 }
 
-/// Takes the commands of others from now on. An error is a sentence; the program works without, too.
+/// Starts accepting commands of other processes. The error is a sentence; the program also works without a listener.
 pub(super) fn listen<P: Program>(
     runtime: &Runtime<P>,
     kind: OwnerKind,
@@ -244,7 +244,7 @@ pub(super) fn listen<P: Program>(
     Listener::start(&socket, kind, hand, Arc::new(run))
 }
 
-/// Does the command of another process.
+/// Runs a command for another process.
 fn run_for_another(
     typed: Vec<String>,
     output: &Rc<GuestOutput>,
@@ -269,13 +269,13 @@ fn run_for_another(
     }
 }
 
-/// Does a command; a fault in it is its own.
+/// Runs a command and turns a panic in it into an error.
 fn run_guarded(desk: &Desk, command: &Command) -> Result<Done, Failure> {
     let done = catch_fault(|| desk.judge(run_at(desk, command)));
     done.unwrap_or_else(|| Err(Failure::new(FAULT)))
 }
 
-/// Does a command that works on the store.
+/// Runs a command that needs the store.
 fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
     match command {
         Command::Add(args) => commands::add::run(desk, args),
@@ -314,16 +314,16 @@ fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
     }
 }
 
-/// What was lent to this process, which needs the store for itself, without opening it: it may be damaged. Whoever let
-/// go of the store takes it back when this is dropped.
+/// Exclusive use of the store for this process, without opening it, because it may be damaged. Dropping this returns the
+/// store to the processes that released it.
 #[derive(Debug)]
 pub(super) struct Borrowed {
-    /// Connections to those who let go of it.
+    /// Connections to the processes that released the store.
     lenders: Vec<UnixStream>,
     stops: Stops,
 }
 
-/// Gets the store for this process alone.
+/// Obtains the store for this process alone.
 pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
     session::end_when_stopped();
     let folder = session::data_dir(options)?;
@@ -333,9 +333,9 @@ pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
 }
 
 impl Borrowed {
-    /// Does something with the store. Whoever got it meanwhile is waited for, if it ends by itself, and is asked to let
-    /// go of it otherwise: between two steps of a command the store is free, and one that was lent before is taken back
-    /// only a moment after it was given back.
+    /// Runs work that needs the store. If another process has opened it meanwhile, waits for that process to end if it is a
+    /// command, and asks it to release the store otherwise. The store is free between two steps of a command, and a lender
+    /// reopens it only shortly after its return.
     pub(super) fn when_free<T>(
         &mut self,
         work: impl Fn() -> Result<T, Failure>,
@@ -351,7 +351,7 @@ impl Borrowed {
             }
             match client.take_over(Taker::Command) {
                 Ok(Some(lender)) => self.lenders.push(lender),
-                // It ended.
+                // The other process ended.
                 Ok(None) => {}
                 Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
             }
@@ -359,7 +359,7 @@ impl Borrowed {
     }
 }
 
-/// Waits until the process that has the store open ends or lets go of it.
+/// Waits until the process that has the store open ends or releases it.
 fn wait_for_end(client: Client) -> Result<(), Failure> {
     client.wait_for_end().map_or(Ok(()), |stream| session::wait_unless_stopped(stream).map(drop))
 }
@@ -374,7 +374,7 @@ mod tests {
     use crate::io::owner::frames::{read_frame, write_frame};
     use crate::io::owner::messages::ClientMessage;
 
-    /// An owner of the store, as far as what it is asked goes: it lets go of the store when it is asked to.
+    /// Simulates an owner of the store that releases it on request.
     fn answer(listener: &UnixListener, owner: OwnerKind) -> Option<ClientMessage> {
         let (mut stream, _) = listener.accept().unwrap();
         let hello: Option<ClientMessage> = read_frame(&mut stream).unwrap();
@@ -392,7 +392,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("owner");
         let listener = UnixListener::bind(&socket).unwrap();
-        // Nobody had it when it was borrowed; then a reader, a command and a service have it, one after the other.
+        // The store was free when it was borrowed; then a reader, a command and a service open it in turn.
         let owners = [OwnerKind::Reader, OwnerKind::Command, OwnerKind::Watch];
         let asked = thread::spawn(move || owners.map(|owner| answer(&listener, owner)));
         let mut borrowed = Borrowed { lenders: Vec::new(), stops: Stops::of_nobody() };

@@ -1,4 +1,4 @@
-//! Which results of polls are told to whoever asked for them, although others may poll the same feeds at the same time.
+//! Selects the poll results to report to a client, although others may poll the same feeds at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +7,28 @@ use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Feeds that are looked at one by one at each step; of more, those without a result are looked at when few are left.
+/// Up to this number, waiting feeds are checked one by one at each step.
 const FEW: usize = 16;
 
-/// One result for each feed, and when all of them are done.
+/// Collects one result per feed and detects when all feeds are done.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     /// Feeds without a result.
     waiting: BTreeSet<FeedKey>,
-    /// Feeds with a result whose walks, learning or writes go on.
+    /// Feeds with a result whose walks, learning or writes are still running.
     ending: BTreeSet<FeedKey>,
-    /// Feeds that somebody else was just polling, with the refusal: what comes of that poll is their result.
+    /// Feeds that were already being polled, with the refusal. The result of the running poll counts for them.
     joined: BTreeMap<FeedKey, PollResult>,
 }
 
 impl Outcomes {
-    /// Waits for feeds whose polls began, and for those that somebody else was polling.
+    /// Waits for feeds whose polls this client started, and for feeds that were already being polled.
     pub(super) fn new(begun: &BTreeSet<FeedKey>, joined: BTreeMap<FeedKey, PollResult>) -> Self {
         let waiting = begun.iter().chain(joined.keys()).copied().collect();
         Self { waiting, ending: BTreeSet::new(), joined }
     }
 
-    /// Takes the results among these that are to be told.
+    /// Selects the new results to report.
     pub(super) fn take<'a>(
         &mut self,
         engine: &Engine,
@@ -37,7 +37,7 @@ impl Outcomes {
         let mut taken = Vec::new();
         for result in fresh {
             let feed = result.feed;
-            // Another hand was refused because the feed is being polled.
+            // Another client's request was refused because the feed is being polled.
             let refused = result.outcome == PollOutcome::Skipped;
             if refused && engine.polls.contains_key(&feed) {
                 continue;
@@ -46,13 +46,13 @@ impl Outcomes {
                 self.ending.insert(feed);
                 taken.push(result.clone());
             } else {
-                // What goes on with it from here is another hand's.
+                // This result belongs to another client's poll, as does the work that follows.
                 self.ending.remove(&feed);
             }
         }
         self.ending.retain(|feed| is_under_way(engine, &BTreeSet::from([*feed])));
         if self.waiting.len() <= FEW {
-            // It was given up, say.
+            // The poll ended without a result, for example because the feed was unsubscribed.
             let gone = |feed: &FeedKey| !is_under_way(engine, &BTreeSet::from([*feed]));
             let gone: Vec<FeedKey> = self.waiting.iter().copied().filter(gone).collect();
             for feed in gone {
@@ -63,7 +63,7 @@ impl Outcomes {
         taken
     }
 
-    /// Whether every feed is done.
+    /// Checks whether every feed is done.
     pub(super) fn are_complete(&self) -> bool {
         self.waiting.is_empty() && self.ending.is_empty()
     }
@@ -104,7 +104,7 @@ mod tests {
         let told = outcomes.take(&engine(&[1, 2]), [&read].into_iter());
         assert_eq!(told, std::slice::from_ref(&read));
         assert!(!outcomes.are_complete());
-        // Feed 1 rests; what others poll afterwards is theirs.
+        // Feed 1 is done; later polls of it belong to other clients.
         outcomes.take(&engine(&[2]), std::iter::empty());
         assert_eq!(outcomes.take(&engine(&[1, 2]), [&read].into_iter()), []);
         let failed = result(2, PollOutcome::Failed);

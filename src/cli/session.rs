@@ -1,4 +1,4 @@
-//! What every command stands on: settings, store, the loop without a screen, and how failures are told.
+//! Shared basis of all commands: settings, store, the loop without a screen, and errors.
 
 use std::future::Future;
 use std::os::unix::net::UnixStream;
@@ -22,29 +22,29 @@ use crate::io::system::words::system_words;
 use crate::io::{clock, console, log};
 use crate::ui::app::App;
 
-/// Threads that fetch; the machine's other work is on the blocking pool.
+/// Number of tokio worker threads, which run the requests. Other work runs on the blocking pool.
 const WORKERS: usize = 2;
-/// Threads for what may block: names being looked up (32 at once), texts, pictures, files.
+/// Maximum number of threads for blocking work: DNS lookups (32 at once), texts, pictures, files.
 const BLOCKING_THREADS: usize = 48;
 
-/// The exit status of a process that was interrupted twice (128 and the number of the signal).
+/// Exit status after a second interrupt (128 plus the signal number).
 pub(super) const INTERRUPTED: i32 = 130;
 
-/// Why a command could not be done.
+/// The error of a command.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// One sentence: what, where, what to do.
+    /// One sentence: what failed, where, and what to do.
     pub(super) sentence: String,
     /// The exit status.
     pub(super) status: u8,
-    /// The store is in use: where its owner listens.
+    /// The socket of the owner, if the store is in use.
     pub(super) in_use: Option<PathBuf>,
-    /// The loop that the command worked on ended before it.
+    /// The loop ended before the command.
     pub(super) loop_ended: bool,
 }
 
 impl Failure {
-    /// Wrong usage, or nothing could be done.
+    /// Creates an error for wrong usage, or for a command that could not do anything.
     pub(super) fn new(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), status: 2, in_use: None, loop_ended: false }
     }
@@ -70,12 +70,12 @@ impl From<StartError> for Failure {
     }
 }
 
-/// The settings: the configuration file's, or the defaults.
+/// Returns the settings of the configuration file, or the defaults.
 pub(super) fn read_settings(options: &Options) -> Result<Settings, Failure> {
     Ok(read_configuration(options)?.settings)
 }
 
-/// The settings, and what the configuration file says that cannot be followed.
+/// Returns the settings, and notes about invalid parts of the configuration file.
 pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failure> {
     let read = match (&options.config, config_file(options)) {
         (Some(path), _) => config_file::read(path, true),
@@ -85,20 +85,20 @@ pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failur
     read.map_err(Failure::new)
 }
 
-/// The same, with what only the network's client can judge: proxies, certificates, the user agent.
+/// Like [`read_configuration`], and checks what only the HTTP client can validate: proxies, certificates, the user agent.
 pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failure> {
     let configured = read_configuration(options)?;
     Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
     Ok(configured)
 }
 
-/// Where the configuration file is, or would be.
+/// Returns the path of the configuration file, whether or not it exists.
 pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
     let usual = || config_file::folders().ok().map(|folders| folders.config);
     options.config.clone().or_else(usual)
 }
 
-/// Begins the log.
+/// Opens the log.
 pub(super) fn begin_log(options: &Options) {
     if let Some(folder) = log::log_folder(options.data_dir.as_deref()) {
         log::begin(folder, options.verbose);
@@ -106,12 +106,12 @@ pub(super) fn begin_log(options: &Options) {
     }
 }
 
-/// Faults of the program that somebody was not told of.
+/// Returns panics that have not been reported to this audience yet.
 pub(super) fn find_untold_panics(options: &Options, to: ToldTo) -> Option<Untold> {
     log::find_untold(&log::log_folder(options.data_dir.as_deref())?, to)
 }
 
-/// Takes over what the reader changes in the configuration file while the program runs.
+/// Applies changes to the configuration file while the program runs.
 pub(super) fn follow_configuration<P: Program>(
     runtime: &Runtime<P>,
     options: &Options,
@@ -122,7 +122,7 @@ pub(super) fn follow_configuration<P: Program>(
     }
 }
 
-/// Gives the screen the look that is configured; what cannot be used is told in the status line.
+/// Applies the configured appearance to the screen, and shows the first problem in the status line.
 pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     let ui = &mut runtime.program.ui.settings;
     ui.plain |= options.plain;
@@ -133,7 +133,7 @@ pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     }
 }
 
-/// The data folder.
+/// Returns the data folder.
 pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
     match &options.data_dir {
         Some(folder) => Ok(folder.clone()),
@@ -141,7 +141,7 @@ pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Opens the store; one that is damaged is made anew from a backup, and that is told.
+/// Opens the store. If it is damaged, restores it from a backup and reports this.
 pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
     let (store, recovered) = store_or_recovered(options, Stay::Short)?;
     if let Some(sentence) = recovered {
@@ -150,7 +150,7 @@ pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Opens the store; the sentence says that it was made anew from a backup.
+/// Opens the store. The sentence reports that it was restored from a backup.
 pub(super) fn store_or_recovered(
     options: &Options,
     stay: Stay,
@@ -158,13 +158,13 @@ pub(super) fn store_or_recovered(
     Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now(), stay)?)
 }
 
-/// The command line as it was typed.
+/// Returns the command line as typed.
 pub(super) fn typed() -> Vec<String> {
-    // What cannot be sent as text names no file of ours and no feed.
+    // A non-UTF-8 argument matches no feed and none of our files.
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
-/// Runs asynchronous work to its end.
+/// Runs a future to completion.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -179,8 +179,8 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     done
 }
 
-/// Does slow work beside the loop, until it is done or the system or the reader says stop. Whoever says so finds the
-/// program ended: the work is left where it is, and must be whole at any point.
+/// Runs slow work on a blocking thread until it is done or a stop signal arrives. After a stop the work is abandoned, so it
+/// must keep its data consistent at any point.
 pub(super) fn run_interruptibly<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -197,7 +197,7 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
     })
 }
 
-/// The loop without a screen: nothing happens by itself, everything at once.
+/// Creates the loop without a screen. It does nothing on its own and delays nothing.
 pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
     let settings = read_settings(options)?;
     let mut runtime = Runtime::headless(store, settings)?;
@@ -207,8 +207,8 @@ pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headle
     Ok(runtime)
 }
 
-/// Does something once the system or the reader tells this process, which only waits for another one, to end; told so
-/// again it ends at once.
+/// Calls `stop` at the first stop signal, for a process that only waits for another one. A second signal ends this process at
+/// once.
 pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>) {
     let Ok(mut stop) = stop else { return };
     let mut stops = Stops::of_process();
@@ -219,11 +219,11 @@ pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>)
         waiting.block_on(stops.wait());
         std::process::exit(INTERRUPTED);
     };
-    // Without a thread the command goes on to its end.
+    // If no thread can be started, the command runs to its end.
     std::thread::Builder::new().name("cancel".into()).spawn(wait).ok();
 }
 
-/// Waits until the other side of a connection ends (`true`) or this process is told to (`false`).
+/// Waits until the peer closes the connection (`true`) or a stop signal arrives (`false`).
 pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
     let mut stops = Stops::of_process();
     block_on(async {
@@ -235,7 +235,7 @@ pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
     })
 }
 
-/// Ends this process when the system or the reader tells it to; for work that is whole at any moment.
+/// Ends this process at a stop signal, for work that keeps its data consistent at any moment.
 pub(super) fn end_when_stopped() {
     let mut stops = Stops::of_process();
     let wait = move || {
@@ -244,11 +244,11 @@ pub(super) fn end_when_stopped() {
             std::process::exit(INTERRUPTED);
         }
     };
-    // Without a thread the work goes on to its end.
+    // If no thread can be started, the work runs to its end.
     std::thread::Builder::new().name("stop".into()).spawn(wait).ok();
 }
 
-/// Does something each time the system or the reader tells this process to end. Needs a tokio runtime around it.
+/// Calls `stop` at each stop signal. Must be called within a tokio runtime.
 pub(super) fn on_each_stop(mut stop: impl FnMut() + Send + 'static) {
     let mut stops = Stops::of_process();
     tokio::spawn(async move {
@@ -259,11 +259,11 @@ pub(super) fn on_each_stop(mut stop: impl FnMut() + Send + 'static) {
     });
 }
 
-/// Tells the loop to end when the system or the reader says so; everything under way is saved.
+/// Stops the loop at a stop signal; work in progress is saved.
 pub(super) fn stop_on_signals<P: Program>(runtime: &Runtime<P>) {
     let sender = runtime.sender();
     on_each_stop(move || {
-        // If it has ended, all is well.
+        // It is fine if the loop has already ended.
         sender.send(Input::Request(Request::Stop).into()).ok();
     });
 }
@@ -279,7 +279,7 @@ mod tests {
         let (keep, kept) = std::sync::mpsc::channel::<()>();
         let done = run_interruptibly(move || {
             kill_process(getpid(), process::Signal::HUP).unwrap();
-            // Until the test is over.
+            // Blocks until the test is over.
             kept.recv().ok();
             Ok(())
         });

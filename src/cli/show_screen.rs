@@ -1,4 +1,4 @@
-//! The screen of a program that is set up: it is shown until the reader leaves it.
+//! Shows the screen of a configured program until the user leaves it.
 
 use std::io::{self, IsTerminal};
 use std::os::unix::net::UnixStream;
@@ -22,26 +22,26 @@ use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::Code;
 
-/// How long the answers to polls that are on their way are waited for when the program ends.
+/// Maximum wait at exit for answers to requests already sent.
 const ANSWERS_TIME: Duration = Duration::from_secs(1);
-/// How long commands of others may take to their end when the program ends.
+/// Time for commands of other processes to finish at exit.
 const GUESTS_TIME: Duration = Duration::from_secs(1);
-/// How long they may take once they were told to end.
+/// Time for them to end after they are cancelled.
 const CANCELLED_GUESTS_TIME: Duration = Duration::from_secs(2);
 
-/// How the screen was left: everything is saved.
+/// The state after the screen was left and everything was saved.
 pub(in crate::cli) struct Left {
-    /// Why.
+    /// The reason.
     pub(in crate::cli) ending: Ending,
-    /// What is configured by then.
+    /// The current settings.
     pub(in crate::cli) settings: Settings,
     /// The store.
     pub(in crate::cli) store: Store,
-    /// Who waits for the store, if somebody can.
+    /// The listener, which holds the connection of a process that waits for the store.
     pub(in crate::cli) listener: Option<Listener>,
 }
 
-/// Shows the screen until the reader leaves it; everything is saved. Commands of others end before.
+/// Shows the screen until the user leaves it, ends the commands of other processes, and saves everything.
 pub(in crate::cli) async fn show_screen(
     mut runtime: Runtime<App>,
     listener: Option<Listener>,
@@ -56,7 +56,7 @@ pub(in crate::cli) async fn show_screen(
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({}); run backissue in a terminal, or see 'backissue --help' for commands without a screen", system_words(&error))))?;
     let ending = runtime.on_screen(&mut terminal).await;
     if let Some(text) = runtime.program.awaited_at_end() {
-        // Where it cannot be shown, the wait is as short.
+        // A failure to show the text does not prolong the wait.
         terminal.show_text(&text).ok();
     }
     if let Some(listener) = &listener {
@@ -69,18 +69,18 @@ pub(in crate::cli) async fn show_screen(
     Ok(Left { ending: ending?, settings, store, listener })
 }
 
-/// Why the wait for the store ended.
+/// The outcome of a wait for the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum WaitEnd {
-    /// Whoever had the store ended.
+    /// The process that had the store ended.
     Ended,
-    /// The reader wants it back.
+    /// The user takes the store back.
     TakenBack,
-    /// The reader leaves.
+    /// The user quits.
     Left,
 }
 
-/// Says on the screen who has the store, and waits until that process ends or the reader decides.
+/// Shows which process has the store, and waits until that process ends or the user decides.
 pub(in crate::cli) async fn wait_for_store(
     options: &Options,
     lent: UnixStream,
@@ -123,8 +123,8 @@ pub(in crate::cli) async fn wait_for_store(
     }
 }
 
-/// Waits a moment for the answers to polls that are on their way, also those of commands that ended before: one that is
-/// thrown away is asked for again. Nothing else is asked of the network.
+/// Waits briefly for answers to requests already sent, including those of commands that have ended, because a discarded
+/// answer would have to be requested again. Sends no further requests.
 pub(in crate::cli) async fn finish_polls<P: Program>(runtime: &mut Runtime<P>) {
     let engine = runtime.program.engine_mut();
     engine.offline = true;
@@ -137,7 +137,7 @@ pub(in crate::cli) async fn finish_polls<P: Program>(runtime: &mut Runtime<P>) {
     tokio::time::timeout(ANSWERS_TIME, answered).await.ok();
 }
 
-/// Lets the commands of others come to their end; those that take long are told to end.
+/// Waits for the commands of other processes to finish, and cancels them after a time.
 pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, listener: &Listener) {
     listener.close();
     for (all, patience) in [(false, GUESTS_TIME), (true, CANCELLED_GUESTS_TIME)] {
@@ -148,7 +148,7 @@ pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, lis
         }
     }
     if listener.guests() > 0 {
-        // Who does not end in time loses the connection.
+        // Clients that still do not end lose their connection.
         listener.shut_guests();
         let ended = runtime.until(|_| listener.guests() == 0);
         tokio::time::timeout(GUESTS_TIME, ended).await.ok();

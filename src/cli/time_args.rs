@@ -1,10 +1,10 @@
-//! Times as they are typed behind flags.
+//! Parses the dates and times given as arguments.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 
 use super::session::Failure;
 
-/// A date or an instant as typed, in UTC.
+/// Parses a date or an instant, in UTC.
 pub(super) fn parse_instant(typed: &str) -> Result<DateTime<Utc>, Failure> {
     let full = DateTime::parse_from_rfc3339(typed).map(|instant| instant.to_utc()).ok();
     let day = || {

@@ -1,4 +1,4 @@
-//! What keeps the store in order between sessions: the backup of the day, the bound on texts, and compaction.
+//! Maintenance of the store between sessions: the daily backup, the limit on texts, and compaction.
 
 use chrono::NaiveDate;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,9 +8,9 @@ use crate::engine::calendar::day_of;
 use crate::engine::settings::Settings;
 use crate::io::store::{Store, backup_is_due};
 use crate::io::{clock, console};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
-/// Compacts the store and says what it gained.
+/// Compacts the store and prints the space saved.
 pub(super) fn compact_store(store: Store) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("compacting the store {wide_bar} {pos}/{len}") {
@@ -30,7 +30,7 @@ pub(super) fn compact_store(store: Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does what the store needs at the end of a session; the system or the reader may interrupt it.
+/// Runs the maintenance due at the end of a session; a stop signal interrupts it.
 pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failure> {
     let texts_max = texts_max(settings);
     if !is_due(&store, texts_max)? {
@@ -39,12 +39,12 @@ pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failur
     session::run_interruptibly(move || put_in_order(store, texts_max).map(drop))
 }
 
-/// As [`at_the_end`], for a session that lasts and has to end quickly; gives the store back if it is still open.
+/// Like [`at_the_end`], for a long session that must end quickly. Returns the store if it is still open.
 pub(super) fn at_the_start(store: Store, settings: &Settings) -> Result<Option<Store>, Failure> {
     if store.only_reads() { Ok(Some(store)) } else { put_in_order(store, texts_max(settings)) }
 }
 
-/// Bytes of texts to keep (SPEC C.10).
+/// Maximum size of the stored texts, bytes (SPEC C.10).
 pub(super) fn texts_max(settings: &Settings) -> u64 {
     u64::from(settings.history.texts_mb).saturating_mul(1024 * 1024)
 }
@@ -53,9 +53,9 @@ fn find_today() -> NaiveDate {
     day_of(clock::precise_now(), clock::zone())
 }
 
-/// Whether there is anything to do. Reads no record.
+/// Checks whether any maintenance is due, without reading records.
 fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
-    // A copy for reading goes with the session; the store itself is put in order when it can be written.
+    // A read-only copy is discarded after the session; the store itself is maintained when it is writable.
     if store.only_reads() {
         return Ok(false);
     }
@@ -64,8 +64,8 @@ fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
         || store.is_worth_compacting()?)
 }
 
-/// Does what is due, the backup of the day before anything is dropped: a session without a screen has made none, and a
-/// short one may have interrupted it. Gives the store back unless it was compacted.
+/// Runs the maintenance that is due. The daily backup comes before any deletion: a session without a screen has not made one,
+/// and a short session may have interrupted it. Returns the store unless it was compacted.
 fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failure> {
     if let Err(error) = store.back_up_daily(find_today()) {
         console::tell(&format!("no backup was made today: {}", error.reason_of_backup()));
@@ -82,7 +82,7 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
             Ok(_) => {}
         }
     }
-    // The log is too long (STORE 3). Where there is no room for a shorter one it stays.
+    // The log is too long (STORE 3). Without space for a shorter one, it stays.
     let compacts = store.is_worth_compacting()? && store.check_room_to_compact().is_ok();
     if compacts { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
 }

@@ -1,15 +1,19 @@
 //! What the engine tells those who look on: plain data that can be sent to another process.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 
 use super::entries::full_text::FullText;
 use super::poll::poll_results::PollResult;
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Something that whoever looks on may want to show.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
+    /// The search index has more entries than before.
+    Indexed {
+        /// Number of entries that it still lacks.
+        missing: u32,
+    },
     /// A sentence for the reader.
     Notice {
         /// How much it matters.
@@ -17,7 +21,6 @@ pub enum Event {
         /// The sentence.
         text: String,
         /// What can be done about it; who shows it knows the key.
-        #[serde(default)]
         offer: Option<NoticeOffer>,
     },
     /// A request was refused; a sentence says why.
@@ -133,7 +136,6 @@ pub enum Event {
     /// The page of an entry is not asked for after all; a fragment says why.
     PageDropped(EntryKey, String),
     /// A picture was fetched: its bytes, or why there are none. Not carried to other processes.
-    #[serde(skip)]
     PictureFetched(String, Result<std::sync::Arc<Vec<u8>>, String>),
     /// A picture that waited is not asked for after all; a fragment says why, if the reader is to be told.
     PictureDropped(String, Option<String>),
@@ -157,7 +159,7 @@ impl Event {
 }
 
 /// How much a sentence matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeLevel {
     /// It can be missed.
     Info,
@@ -166,7 +168,7 @@ pub enum NoticeLevel {
 }
 
 /// What can be done about what a sentence tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeOffer {
     /// It can be taken back.
     Undo,
@@ -175,7 +177,7 @@ pub enum NoticeOffer {
 }
 
 /// Marks of entries that are other than they were.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarksChanged {
     /// The entries.
     pub keys: Vec<EntryKey>,

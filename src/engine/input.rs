@@ -38,6 +38,11 @@ pub enum Input {
     LoginKept(Box<LoginToKeep>, Result<(), String>),
     /// The configuration was read again.
     Reconfigured(Box<Settings>),
+    /// The search index has more entries than before.
+    Indexed {
+        /// Number of entries that it still lacks.
+        missing: u32,
+    },
     /// Something that only the reader can put right; a sentence.
     Trouble(String),
 }

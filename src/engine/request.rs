@@ -1,19 +1,26 @@
 //! Everything a reader can ask for, as plain data: a key, the palette, a subcommand and another process make the same.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
 
 use super::backfill::history_actions::HistoryAction;
+use super::effect::Effect;
 use super::entries::full_text::FullText;
+use super::entries::loaded_entry::ReadingPosition;
+use super::entries::rows::RowsWanted;
 use super::feeds::addition::Subscribe;
 use super::feeds::chosen_settings::Chosen;
 use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
+use super::store_work::Job;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 use backissue_core::schedule::Pace;
+use backissue_core::search::Matching;
 
 /// Something that a reader asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Poll feeds.
     Poll(PollRequest),
@@ -118,8 +125,44 @@ pub enum Request {
     Stop,
 }
 
+/// What a screen asks of the store: to read what it shows, and to save its own state. It changes nothing in the engine.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScreenRequest {
+    /// Rows of a list.
+    Rows(RowsWanted),
+    /// An entry with its text.
+    Entry(EntryKey),
+    /// The last polls of a feed.
+    Polls(FeedKey),
+    /// The number of unread entries listed since an instant.
+    TodayCount(DateTime<Utc>),
+    /// The numbers of unread entries that saved searches find.
+    SearchCounts(Vec<(u32, Matching)>),
+    /// The numbers of entries that the filters hit.
+    FilterCounts,
+    /// Save where the reader left an entry; `None`: at its beginning or its end.
+    SaveReadingPosition(EntryKey, Option<ReadingPosition>),
+    /// Save which tags are folded.
+    SaveFolded(BTreeSet<String>),
+}
+
+impl From<ScreenRequest> for Effect {
+    fn from(wanted: ScreenRequest) -> Self {
+        Self::store(match wanted {
+            ScreenRequest::Rows(wanted) => Job::ReadRows(wanted),
+            ScreenRequest::Entry(key) => Job::ReadEntry(key),
+            ScreenRequest::Polls(feed) => Job::ReadPolls(feed),
+            ScreenRequest::TodayCount(since) => Job::CountToday(since),
+            ScreenRequest::SearchCounts(searches) => Job::CountSearches(searches),
+            ScreenRequest::FilterCounts => Job::CountFilters,
+            ScreenRequest::SaveReadingPosition(key, place) => Job::SaveReadingPosition(key, place),
+            ScreenRequest::SaveFolded(tags) => Job::SaveFolded(tags),
+        })
+    }
+}
+
 /// What the reader answers to a feed in trouble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleAnswer {
     /// Read it from the address it proposes.
     AcceptMove,
@@ -135,65 +178,4 @@ pub enum TroubleAnswer {
     Retry,
     /// Take note: it leaves the list until something changes.
     Note,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::poll::manual_poll::PollKind;
-
-    /// One request of each kind.
-    fn requests() -> Vec<Request> {
-        let feed = FeedKey(7);
-        let key = EntryKey { feed, seq: 3 };
-        let search = SavedSearch { id: 1, name: "frost".into(), text: "frost is:unread".into() };
-        vec![
-            Request::Poll(PollRequest {
-                feeds: Some(vec![feed]),
-                kind: PollKind::Forced,
-                archives: true,
-            }),
-            Request::StopPolls(vec![feed]),
-            Request::Subscribe(Box::default()),
-            Request::Import(vec![Subscribe::default()]),
-            Request::ImportFile("list.opml".into()),
-            Request::Preview { addition: 1, url: "https://a.example/".into() },
-            Request::Choose { addition: 1, url: None },
-            Request::TakeFirstFeed(1),
-            Request::Unsubscribe(feed),
-            Request::SubscribeAgain(feed),
-            Request::SetPace(feed, Pace::Less),
-            Request::Set(feed, Box::default()),
-            Request::RenameTag { tag: "a".into(), name: "b/c".into() },
-            Request::Trouble(feed, TroubleAnswer::AllowInsecure),
-            Request::History(feed, HistoryAction::Reread),
-            Request::MoreHistory(feed, Some(GapKey(5))),
-            Request::DismissGap(feed, GapKey(5)),
-            Request::Mark { keys: vec![key], flag: Flag::Starred, value: true },
-            Request::MarkListRead(9),
-            Request::SaveFilter(Box::default()),
-            Request::RemoveFilter(2),
-            Request::SaveSearches(vec![search]),
-            Request::FetchPage { key, url: "https://a.example/1".into(), kept: None },
-            Request::FetchPicture { key, url: "https://a.example/1.png".into() },
-            Request::DropPictures,
-            Request::Learn(feed),
-            Request::Open { link: "https://a.example/1".into(), attached: true },
-            Request::Together(vec![Request::Unsubscribe(feed), Request::SetPace(feed, Pace::More)]),
-            Request::Undo,
-            Request::Redo,
-            Request::Stop,
-        ]
-    }
-
-    #[test]
-    fn every_request_can_be_sent_to_another_process() {
-        for request in requests() {
-            let sent = rmp_serde::to_vec_named(&request).unwrap();
-            let read: Request = rmp_serde::from_slice(&sent).unwrap();
-            assert_eq!(read, request);
-            let sent = serde_json::to_string(&request).unwrap();
-            assert_eq!(serde_json::from_str::<Request>(&sent).unwrap(), request);
-        }
-    }
 }

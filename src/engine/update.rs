@@ -24,7 +24,7 @@ use super::store_results::{self, stored_or_failed};
 use super::store_work::Job;
 use super::undo::take_back;
 use super::{reconfigure, save_searches};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
 /// What an input leads to.
 #[derive(Debug, Default)]
@@ -92,6 +92,10 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             Vec::new()
         }
         Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
+        Input::Indexed { missing } => {
+            engine.tell(Event::Indexed { missing });
+            Vec::new()
+        }
         Input::Trouble(why) => complained(engine, why),
     }
 }

@@ -1,35 +1,35 @@
-//! The clock, the time zone and randomness; nothing else reads them.
+//! The clock, the time zone and randomness; no other module reads them.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 
-/// The wall clock, in whole seconds (SPEC 0).
+/// Returns the wall-clock time in whole seconds (SPEC 0).
 pub fn now() -> DateTime<Utc> {
     let now = precise_now();
     now.with_nanosecond(0).unwrap_or(now)
 }
 
-/// The wall clock, for pauses between requests.
+/// Returns the precise wall-clock time, for pauses between requests.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn precise_now() -> DateTime<Utc> {
     Utc::now()
 }
 
-/// The monotonic clock, for measuring.
+/// Returns the monotonic time, for measurements.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn instant() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Detects that the wall clock moved otherwise than the monotonic one: the machine was asleep (SPEC G.32), or the clock was
-/// set.
+/// Detects that the wall clock moved differently from the monotonic clock because the machine was asleep (SPEC G.32) or the
+/// clock was set.
 #[derive(Debug)]
 pub struct SleepWatch {
     wall: DateTime<Utc>,
     monotonic: std::time::Instant,
 }
 
-/// A smaller difference between the clocks is neither: the wall clock was corrected a little, or we paused ourselves.
+/// Smaller differences are ignored: they come from small clock corrections or from pauses of this process.
 const SLEEP_MIN: TimeDelta = TimeDelta::seconds(30);
 
 impl SleepWatch {
@@ -37,7 +37,7 @@ impl SleepWatch {
         Self { wall: precise_now(), monotonic: instant() }
     }
 
-    /// Whether the machine was asleep since the last call, or its clock was set.
+    /// Checks whether the machine was asleep or its clock was set since the last call.
     pub fn jumped(&mut self) -> bool {
         let (wall, monotonic) = (precise_now(), instant());
         let shown = wall.signed_duration_since(self.wall);
@@ -52,7 +52,7 @@ fn has_jumped(shown: TimeDelta, passed: std::time::Duration) -> bool {
     shown.checked_sub(&passed).is_some_and(|missing| missing.abs() > SLEEP_MIN)
 }
 
-/// Returns the time zone that `TZ` names, else that of the machine, else UTC.
+/// Returns the time zone that `TZ` names, else the machine's zone, else UTC.
 pub fn zone() -> Tz {
     let named = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
     let of_machine = || iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok());
@@ -62,7 +62,7 @@ pub fn zone() -> Tz {
 /// Interval between checks of the time zone.
 const ZONE_PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Notices changes of the machine's time zone.
+/// Detects changes of the machine's time zone.
 #[derive(Debug)]
 pub struct ZoneWatch {
     zone: Tz,
@@ -70,12 +70,12 @@ pub struct ZoneWatch {
 }
 
 impl ZoneWatch {
-    /// Starts with the present zone.
+    /// Starts with the current zone.
     pub fn start() -> Self {
         Self { zone: zone(), looked: instant() }
     }
 
-    /// The new zone, if it changed since the last call.
+    /// Returns the new zone if it changed since the last call.
     pub fn changed(&mut self) -> Option<Tz> {
         self.changed_to(instant(), zone)
     }
@@ -90,7 +90,7 @@ impl ZoneWatch {
     }
 }
 
-/// Other names of UTC, of which machines are fond.
+/// Aliases of UTC that machines commonly use.
 const UTC_NAMES: [Tz; 7] = [
     Tz::Etc__UCT,
     Tz::Etc__UTC,
@@ -101,12 +101,13 @@ const UTC_NAMES: [Tz; 7] = [
     Tz::Zulu,
 ];
 
-/// The zone, UTC by the name that readers know.
+/// Replaces aliases of UTC with `UTC`, the name that users know.
 fn usual_name(zone: Tz) -> Tz {
     if UTC_NAMES.contains(&zone) { Tz::UTC } else { zone }
 }
 
-/// Returns a number for the salt of a new installation: time and process id are random enough to spread readers.
+/// Returns a number for the salt of a new installation. Time and process id are random enough to spread the polls of
+/// different users.
 pub fn chance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one((precise_now().timestamp_nanos_opt(), std::process::id()))

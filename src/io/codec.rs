@@ -1,7 +1,7 @@
 //! Encodes records: a version byte, a checksum, named fields.
 //!
-//! Fields are written by name, so that a record can gain a field without a new schema: missing fields get their
-//! default, unknown ones are skipped. The checksum detects flipped bits.
+//! Fields are stored by name, so that a record can gain a field without a new schema: missing fields get their default,
+//! unknown fields are skipped. The checksum detects flipped bits.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,10 +12,10 @@ use backissue_core::history::IndexRow;
 const FORM: u8 = 1;
 /// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
-/// LZ4 makes one byte of at most so many.
+/// Maximum compression ratio of LZ4.
 const RATIO_MAX: usize = 255;
 
-/// What is wrong with bytes read from the store.
+/// A problem with bytes read from the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
     /// Too short, or of an unknown version.
@@ -49,7 +49,7 @@ pub(super) fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
     }
 }
 
-/// Whether a record passes its checksum.
+/// Checks whether a record passes its checksum.
 pub(super) fn is_sound(bytes: &[u8]) -> bool {
     unseal(bytes).is_ok()
 }
@@ -58,7 +58,7 @@ pub(super) fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, CodecError> {
     Ok(seal(&rmp_serde::to_vec_named(record).map_err(|_| CodecError::Content)?))
 }
 
-/// Decodes what [`encode`] returned.
+/// Decodes the output of [`encode`].
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     rmp_serde::from_slice(unseal(bytes)?).map_err(|_| CodecError::Content)
 }
@@ -69,12 +69,12 @@ pub(super) fn encode_compressed<T: Serialize>(record: &T) -> Result<Vec<u8>, Cod
     Ok(seal(&lz4_flex::compress_prepend_size(&plain)))
 }
 
-/// Decodes what [`encode_compressed`] returned.
+/// Decodes the output of [`encode_compressed`].
 pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     let payload = unseal(bytes)?;
     let (size, packed) =
         lz4_flex::block::uncompressed_size(payload).map_err(|_| CodecError::Content)?;
-    // As much memory is asked for as is stated: no more than can be in it.
+    // The stated size is allocated, so it must be possible for the compressed length.
     if size > packed.len().saturating_mul(RATIO_MAX).saturating_add(RATIO_MAX) {
         return Err(CodecError::Content);
     }
@@ -82,13 +82,13 @@ pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, 
     rmp_serde::from_slice(&plain).map_err(|_| CodecError::Content)
 }
 
-/// Encodes index rows, each in the same number of bytes.
+/// Encodes index rows with a fixed size per row.
 pub(super) fn encode_rows(rows: &[IndexRow]) -> Vec<u8> {
     let payload: Vec<u8> = rows.iter().flat_map(|row| row.to_bytes()).collect();
     seal(&payload)
 }
 
-/// Decodes what [`encode_rows`] returned.
+/// Decodes the output of [`encode_rows`].
 pub(super) fn decode_rows(bytes: &[u8]) -> Result<Vec<IndexRow>, CodecError> {
     let rows = unseal(bytes)?.chunks(IndexRow::SIZE).map(IndexRow::from_bytes);
     rows.collect::<Option<_>>().ok_or(CodecError::Content)
@@ -113,10 +113,10 @@ mod tests {
         assert_eq!(decode_rows(&encode_rows(&[])), Ok(vec![]));
     }
 
-    /// A few bytes of a payload changed, under a checksum that fits: what a fault of ours, or of the memory, may write.
+    /// Changes a few bytes of a payload and seals it again with a valid checksum, as a bug or faulty memory may.
     fn resealed(good: &[u8], dice: &mut u64) -> Vec<u8> {
         let mut roll = |below: usize| {
-            // xorshift
+            // Random number by xorshift.
             *dice ^= *dice << 13;
             *dice ^= *dice >> 7;
             *dice ^= *dice << 17;

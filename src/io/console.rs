@@ -1,4 +1,4 @@
-//! Standard output for results, standard error for everything else, while there is no screen.
+//! Console output without a screen: results go to standard output, everything else to standard error.
 
 use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
@@ -12,7 +12,7 @@ const GOOD: u8 = 0;
 const CLOSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Writes a result to standard output, and ends the line.
+/// Writes a result and a line break to standard output.
 pub fn put(text: &str) {
     put_piece(&format!("{text}\n"));
 }
@@ -27,12 +27,12 @@ pub fn put_piece(text: &str) {
     }
 }
 
-/// Whether further results would be lost: the pipe was closed, or writing failed.
+/// Checks whether further results would be lost because the pipe was closed or writing failed.
 pub fn is_closed() -> bool {
     OUTPUT.load(Ordering::Relaxed) != GOOD
 }
 
-/// Whether writing results failed for a reason other than a closed pipe.
+/// Checks whether writing results failed for a reason other than a closed pipe.
 pub fn has_failed() -> bool {
     OUTPUT.load(Ordering::Relaxed) == FAILED
 }
@@ -42,8 +42,8 @@ pub fn tell(text: &str) {
     writeln!(stderr().lock(), "{}", without_controls(text)).ok();
 }
 
-/// Removes control characters other than line breaks and tabs, and what turns the direction of a text, so that nothing a
-/// server sends can control the terminal or hide what it says (SPEC G.52).
+/// Removes control characters other than line breaks and tabs, and bidirectional control characters, so that text from a
+/// server cannot control the terminal or disguise itself (SPEC G.52).
 pub fn without_controls(text: &str) -> Cow<'_, str> {
     let harms =
         |char: char| (char.is_control() && !matches!(char, '\n' | '\t')) || is_bidi_control(char);

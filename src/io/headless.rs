@@ -1,21 +1,19 @@
-//! The engine without a screen, as commands run it, and the sentences that it tells.
+//! The engine without a screen, as used by commands, and its messages.
 
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
 
-use super::program::Program;
+use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::input::Input;
 use crate::engine::state::Engine;
 use crate::engine::update as engine_update;
-use crate::ui::effect::ScreenEffect;
-use crate::ui::input::ScreenInput;
 
-/// Sentences kept until somebody takes them; beyond that the oldest are forgotten.
+/// Maximum number of messages that are kept; beyond that the oldest are dropped.
 const NOTICES_MAX: usize = 1000;
 
-/// The engine without a screen, and the sentences it has told since somebody took them.
+/// The engine without a screen, and its messages since the last call to [`Headless::notices`].
 #[derive(Debug)]
 pub struct Headless {
     /// The engine.
@@ -23,73 +21,23 @@ pub struct Headless {
     notices: VecDeque<(NoticeLevel, String)>,
 }
 
-impl Program for Headless {
-    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-        let input = match input {
-            ScreenInput::Engine(input) => input,
-            ScreenInput::Reconfigured(read) => return self.reconfigured(now, *read),
-            // Nobody looks on.
-            ScreenInput::Key(_)
-            | ScreenInput::Pasted(_)
-            | ScreenInput::Mouse(_)
-            | ScreenInput::Resized(..)
-            | ScreenInput::Focused(_)
-            | ScreenInput::Suspend
-            | ScreenInput::Continued(..)
-            | ScreenInput::NoShell
-            | ScreenInput::Rendered(_)
-            | ScreenInput::Picture(_)
-            | ScreenInput::Graphics(_)
-            | ScreenInput::Indexed { .. }
-            | ScreenInput::FilterPreviewed(..)
-            | ScreenInput::ListRead(_)
-            | ScreenInput::ListWritten(_)
-            | ScreenInput::PathCompleted { .. } => return Vec::new(),
-        };
+impl Headless {
+    /// Takes an input and returns the effects. Messages are kept.
+    pub(super) fn take(&mut self, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
         let output = engine_update::update(&mut self.engine, now, input);
         for event in output.events {
             self.keep_notice(event);
         }
-        output.effects.into_iter().map(Into::into).collect()
+        output.effects
     }
 
-    fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    fn engine_mut(&mut self) -> &mut Engine {
-        &mut self.engine
-    }
-}
-
-impl Headless {
-    fn reconfigured(
-        &mut self,
-        now: DateTime<Utc>,
-        read: crate::ui::input::Reconfigured,
-    ) -> Vec<ScreenEffect> {
-        use crate::ui::input::Reconfigured;
-        match read {
-            Reconfigured::Read { settings, notes, .. } => {
-                for note in notes {
-                    self.keep_notice(Event::trouble(note));
-                }
-                self.take(now, Input::Reconfigured(settings).into())
-            }
-            Reconfigured::Wrong(why) => {
-                self.keep_notice(Event::trouble(why));
-                Vec::new()
-            }
-        }
-    }
-
-    /// An engine that has told nothing yet.
+    /// Creates a program without messages.
     pub const fn new(engine: Engine) -> Self {
         Self { engine, notices: VecDeque::new() }
     }
 
-    /// Keeps the sentence of an event, if it is one; of anything else whoever needs it asks the engine.
-    fn keep_notice(&mut self, event: Event) {
+    /// Keeps the message of an event, if it has one. Other events are ignored, since commands query the engine.
+    pub(super) fn keep_notice(&mut self, event: Event) {
         let notice = if let Event::Notice { level, text, .. } = event {
             (level, text)
         } else if let Event::Refused(text) = event {
@@ -103,7 +51,7 @@ impl Headless {
         self.notices.push_back(notice);
     }
 
-    /// Takes the sentences that were told since the last time, in order.
+    /// Takes the messages since the last call, in order.
     pub fn notices(&mut self) -> Vec<(NoticeLevel, String)> {
         std::mem::take(&mut self.notices).into()
     }

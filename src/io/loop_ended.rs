@@ -1,6 +1,6 @@
-//! What whoever works beside the loop is told when it ends before them.
+//! The error for work that outlasts the main loop.
 
-/// The loop ended before the command did.
+/// The loop ended before the command was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the backissue that had the store open ended before this was done; what it had reported is saved: run the command again"

@@ -1,7 +1,8 @@
-//! Network, disk, terminal, processes, clock: the only room that may use tokio, reqwest, sled, tantivy or `std::fs`.
+//! Network, disk, terminal, processes, clock: the only module that may use tokio, reqwest, sled, tantivy or `std::fs`.
 //!
-//! Nothing is decided here. An effect is performed, and its result is sent as a message.
+//! No decisions are made here. Effects are performed, and their results are sent as messages.
 
+pub mod answers;
 pub mod clock;
 mod codec;
 pub mod config;

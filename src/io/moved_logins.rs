@@ -1,11 +1,11 @@
-//! Logins that earlier versions kept within the addresses of feeds.
+//! Logins that earlier versions stored in the addresses of feeds.
 
 use super::config::credentials_file;
 use super::store::{Store, StoreError};
 use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::settings::Settings;
 
-/// Moves logins that stand within stored addresses to the file of credentials: earlier versions kept them there.
+/// Moves logins from stored addresses to the credentials file. Earlier versions stored them in the addresses.
 pub(super) fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<(), StoreError> {
     let network = &mut settings.network;
     let Some(file) = network.credentials_file.clone().filter(|_| store.has_logins()) else {
@@ -14,7 +14,7 @@ pub(super) fn move_logins(store: &mut Store, settings: &mut Settings) -> Result<
     let (mut moved, mut unkept) = (Vec::new(), Vec::new());
     for (feed, mut record) in store.records()? {
         let Some(split) = split_login(&record.url) else { continue };
-        // One that could not be kept is known, and yet in no file: it stays in every address that has it.
+        // A login that could not be saved is in no file, so it stays in every address that contains it.
         let new = add_login(network, &split);
         if unkept.contains(&split.credentials) {
             continue;
@@ -47,7 +47,7 @@ mod tests {
     use crate::engine::feeds::subscription::SubscriptionRecord;
     use backissue_core::history::FeedKey;
 
-    /// The addresses after a start whose logins go to a file.
+    /// Returns the stored addresses after a start that moves logins to a file.
     fn moved(data: &Path, file: &Path) -> Vec<String> {
         let mut settings = Settings::default();
         settings.network.credentials_file = Some(file.into());

@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize};
 use super::store::is_data_folder;
 use super::system::words::system_words;
 
-/// Links that are followed one after the other.
+/// Maximum number of links to follow.
 const LINKS_MAX: usize = 40;
-/// Bytes of a file that are looked at to see what it is.
+/// Number of bytes read to recognise the kind of a file.
 const START_BYTES: u64 = 4096;
 
-/// Writes the content of a file.
+/// A function that writes the content of a file.
 pub type WriteFile<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// An output file named by the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFile {
-    /// Where.
+    /// The path.
     pub path: String,
-    /// What is written.
+    /// The kind of content.
     pub kind: FileKind,
-    /// Whether a file of another kind is replaced.
+    /// `true` to replace a file of another kind.
     pub force: bool,
 }
 
-/// What an output file contains.
+/// The kind of content of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileKind {
     /// A list of subscriptions.
@@ -44,7 +44,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Whether a file begins as one of this kind does.
+    /// Checks whether a file starts like a file of this kind.
     fn fits(self, start: &[u8]) -> bool {
         let text = String::from_utf8_lossy(start);
         match self {
@@ -59,7 +59,7 @@ impl FileKind {
         }
     }
 
-    /// What it is, and the command that writes it.
+    /// Returns a noun for this kind, and the command that writes it.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Opml => ("list of subscriptions", "backissue export"),
@@ -70,7 +70,7 @@ impl FileKind {
     }
 }
 
-/// Writes a file. An error is a fragment that says why it cannot be written.
+/// Writes a file. The error is a fragment that gives the reason.
 pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
     if file.path == "-" {
         return Err("it has to be a file; one of that name is './-'".to_owned());
@@ -80,9 +80,9 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> 
     write_whole(&target, write).map_err(|error| system_words(&error))
 }
 
-/// Refuses a path inside a data folder, and an existing file of another kind without `--force`.
+/// Refuses a path in a data folder, and an existing file of another kind without `--force`.
 fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
-    // A folder that does not exist holds nothing to lose.
+    // A missing folder contains nothing to lose.
     let folder = folder_of(target).canonicalize().unwrap_or_default();
     if let Some(data) = folder.ancestors().find(|folder| is_data_folder(folder)) {
         return Err(format!(
@@ -106,16 +106,16 @@ fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
     }
 }
 
-/// The folder in which a file is.
+/// Returns the folder of a file.
 fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Writes a file beside its place and puts it there when it is whole and on the disk. What is there and is no regular
-/// file (a device, a pipe) is written to as it is; a file in a folder in which nothing can be made is written over when the
-/// whole is there. A new file is its owner's alone, one that is replaced keeps what others may do with it. A link must have
-/// been followed before: it stays one, and what it leads to is replaced or made.
+/// Writes a temporary file in the same folder and renames it once it is complete and on disk. Devices and pipes are written
+/// to directly. If the folder does not allow new files, the existing file is overwritten once the content is complete. A new
+/// file is private to its owner; a replaced file keeps its permissions. Links must be resolved first, so that the link
+/// remains and its target is replaced or created.
 fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     let found = std::fs::metadata(target).ok().filter(|found| !found.is_dir());
     if found.as_ref().is_some_and(|found| !found.is_file() || is_open_file(target)) {
@@ -164,11 +164,11 @@ fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     there.sync_all()
 }
 
-/// What a link leads to, whether it is there or not; a path that is no link leads to itself.
+/// Returns the target of a link, whether or not it exists. A path that is not a link is its own target.
 fn link_target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
-        // `/dev/stdout` leads to what has no name; its own is good.
+        // `/dev/stdout` may link to a target without a path; the link itself is usable.
         let Some(next) = std::fs::read_link(&target).ok().filter(|_| !is_open_file(&target)) else {
             break;
         };
@@ -177,7 +177,7 @@ fn link_target(path: &Path) -> PathBuf {
     target
 }
 
-/// Whether a path names an open file of a process, such as `/dev/fd/3`.
+/// Checks whether a path names an open file of a process, such as `/dev/fd/3`.
 fn is_open_file(path: &Path) -> bool {
     folder_of(path).canonicalize().is_ok_and(|folder| {
         folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))

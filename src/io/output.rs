@@ -1,5 +1,4 @@
-//! Where a command's words go, and where its files are: the terminal that it was typed on, which may be another
-//! process's.
+//! Output and files of a command: on the terminal where it was typed, which may belong to another process.
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Read};
@@ -15,27 +14,26 @@ use super::signals::Stops;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::system::words::system_words;
 
-/// Bytes of a file that is read at most.
+/// Maximum size of a file that is read, bytes.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What a command writes to and reads from.
+/// The output and the files of a command.
 pub trait Output {
-    /// Writes a result to standard output, and ends the line.
+    /// Writes a line to standard output.
     fn put(&self, text: &str);
     /// Writes a line to standard error.
     fn tell(&self, text: &str);
-    /// Says that the command changes something: from here on it must not be done a second time.
+    /// Marks the command as started; from now on it must not be submitted a second time.
     fn begin(&self) {}
-    /// Whether further results would be lost.
+    /// Checks whether further results would be lost.
     fn is_closed(&self) -> bool;
-    /// Shows how far it is, where somebody looks on; `None`: that is over.
+    /// Shows the progress if the output is a terminal. `None` removes it.
     fn show_progress(&self, progress: Option<Progress>);
-    /// Reads a file, or standard input (`-`), of [`FILE_BYTES_MAX`] bytes at most. An error is a fragment that says why
-    /// it cannot be read.
+    /// Reads a file, or standard input (`-`), of at most [`FILE_BYTES_MAX`] bytes. The error is a fragment that gives the reason.
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
-    /// Writes a file, whole or not at all. An error is a fragment that says why it cannot be written.
+    /// Writes a file, completely or not at all. The error is a fragment that gives the reason.
     fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String>;
-    /// Opens an address with a command in which it stands already, else in the browser. An error is a sentence.
+    /// Opens a link with a command that already contains it, or in the browser. The error is a sentence.
     fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String>;
 }
 
@@ -46,7 +44,7 @@ pub struct OwnOutput {
 }
 
 impl OwnOutput {
-    /// Does something while the progress is not on the screen.
+    /// Runs work while the progress bar is hidden.
     fn beside_the_bar(&self, work: impl FnOnce()) {
         match &*self.bar.borrow() {
             Some(bar) => bar.suspend(work),
@@ -119,7 +117,7 @@ fn new_bar(measured: bool) -> ProgressBar {
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Reads on a thread of its own, until that is done or this process is told to end: nobody may ever write what is read.
+/// Reads on a separate thread until done or interrupted, because standard input or a pipe may never receive data.
 fn read_unless_stopped(
     read: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static,
 ) -> io::Result<Vec<u8>> {

@@ -1,33 +1,33 @@
-//! Catching panics: damaged files, faults of libraries and faults of our own become errors, and their messages stay off the
-//! screen.
+//! Catches panics. Damaged files, faults of libraries and faults of the program become errors, and their messages stay off
+//! the screen.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use backissue_core::feed::library_panics::is_library_at_work;
 
-/// How a panic is caught.
+/// The way in which a panic is caught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caught {
-    /// Not by us: its thread ends.
+    /// Not caught: its thread ends.
     Nowhere,
-    /// As what libraries do with damaged files and with what publishers send.
+    /// An expected panic of a library, caused by damaged files or by data from publishers.
     AsForeseen,
-    /// As a fault of the program: its work is given up, everything else goes on.
+    /// A fault of the program: its work is cancelled, everything else continues.
     AsFault,
 }
 
 thread_local! {
-    /// How a panic of this thread is caught. The panic hook runs on the thread that panics.
+    /// The current way to catch panics on this thread. The panic hook runs on the panicking thread.
     static CATCHING: Cell<Caught> = const { Cell::new(Caught::Nowhere) };
 }
 
-/// Does work of a library that may panic at what it is given; `None` if it did. The log says so.
+/// Runs library code that may panic on its input. Returns `None` after a panic, which is logged.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     caught(Caught::AsForeseen, work)
 }
 
-/// Does work of the program; `None` if it panics, which leaves a report.
+/// Runs the program's own code. Returns `None` after a panic, which leaves a report.
 pub fn catch_fault<T>(work: impl FnOnce() -> T) -> Option<T> {
     caught(Caught::AsFault, work)
 }
@@ -39,7 +39,7 @@ fn caught<T>(how: Caught, work: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// How a panic of this thread is caught.
+/// Returns how a panic on this thread is caught.
 pub(super) fn how_caught() -> Caught {
     if is_library_at_work() { Caught::AsForeseen } else { CATCHING.get() }
 }

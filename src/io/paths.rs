@@ -1,13 +1,13 @@
-//! Paths that a reader types: `~` is the home folder, Tab completes, and a list of subscriptions is written there.
+//! Paths that the user types: expands `~`, completes paths on Tab, and exports subscriptions to a file.
 
 use super::named_files::{self, FileKind, NamedFile};
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
 
-/// Names of a folder that are looked at to complete a path.
+/// Maximum number of names in a folder to check for completion.
 const PATHS_MAX: usize = 20_000;
 
-/// A path in which `~` stands for the home folder.
+/// Expands a leading `~` to the home folder.
 pub(super) fn expand_home(path: &str) -> String {
     let home = std::env::var("HOME").unwrap_or_default();
     match path.strip_prefix('~') {
@@ -18,7 +18,7 @@ pub(super) fn expand_home(path: &str) -> String {
     }
 }
 
-/// The longest path that what was typed may become, and what else it may.
+/// Returns the longest unambiguous completion of a typed path.
 pub(super) fn complete_path(typed: &str) -> Option<String> {
     let (folder, begun) =
         typed.rsplit_once('/').map_or(("", typed), |(folder, begun)| (folder, begun));
@@ -46,7 +46,7 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
     (agreed.len() > begun.len()).then(|| format!("{prefix}{agreed}"))
 }
 
-/// Writes a list of subscriptions; the sentence says what came of it.
+/// Writes a list of subscriptions. The returned input reports the result.
 pub(super) fn export(path: &str, text: &str) -> ScreenInput {
     let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {

@@ -1,4 +1,4 @@
-//! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
+//! Performs effects: starts the work for each effect; its result comes back as a message.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::mpsc::channel;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::answers::Answers;
 use super::config::credentials_file;
 use super::http::{Http, Limits};
 use super::output::{Output, OwnOutput};
@@ -18,8 +19,7 @@ use super::store::{
 use super::{clock, paths, terminal};
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
-use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::chosen_settings::FeedSettings;
+use crate::engine::feeds::import;
 use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
@@ -29,36 +29,37 @@ use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
 use crate::ui::state::imported_list::ImportedList;
 use crate::view::panes::entry_lines;
-use backissue_core::feed::opml::subscription_list;
+use backissue_core::feed::opml::read_list;
+use backissue_core::feed::opml::subscription_list::Opml;
 use backissue_core::filters::EntryFilter;
 use backissue_core::schedule::learning;
 
-/// Bytes of markup that are laid out in a fraction of a millisecond.
+/// Maximum size of markup that is laid out on the loop, which takes a fraction of a millisecond, bytes.
 const AT_ONCE_BYTES: usize = 8 * 1024;
-/// Told where looking through the store ends in a fault.
+/// Error for a panic during the search through the store.
 const NO_SEARCH: &str = "the entries that the filter hits cannot be found; try again";
 
-/// Why the loop ends, or pauses.
+/// The reason why the loop ends or pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The reader leaves what is on the screen.
+    /// The user leaves the screen.
     Quit,
-    /// The program is to end.
+    /// The program must end.
     Stop,
-    /// The reader wants to see the demo.
+    /// The user opens the demo.
     Demo,
-    /// The reader wants to go back to the shell for a while: the loop goes on afterwards.
+    /// The user suspends the program; the loop continues afterwards.
     Suspend,
     /// Another process takes the store over.
     HandOver,
-    /// The store needs what is only done between two sessions.
+    /// The store needs maintenance that only runs between sessions.
     PutInOrder,
 }
 
-/// Those who perform.
+/// Performs the effects of the program.
 #[derive(Debug)]
 pub struct Performer {
-    /// Made when it is needed: it reads the certificates of the system.
+    /// Created on first use, because it reads the system's certificates.
     http: Option<Arc<Http>>,
     network: NetworkSettings,
     store: StoreThread,
@@ -66,12 +67,12 @@ pub struct Performer {
     answers: UnboundedSender<ScreenInput>,
     texts: Texts,
     pictures: PictureCache,
-    /// The number of the preview that is wanted: an older one is left.
+    /// The number of the current filter preview; older ones stop.
     preview: Arc<AtomicU64>,
 }
 
 impl Performer {
-    /// Starts the thread of the store.
+    /// Starts the store thread.
     pub fn start(
         store: Store,
         network: NetworkSettings,
@@ -79,7 +80,7 @@ impl Performer {
     ) -> std::io::Result<Self> {
         let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
         let folder = store.folder().to_owned();
-        let store = StoreThread::start(store, answers.clone())?;
+        let store = StoreThread::start(store, Answers::new(answers.clone()))?;
         Ok(Self {
             http: None,
             network,
@@ -92,7 +93,7 @@ impl Performer {
         })
     }
 
-    /// The client for what is fetched; the error is a sentence.
+    /// Returns the HTTP client. The error is a sentence.
     pub fn http(&mut self) -> Result<Arc<Http>, String> {
         let http = match self.http.take() {
             Some(http) => http,
@@ -101,17 +102,17 @@ impl Performer {
         Ok(Arc::clone(self.http.insert(http)))
     }
 
-    /// The data folder.
+    /// Returns the data folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A way to the store beside that of the loop.
+    /// Returns a store handle for threads other than the main loop.
     pub fn store_handle(&self) -> StoreHandle {
         self.store.handle()
     }
 
-    /// Hands an effect on. Nothing here waits.
+    /// Starts performing an effect. Never blocks.
     pub fn perform(&mut self, effect: ScreenEffect) -> Option<Ending> {
         match effect {
             ScreenEffect::Engine(effect) => return self.perform_for_engine(effect),
@@ -165,7 +166,7 @@ impl Performer {
             Effect::Notify(text, settings) => desktop_notes::tell(&text, &settings),
             Effect::ReadImport(path) => {
                 let failed = Input::Trouble(format!("'{path}' cannot be imported")).into();
-                self.off_the_loop(move || Some(import(&path)), Some(failed));
+                self.off_the_loop(move || Some(read_import(&path)), Some(failed));
             }
             Effect::Reconnect(settings) => {
                 (self.network, self.http) = (*settings, None);
@@ -182,7 +183,7 @@ impl Performer {
         None
     }
 
-    /// Lays a text out: a short one at once, so that it is in the next frame, any other off the loop.
+    /// Lays out a text: a short one at once, so that it is in the next frame, any other off the loop.
     fn render(&self, wanted: RenderWork) {
         let failed = Some(not_laid_out(&wanted));
         let code = wanted.html.contains("<pre");
@@ -195,7 +196,7 @@ impl Performer {
         }
     }
 
-    /// Makes a request on a task of its own; it is answered whatever happens to the task.
+    /// Performs a request on a separate task. An answer is sent even if the task panics.
     fn fetch(&mut self, request: FetchRequest) {
         let (http, answers) = (self.http(), self.answers.clone());
         let (id, started) = (request.id, clock::precise_now());
@@ -208,7 +209,7 @@ impl Performer {
         };
         let (tell, durable) = tokio::sync::oneshot::channel();
         if request.waits_for_store {
-            // Nobody waits any more if the fetch was dropped.
+            // The receiver is gone if the fetch was dropped.
             self.store.handle().when_durable(move |_| {
                 tell.send(()).ok();
             });
@@ -216,7 +217,7 @@ impl Performer {
             drop(tell);
         }
         let asking = tokio::spawn(async move {
-            // What could not be written is told; the feed is asked all the same.
+            // A failed write is reported elsewhere; the feed is still requested.
             durable.await.ok();
             match http {
                 Ok(http) => http.fetch(request).await,
@@ -230,7 +231,7 @@ impl Performer {
         });
     }
 
-    /// Runs a command on a task of its own.
+    /// Runs a command on a separate task.
     fn run(&self, external: ExternalRun) {
         let answers = self.answers.clone();
         tokio::spawn(async move {
@@ -240,13 +241,13 @@ impl Performer {
         });
     }
 
-    /// Has the search index hold what the store holds, which the screen hears of as it always does.
+    /// Requests that the search index be brought up to date; the screen is notified as usual.
     fn hurry_index(&self) {
         let (nobody, _) = channel();
         self.store.handle().when_indexed(nobody);
     }
 
-    /// Looks for what a rule would hit, until another preview is wanted.
+    /// Finds the entries that a filter would hit, until another preview is requested.
     fn preview(&self, number: u64, rule: Box<EntryFilter>) {
         self.preview.store(number, Ordering::Relaxed);
         let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
@@ -258,7 +259,7 @@ impl Performer {
         self.off_the_loop(look, None);
     }
 
-    /// Does slow work on the blocking pool; `failed` is the answer if it panics.
+    /// Runs slow work on the blocking pool. `failed` is the answer if it panics.
     fn off_the_loop(
         &self,
         work: impl FnOnce() -> Option<ScreenInput> + Send + 'static,
@@ -272,13 +273,13 @@ impl Performer {
         });
     }
 
-    /// Finishes what the store was handed and gives it back; an error if its thread died.
+    /// Finishes all pending store work and returns the store, or an error if its thread died.
     pub fn stop(self) -> Result<Store, String> {
         self.store.stop()
     }
 }
 
-/// What work answers; `failed` if it panics: whoever waits for the answer must not wait for ever.
+/// Returns the answer of the work, or `failed` after a panic, so that a waiter never waits forever.
 fn answered(
     work: impl FnOnce() -> Option<ScreenInput>,
     failed: Option<ScreenInput>,
@@ -290,7 +291,7 @@ fn render(wanted: &RenderWork) -> ScreenInput {
     rendered(wanted, entry_lines::lay_out(wanted))
 }
 
-/// What is shown in place of a text at which the layout gives up.
+/// Returns the text shown instead of an entry whose layout panicked.
 fn not_laid_out(wanted: &RenderWork) -> ScreenInput {
     let span = StyledSpan { text: "this text cannot be laid out".into(), ..StyledSpan::default() };
     rendered(wanted, Rendered { lines: vec![vec![span].into()], ..Rendered::default() })
@@ -301,7 +302,7 @@ fn rendered(wanted: &RenderWork, rendered: Rendered) -> ScreenInput {
     ScreenInput::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
 }
 
-/// What a rule hits.
+/// Returns the entries that a filter hits.
 fn hits(
     texts: &Texts,
     rule: &EntryFilter,
@@ -323,7 +324,7 @@ fn learn(wanted: &LearnWanted) -> ScreenInput {
     Input::Learned(wanted.feed, plan.map(Arc::new)).into()
 }
 
-fn import(path: &str) -> ScreenInput {
+fn read_import(path: &str) -> ScreenInput {
     if path == "-" {
         return Input::Trouble(
             "type the path of a file: OPML, newsboat's or newsraft's urls, or addresses one a line"
@@ -333,68 +334,19 @@ fn import(path: &str) -> ScreenInput {
     }
     match read_opml(path) {
         Ok(read) => ScreenInput::ListRead(Box::new(ImportedList {
-            wanted: subscriptions_in(&read),
-            refused: left_out(&read),
+            wanted: import::subscriptions_in(&read),
+            refused: read.left_out(),
         })),
         Err(why) => Input::Trouble(why).into(),
     }
 }
 
-/// Reads a list of subscriptions; an error is a sentence.
-fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
+/// Reads a list of subscriptions. The error is a sentence.
+fn read_opml(path: &str) -> Result<Opml, String> {
     let read = OwnOutput::default()
         .read_file(&paths::expand_home(path))
-        .and_then(|bytes| parse_list(&bytes));
+        .and_then(|bytes| read_list(&bytes));
     read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
-}
-
-/// Reads a list of subscriptions, OPML or addresses one a line, that names at least one feed before it breaks off; an error
-/// is a fragment.
-pub fn parse_list(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
-    if backissue_core::feed::opml::is_url_list(bytes) {
-        let read = backissue_core::feed::opml::read_urls(&String::from_utf8_lossy(bytes));
-        let of_newsboat = |text: &str| {
-            let text = text.trim_start_matches('"');
-            ["query:", "exec:", "filter:", "$("].iter().any(|begin| text.starts_with(begin))
-        };
-        let is_list =
-            !read.outlines.is_empty() || read.bad.iter().any(|bad| of_newsboat(&bad.text));
-        return if is_list {
-            Ok(read)
-        } else {
-            Err("it names no feed: OPML is read, and lists of addresses, one a line".to_owned())
-        };
-    }
-    let read = backissue_core::feed::opml::read_opml(bytes).map_err(|error| error.to_string())?;
-    match &read.broken {
-        Some(broken) if read.outlines.is_empty() => {
-            Err(format!("it breaks off in line {} before the first feed", broken.line))
-        }
-        Some(_) | None => Ok(read),
-    }
-}
-
-/// What of an OPML document cannot be subscribed to, line by line.
-pub fn left_out(read: &subscription_list::Opml) -> Vec<String> {
-    let bad =
-        read.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
-    let broken = read.broken.iter().map(|broken| {
-        format!("line {}: the list breaks off; what comes before that was imported", broken.line)
-    });
-    bad.chain(broken).collect()
-}
-
-/// The subscriptions an OPML document asks for.
-pub fn subscriptions_in(read: &subscription_list::Opml) -> Vec<Subscribe> {
-    let wish = |outline: &subscription_list::OpmlFeed| Subscribe {
-        address: outline.xml_url.clone(),
-        title: outline.title.clone(),
-        site: outline.html_url.clone(),
-        tags: outline.tags.clone(),
-        feed_settings: FeedSettings::from_opml(&outline.settings),
-        ..Subscribe::default()
-    };
-    read.outlines.iter().map(wish).collect()
 }
 
 #[cfg(test)]

@@ -1,32 +1,32 @@
-//! Files and folders that nobody but their owner can read.
+//! Files and folders that only their owner can read.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// The modes of a folder and of a file.
+/// Permissions of a folder and of a file.
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
-/// What others may do.
+/// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
-/// Folders within a data folder that hold what was read: their names begin so.
+/// Name prefixes of the folders with the program's data in a data folder.
 const OWN_FOLDERS: [&str; 3] = ["store", "backups", "index"];
 
-/// Creates a folder, and those above it, for their owner alone. One that is there stays as it is.
+/// Creates a private folder and its missing parents. An existing folder is not changed.
 pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(folder)
 }
 
-/// Replaces a file, whole and durable or not at all, by one for its owner alone. A link stays one: what it leads to is
-/// replaced, unless that is a device or a pipe.
+/// Replaces a file with a private one, completely and durably or not at all. A link remains and its target is replaced,
+/// unless the target is a device or a pipe.
 pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::other("it is no regular file"));
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // Such files are made for their owner alone.
+    // Temporary files are created private to their owner.
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
@@ -34,7 +34,7 @@ pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away what others may do with a file or a folder. Where the system does not allow that, it stays as it is.
+/// Removes the permissions of others from a file or folder. If the system refuses, nothing changes.
 pub(super) fn make_private(path: &Path, mode: u32) {
     let open = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & OTHERS != 0);
     if open {
@@ -42,7 +42,7 @@ pub(super) fn make_private(path: &Path, mode: u32) {
     }
 }
 
-/// Makes what a data folder holds its owner's alone. The folder itself is not touched: it may be one that others use.
+/// Makes the content of a data folder private. The folder itself is not changed, since others may use it.
 pub(super) fn make_data_private(data: &Path) {
     make_private(&data.join("lock"), FILE);
     for found in fs::read_dir(data).into_iter().flatten().flatten() {
@@ -58,7 +58,7 @@ pub(super) fn make_data_private(data: &Path) {
     }
 }
 
-/// Makes everything in a folder its owner's alone.
+/// Makes everything in a folder private.
 pub(super) fn make_content_private(folder: &Path) {
     for found in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_folder = found.file_type().is_ok_and(|kind| kind.is_dir());

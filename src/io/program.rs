@@ -1,28 +1,73 @@
-//! What the one loop runs: the engine alone, or with a screen.
+//! The program that the main loop runs: the engine, with or without a screen.
 
 use chrono::{DateTime, Utc};
 
+use super::headless::Headless;
+use crate::engine::event::Event;
+use crate::engine::input::Input;
 use crate::engine::state::Engine;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::input::ScreenInput;
+use crate::ui::input::{Reconfigured, ScreenInput};
 use crate::ui::update::update;
 
-/// What the loop runs.
+/// A program for the main loop.
 pub trait Program {
-    /// Takes an input; answers with what the world is asked for.
+    /// Handles an input. Returns the effects to perform.
     fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect>;
 
-    /// The engine in it.
+    /// Returns the engine.
     fn engine(&self) -> &Engine;
 
-    /// The engine in it, for what the loop sets beside the inputs.
+    /// Returns the engine, for values that the loop sets directly.
     fn engine_mut(&mut self) -> &mut Engine;
 }
 
 impl Program for App {
     fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
         update(self, now, input)
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
+
+impl Program for Headless {
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+        let input = match input {
+            ScreenInput::Engine(input) => input,
+            ScreenInput::Reconfigured(read) => match *read {
+                Reconfigured::Read { settings, notes, .. } => {
+                    for note in notes {
+                        self.keep_notice(Event::trouble(note));
+                    }
+                    Input::Reconfigured(settings)
+                }
+                Reconfigured::Wrong(why) => Input::Trouble(why),
+            },
+            // These inputs matter only with a screen.
+            ScreenInput::Key(_)
+            | ScreenInput::Pasted(_)
+            | ScreenInput::Mouse(_)
+            | ScreenInput::Resized(..)
+            | ScreenInput::Focused(_)
+            | ScreenInput::Suspend
+            | ScreenInput::Continued(..)
+            | ScreenInput::NoShell
+            | ScreenInput::Rendered(_)
+            | ScreenInput::Picture(_)
+            | ScreenInput::Graphics(_)
+            | ScreenInput::FilterPreviewed(..)
+            | ScreenInput::ListRead(_)
+            | ScreenInput::ListWritten(_)
+            | ScreenInput::PathCompleted { .. } => return Vec::new(),
+        };
+        Self::take(self, now, input).into_iter().map(Into::into).collect()
     }
 
     fn engine(&self) -> &Engine {

@@ -1,8 +1,8 @@
-//! The one loop: an input comes, the program changes, effects are performed, the screen is drawn.
+//! The main loop: an input arrives, the program changes, effects are performed, the screen is drawn.
 //!
-//! Everything that happens comes through one channel, so that it has one order. The clock is read here and
-//! passed on; below this folder nobody knows the time. The same loop runs the engine alone ([`Headless`], for commands)
-//! and the engine behind a screen ([`App`]).
+//! All inputs arrive through one channel, which gives them one order. The clock is read here and passed on; outside this
+//! folder no code reads the time. The same loop runs the engine alone ([`Headless`], for commands) and the engine with a
+//! screen ([`App`]).
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -34,14 +34,14 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ScreenSettings;
 
-/// Inputs taken before the screen is drawn again.
+/// Maximum number of inputs handled before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
-/// Visits of other hands taken between two frames.
+/// Maximum number of visits from other threads handled between two frames.
 const VISITS_A_FRAME: usize = 8;
 
-/// The program at work.
+/// A running program.
 pub struct Runtime<P> {
-    /// All the state.
+    /// The complete state.
     pub program: P,
     pub(super) performer: Performer,
     sender: UnboundedSender<ScreenInput>,
@@ -51,12 +51,12 @@ pub struct Runtime<P> {
     memory: MemoryReturns,
     /// Commands that wait for the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
-    /// Where other hands' visits go in.
+    /// Sender for visits from other threads.
     visitors: UnboundedSender<Visit>,
     visits: UnboundedReceiver<Visit>,
-    /// Those who look on after each input.
+    /// Watchers to call after each input.
     watchers: Vec<Watcher>,
-    /// What a visit wants the loop to end with.
+    /// The ending that a visit requested.
     ending: Option<Ending>,
 }
 
@@ -66,26 +66,26 @@ impl<P: std::fmt::Debug> std::fmt::Debug for Runtime<P> {
     }
 }
 
-/// What the loop takes next.
+/// The next item for the loop.
 pub(super) enum Happening {
-    /// Something happened.
+    /// An input.
     Input(ScreenInput),
-    /// Another hand does something.
+    /// A visit from another thread.
     Visit(Visit),
 }
 
-/// Why the program cannot work.
+/// The reason why the program cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The store.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The HTTP client, a thread or the terminal.
+    /// An error of the HTTP client, a thread or the terminal.
     #[error("{0}")]
     System(String),
 }
 
-/// What the store holds, as an engine; and a sentence for each subscription that cannot be read completely.
+/// Loads the engine from the store. Also returns a sentence for each subscription that cannot be read completely.
 pub fn load_engine(
     store: &Store,
     settings: Settings,
@@ -101,7 +101,7 @@ pub fn load_engine(
 }
 
 impl Runtime<Headless> {
-    /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
+    /// Loads the engine and starts the store thread. Must be called within a tokio runtime.
     pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
         move_logins(&mut store, &mut settings)?;
         let (engine, _) = load_engine(&store, settings, clock::precise_now())?;
@@ -110,7 +110,7 @@ impl Runtime<Headless> {
 }
 
 impl Runtime<App> {
-    /// Loads the engine with a screen before it. Needs a tokio runtime around it.
+    /// Loads the engine with a screen. Must be called within a tokio runtime.
     pub fn with_screen(
         mut store: Store,
         mut settings: Settings,
@@ -156,32 +156,32 @@ impl<P: Program> Runtime<P> {
         })
     }
 
-    /// Makes the client for what is fetched before it is needed: what is wrong with its settings is told soon.
+    /// Creates the HTTP client before its first use, to report errors in its settings early.
     pub fn prepare_network(&mut self) -> Result<(), StartError> {
         self.performer.http().map(drop).map_err(StartError::System)
     }
 
-    /// The data folder.
+    /// Returns the data folder.
     pub fn folder(&self) -> &Path {
         self.performer.folder()
     }
 
-    /// How commands reach this loop and its store.
+    /// Returns a handle through which commands reach this loop and its store.
     pub fn hand(&self) -> Hand {
         Hand::new(self.visitors.clone(), self.performer.store_handle())
     }
 
-    /// Where inputs go in.
+    /// Returns the sender for inputs.
     pub fn sender(&self) -> UnboundedSender<ScreenInput> {
         self.sender.clone()
     }
 
-    /// Asks the program for something.
+    /// Sends the program a request.
     pub fn ask(&mut self, request: Request) -> Option<Ending> {
         self.tell(Input::Request(request))
     }
 
-    /// Works until `done`, or until the program is told to stop (`false`).
+    /// Runs until `done` returns `true`, or until the loop ends (`false`).
     pub async fn until(&mut self, mut done: impl FnMut(&mut P) -> bool) -> bool {
         self.tell(Input::Tick);
         while !done(&mut self.program) {
@@ -193,7 +193,7 @@ impl<P: Program> Runtime<P> {
         true
     }
 
-    /// Works until the program is told to end. `look` sees it after each input.
+    /// Runs until the loop ends. `look` inspects the program after each input.
     pub async fn until_ended(&mut self, mut look: impl FnMut(&mut P)) -> Ending {
         self.tell(Input::Tick);
         loop {
@@ -205,14 +205,13 @@ impl<P: Program> Runtime<P> {
         }
     }
 
-    /// Waits for what happens next and takes what has happened by then, as the loop does between two frames. `false`:
-    /// the program is told to stop.
+    /// Waits for the next input and handles all pending ones, as between two frames. Returns `false` if the loop ends.
     pub async fn until_next_frame(&mut self) -> bool {
         let next = self.next().await;
         self.take_happening(next).is_none()
     }
 
-    /// Takes what happened, and visits that wait: keys and inputs come first, but must not keep other hands waiting.
+    /// Handles an item, and then some waiting visits: keys and inputs come first, but must not delay visits for long.
     pub(super) fn take_happening(&mut self, happening: Happening) -> Option<Ending> {
         let mut ending = match happening {
             Happening::Input(input) => self.take(input),
@@ -229,7 +228,7 @@ impl<P: Program> Runtime<P> {
     }
 
     fn receive(&mut self, visit: Visit) -> Option<Ending> {
-        // Whoever waited until something is written comes after the answer that says whether it is.
+        // A visitor that waited for a write must come after the answer that reports its result.
         for _ in 0..self.inputs.len() {
             let Ok(input) = self.inputs.try_recv() else { break };
             if let Some(ending) = self.tell(input) {
@@ -241,7 +240,7 @@ impl<P: Program> Runtime<P> {
         self.ending.take()
     }
 
-    /// Lets those who look on see what was told since they looked last.
+    /// Passes new events to the watchers.
     fn show_watchers(&mut self) {
         if !self.watchers.is_empty() {
             let told = self.program.engine_mut().copied_events();
@@ -256,13 +255,13 @@ impl<P: Program> Runtime<P> {
         self.program.engine_mut().copies_events(watched);
     }
 
-    /// Takes an input and those that wait behind it or come of it at once.
+    /// Handles an input, and the inputs that follow it or result from it at once.
     pub fn take(&mut self, input: ScreenInput) -> Option<Ending> {
         let mut ending = self.tell(input);
         for _ in 0..INPUTS_A_FRAME {
             let Ok(input) = self.inputs.try_recv() else { break };
             match self.tell(input) {
-                // Who stops the program wants it to end now.
+                // A stop takes effect at once.
                 Some(Ending::Stop) => return Some(Ending::Stop),
                 next => ending = ending.or(next),
             }
@@ -270,7 +269,7 @@ impl<P: Program> Runtime<P> {
         ending
     }
 
-    /// The next input, or a tick when it is time for one.
+    /// Waits for the next input or visit, or for the time of the next tick.
     pub(super) async fn next(&mut self) -> Happening {
         let now = clock::precise_now();
         let pause = self.program.engine().next_wake(now).signed_duration_since(now);
@@ -287,7 +286,7 @@ impl<P: Program> Runtime<P> {
         }
     }
 
-    /// Lets the program take an input and performs what it asks for; those who look on see what came of it.
+    /// Passes an input to the program, performs the effects, and notifies the watchers.
     pub fn tell(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
         let ending = self.tell_alone(input);
         self.show_watchers();
@@ -324,7 +323,7 @@ impl<P: Program> Runtime<P> {
         ending
     }
 
-    /// Starts a command; one that needs the terminal waits for it.
+    /// Starts a command; one that needs the terminal is queued.
     fn run(&mut self, run: ExternalRun) {
         if run.command.on_terminal {
             self.external_runs.push_back(run);
@@ -333,10 +332,10 @@ impl<P: Program> Runtime<P> {
         }
     }
 
-    /// Finishes all writing and gives the store back. An error says what could not be kept after all.
+    /// Finishes all writes and returns the store. The error reports data that could not be saved.
     pub fn stop(mut self) -> Result<Store, StartError> {
         let store = self.performer.stop().map_err(StartError::System)?;
-        // What was told too late to be shown is told now.
+        // Errors that arrived too late for the screen are returned here.
         while let Ok(input) = self.inputs.try_recv() {
             if let ScreenInput::Engine(Input::Stored(stored)) = input
                 && let Err(why) = stored.result
@@ -355,12 +354,12 @@ impl<P: Program> Host for Runtime<P> {
     }
 
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event> {
-        // Those who look on see the same events, once each.
+        // The watchers see the same events, once each.
         self.show_watchers();
         let engine = self.program.engine_mut();
         let before = engine.offline;
         engine.offline |= offline;
-        // Only a key that is pressed twice confirms a poll that a server asked not to make.
+        // Only a key pressed twice confirms a poll that the server asked clients not to make.
         let confirming = engine.confirming.take();
         engine.copies_events(true);
         let ending = self.tell_alone(Input::Request(request));

@@ -1,4 +1,4 @@
-//! The loop with a screen: keys and what happens are taken, and the screen is drawn after each.
+//! The loop with a screen: handles keys and other inputs, and draws the screen after each.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::ui::input::ScreenInput;
 use crate::ui::settings::ImageProtocol;
 use crate::ui::update::{begin, measured};
 
-/// While the terminal does not have the keys, what happens by itself is drawn after this time at the soonest.
+/// Minimum time between drawings caused by background changes while the terminal is unfocused.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
-/// Whether the reader did it and waits to see what comes of it.
+/// Checks whether an input comes from the user, who waits for its effect.
 const fn is_by_reader(input: &ScreenInput) -> bool {
     matches!(
         input,
@@ -36,14 +36,14 @@ const fn is_by_reader(input: &ScreenInput) -> bool {
     )
 }
 
-/// Whether a terminal cannot be drawn on because it was closed.
+/// Checks whether drawing failed because the terminal was closed.
 fn is_closed(error: &std::io::Error) -> bool {
     let known = Errno::from_io_error(error);
     known.is_some_and(|error| [Errno::IO, Errno::NXIO, Errno::PIPE, Errno::BADF].contains(&error))
 }
 
 impl Runtime<App> {
-    /// Works with a screen until the reader quits.
+    /// Runs with a screen until the user quits.
     pub async fn on_screen(&mut self, terminal: &mut Terminal) -> Result<Ending, StartError> {
         let broken = |error: std::io::Error| {
             StartError::System(format!("the terminal cannot be used: {}", system_words(&error)))
@@ -58,7 +58,7 @@ impl Runtime<App> {
             self.performer.perform(effect);
         }
         self.tell(Input::Tick);
-        // Whether something has changed since that is not on the screen yet.
+        // `late`: a change is not on the screen yet.
         let (mut drawn, mut late) = (clock::instant(), false);
         let mut prepared = false;
         loop {
@@ -92,7 +92,7 @@ impl Runtime<App> {
             self.follow_graphics(&mut graphics);
             if let Err(error) = self.draw(terminal) {
                 self.keep_place();
-                // Who closes a terminal leaves, before or after the signal that says so is heard.
+                // A closed terminal means that the user leaves, even if the signal arrives later.
                 return if is_closed(&error) { Ok(Ending::Stop) } else { Err(broken(error)) };
             }
             drawn = clock::instant();
@@ -100,25 +100,25 @@ impl Runtime<App> {
                 frames.note(began.elapsed());
             }
             if !prepared && !self.program.ui.list.waiting {
-                // The screen is complete: now the certificates of the system may be read.
+                // The screen is complete, so there is time to read the system's certificates.
                 prepared = true;
                 self.prepare_network()?;
             }
         }
     }
 
-    /// Keeps where the reader is for the next start, or forgets it where that is not wanted.
+    /// Saves the current position for the next start, or deletes it if the setting is off.
     fn keep_place(&self) {
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
-            // Nothing is lost but the place.
+            // A failure loses only the position.
             screen_place_file::save(self.folder(), &place).ok();
         } else {
             screen_place_file::forget(self.folder());
         }
     }
 
-    /// Tells how the terminal shows pictures, when that may have changed: its cells have the size of its letters.
+    /// Reports the terminal's picture support when it may have changed; the cell size depends on the font.
     fn follow_graphics(&mut self, known: &mut Option<(ImageProtocol, (u16, u16))>) {
         let ui = &self.program.ui;
         let now = Some((ui.settings.image_protocol, ui.size));
@@ -129,7 +129,7 @@ impl Runtime<App> {
         }
     }
 
-    /// Lends the terminal to a command until it ends. Everything but the screen goes on meanwhile.
+    /// Lends the terminal to a command until it ends. Everything except the screen continues.
     async fn lend(
         &mut self,
         terminal: &mut Terminal,
@@ -159,9 +159,9 @@ impl Runtime<App> {
         Ok(ending)
     }
 
-    /// Draws the screen, again if what was measured moved something.
+    /// Draws the screen, and once more if the measured sizes changed.
     pub fn draw(&mut self, canvas: &mut impl Canvas) -> std::io::Result<()> {
-        // What was measured may move what is shown; the second drawing then measures the same.
+        // New sizes may change the layout; the second drawing then measures the same sizes.
         for _ in 0..2 {
             let now = clock::precise_now();
             let viewport = canvas.draw(&self.program, now)?;

@@ -1,4 +1,4 @@
-//! The file in the data folder that says where the reader was when the program ended.
+//! The file in the data folder that stores the user's position on the screen at exit.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,25 +7,25 @@ use super::private_files::replace_private;
 use super::small_files;
 use crate::ui::state::screen_place::ScreenPlace;
 
-/// Bytes of the file at most; it has a few hundred.
+/// Maximum size of the file, bytes; it usually has a few hundred.
 const BYTES_MAX: u64 = 64 * 1024;
 
 fn path_in(folder: &Path) -> PathBuf {
     folder.join("screen.json")
 }
 
-/// Where the reader was; `None`: that is not known, or cannot be read.
+/// Loads the position. Returns `None` if there is none or it is unreadable.
 pub(super) fn load(folder: &Path) -> Option<ScreenPlace> {
     let text = small_files::read(&path_in(folder), BYTES_MAX).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// Keeps where the reader is.
+/// Saves the position.
 pub(super) fn save(folder: &Path, place: &ScreenPlace) -> io::Result<()> {
     replace_private(&path_in(folder), &serde_json::to_vec(place)?)
 }
 
-/// Forgets it.
+/// Deletes the saved position.
 pub(super) fn forget(folder: &Path) {
     fs::remove_file(path_in(folder)).ok();
 }

@@ -1,5 +1,4 @@
-//! The signals that tell this process to end. They are heard for as long as it lives: also between two sessions of the
-//! loop none is lost.
+//! Stop signals of this process. They are caught during its whole life, so that none is lost between two sessions of the loop.
 
 use std::sync::OnceLock;
 
@@ -9,67 +8,67 @@ use tokio::sync::watch;
 
 use super::terminal::is_lent;
 
-/// What tells a process to end.
+/// The signals that end a process.
 const STOPPING: [SignalKind; 3] =
     [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
 
-/// Tells a process that writes more to a file than it may.
+/// The signal sent when a process exceeds the maximum file size.
 const FILE_TOO_LARGE: rustix::process::Signal = rustix::process::Signal::XFSZ;
 
-/// How often this process was told to end.
+/// Number of stop signals received so far.
 static TOLD: OnceLock<watch::Receiver<u32>> = OnceLock::new();
 
-/// Hears whether this process is told to end.
+/// Receives stop signals.
 #[derive(Debug, Clone)]
 pub struct Stops {
     told: watch::Receiver<u32>,
-    /// How often it was told so when it was listened to last.
+    /// Number of stop signals already handled.
     heard: u32,
 }
 
 impl Stops {
-    /// Hears also what was told before.
+    /// Also receives earlier signals.
     pub fn of_process() -> Self {
         Self { told: TOLD.get_or_init(hear).clone(), heard: 0 }
     }
 
-    /// Hears what is told from now on.
+    /// Receives only signals from now on.
     pub fn from_now_on() -> Self {
         let stops = Self::of_process();
         let heard = *stops.told.borrow();
         Self { heard, ..stops }
     }
 
-    /// Hears nothing, also where another test tells this process to end.
+    /// Receives nothing, even if another test sends a stop signal.
     #[cfg(test)]
     pub fn of_nobody() -> Self {
         Self { told: watch::channel(0).1, heard: 0 }
     }
 
-    /// Whether this process was told to end.
+    /// Checks whether an unhandled stop signal has arrived.
     pub fn were_told(&self) -> bool {
         *self.told.borrow() > self.heard
     }
 
-    /// Waits until this process is told to end; once more with each call.
+    /// Waits for a stop signal; each call waits for another one.
     pub async fn wait(&mut self) {
         let heard = self.heard;
         let told = self.told.wait_for(|told| *told > heard).await.map(|told| *told);
         match told {
             Ok(told) => self.heard = told,
-            // Nobody can tell it.
+            // No thread sends signals.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
-/// Begins to listen, on a thread of its own. Without one the system ends this process as it ends any other.
+/// Starts the signal thread. Without it, signals have their default effect.
 fn hear() -> watch::Receiver<u32> {
     let (tell, told) = watch::channel(0);
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return told };
     let heard: Vec<(SignalKind, Signal)> = {
         let _inside = runtime.enter();
-        // Once it is listened to it ends nobody: the write fails, and whoever writes says so.
+        // Once caught, this signal does not end the process; the write fails with an error instead.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE.as_raw())));
         STOPPING.into_iter().filter_map(|kind| Some((kind, signal(kind).ok()?))).collect()
     };
@@ -79,7 +78,7 @@ fn hear() -> watch::Receiver<u32> {
             let each = heard.into_iter().map(|(kind, mut signals)| {
                 Box::pin(async move {
                     while signals.recv().await.is_some() {
-                        // A key that ends the command that has the terminal is not meant for us.
+                        // An interrupt while the terminal is lent is meant for the command that has it.
                         if kind != SignalKind::interrupt() || !is_lent() {
                             tell.send_modify(|times| *times = times.saturating_add(1));
                         }

@@ -1,11 +1,11 @@
-//! Files that somebody else may have written, read whole: only regular ones, and none that is larger than it should be. A link
-//! to a device would never end, and a pipe never begin.
+//! Reads small files that other programs may have written. Only regular files up to a maximum size are read, since a link to
+//! a device would never end, and a pipe might never start.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _, Result};
 use std::path::Path;
 
-/// Reads a regular file of at most `bytes_max` bytes. The error says why not.
+/// Reads a regular file of at most `bytes_max` bytes. The error gives the reason.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let found = std::fs::metadata(path)?;
     if found.is_dir() {
@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same of a text in UTF-8.
+/// Like [`read`], for UTF-8 text.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
     String::from_utf8(read(path, bytes_max)?).map_err(|_| Error::other("it is not UTF-8 text"))
 }

@@ -1,7 +1,7 @@
-//! Work of other hands on the loop: a visit is done between two inputs, and what it waits for is looked at after each.
+//! Work that other threads run on the loop. A visit runs between two inputs, and watchers check their conditions after each input.
 //!
-//! A command runs on a thread of its own and reaches the engine and the store only through a [`Hand`]. So it works the
-//! same in the process that was started for it and in the one that has the store open already.
+//! A command runs on a separate thread and reaches the engine and the store only through a [`Hand`]. So it works the same in
+//! the process started for it and in a process that already has the store open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,34 +16,33 @@ use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 
-/// What a visit meets: the loop with its engine.
+/// The loop with its engine, as a visit sees it.
 pub trait Host {
-    /// The engine as it is.
+    /// Returns the engine.
     fn engine(&self) -> &Engine;
-    /// Asks the engine for something and returns what it told at once. `offline`: nothing is asked of the network for
-    /// it.
+    /// Sends the engine a request and returns the immediate events. With `offline`, the request uses no network.
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event>;
-    /// Looks on after each input until the watcher says that it has seen enough.
+    /// Calls the watcher after each input until it returns `true`.
     fn watch(&mut self, watcher: Watcher);
     /// Ends the loop.
     fn end(&mut self, ending: Ending);
 }
 
-/// What is done on the loop between two inputs.
+/// Work that runs on the loop between two inputs.
 pub type Visit = Box<dyn FnOnce(&mut dyn Host) + Send>;
-/// Looks at the engine and at what it told since the last look; `true`: it has seen enough.
+/// Inspects the engine and the events since its last call. Returns `true` when it is done.
 pub type Watcher = Box<dyn FnMut(&Engine, &[Event]) -> bool + Send>;
 
-/// How a command reaches the loop and the store of the process that it runs in.
+/// A command's handle to the loop and the store of its process.
 #[derive(Clone)]
 pub struct Hand {
     visits: UnboundedSender<Visit>,
     store: StoreHandle,
-    /// Whoever waits for what the command does wants it to end.
+    /// Set when the user cancels the command.
     cancelled: Arc<AtomicBool>,
-    /// The command does not end by itself.
+    /// Set if the command ends only when it is cancelled.
     endless: Arc<AtomicBool>,
-    /// A wait of the command ended because of that.
+    /// Set when a wait of the command ends because of a cancellation.
     cut_short: Arc<AtomicBool>,
 }
 
@@ -53,12 +52,12 @@ impl std::fmt::Debug for Hand {
     }
 }
 
-/// How a wait ended.
+/// The outcome of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waited {
-    /// What was waited for happened.
+    /// The expected condition occurred.
     Done,
-    /// Whoever waits was told to stop.
+    /// The command was cancelled.
     Cancelled,
 }
 
@@ -73,7 +72,7 @@ impl Hand {
         }
     }
 
-    /// A hand that is cancelled apart from this one.
+    /// Returns a handle that is cancelled separately from this one.
     #[must_use]
     pub fn another(&self) -> Self {
         Self {
@@ -84,76 +83,76 @@ impl Hand {
         }
     }
 
-    /// Whether this is the hand of the same command.
+    /// Checks whether both handles belong to the same command.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.cancelled, &other.cancelled)
     }
 
-    /// Tells the command that uses this hand to end.
+    /// Cancels the command that uses this handle.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
         self.wake();
     }
 
-    /// The command ends only when it is told to.
+    /// Marks the command as one that ends only when it is cancelled.
     pub fn never_ends(&self) {
         self.endless.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the command ends only when it is told to.
+    /// Checks whether the command ends only when it is cancelled.
     pub fn is_endless(&self) -> bool {
         self.endless.load(Ordering::Relaxed)
     }
 
-    /// Looks on after each input until the watcher says that it has seen enough.
+    /// Calls the watcher after each input until it returns `true`.
     pub fn watch(&self, watcher: Watcher) {
-        // If the loop has ended there is nothing to see.
+        // If the loop has ended, there is nothing to watch.
         self.do_later(move |host| host.watch(watcher));
     }
 
-    /// Does something on the loop, unless that ends before.
+    /// Runs work on the loop, unless the loop ends first.
     pub fn do_later(&self, work: impl FnOnce(&mut dyn Host) + Send + 'static) {
         self.visits.send(Box::new(work)).ok();
     }
 
-    /// Lets whoever waits look again.
+    /// Wakes the loop, so that the watchers check again.
     pub fn wake(&self) {
         self.do_later(|_| {});
     }
 
-    /// Whether the command is told to end.
+    /// Checks whether the command is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether work that is left is left undone, because the command is told to end.
+    /// Checks whether the command is cancelled, so that the remaining work is skipped.
     pub fn is_cut_short(&self) -> bool {
         let cancelled = self.is_cancelled();
         self.cut_short.fetch_or(cancelled, Ordering::Relaxed);
         cancelled
     }
 
-    /// Whether the command was told to end while it waited for something that was not done then.
+    /// Checks whether the command was cancelled before its work was done.
     pub fn was_cut_short(&self) -> bool {
         self.cut_short.load(Ordering::Relaxed)
     }
 
-    /// Does something on the loop and waits for its result. It must be short: the screen waits meanwhile.
+    /// Runs work on the loop and waits for its result. It must be short, because the screen waits meanwhile.
     pub fn visit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Host) -> T + Send + 'static,
     ) -> Result<T, LoopEnded> {
         let (answer, answered) = channel();
         let visit = move |host: &mut dyn Host| {
-            // Nobody waits for it if the command ended.
+            // The receiver is gone if the command has ended.
             answer.send(work(host)).ok();
         };
         self.visits.send(Box::new(visit)).map_err(|_| LoopEnded)?;
         answered.recv().map_err(|_| LoopEnded)
     }
 
-    /// Looks at the engine after each input until `step` says that it is done; what it notes is told outside the loop,
-    /// which never waits for a terminal.
+    /// Calls `step` with the engine after each input until it returns `true`. Its notes are passed to `tell` outside the
+    /// loop, which never waits for a terminal.
     pub fn follow<N: Send + 'static>(
         &self,
         mut step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
@@ -189,7 +188,7 @@ impl Hand {
         }
     }
 
-    /// Looks into the store.
+    /// Reads from the store.
     pub fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
@@ -202,15 +201,15 @@ impl Hand {
         answered.recv().unwrap_or(Err(StoreError::Ended(LoopEnded)))
     }
 
-    /// Waits until everything that was handed to the store is durable.
+    /// Waits until all work sent to the store is durable.
     pub fn wait_until_durable(&self) -> Result<(), StoreError> {
         let (answer, answered) = channel();
-        // Who does not wait any more was interrupted.
+        // The receiver is gone if the command was interrupted.
         self.store.when_durable(move |durable| drop(answer.send(durable)));
         answered.recv().unwrap_or(Err(StoreError::Ended(LoopEnded)))
     }
 
-    /// Waits until the search index holds what the store holds; `left` is told how many entries it lacks.
+    /// Waits until the search index is up to date with the store. `left` receives the number of missing entries.
     pub fn wait_until_indexed(&self, mut left: impl FnMut(usize)) -> Result<(), StoreError> {
         let (answer, answered): (Sender<usize>, _) = channel();
         self.store.when_indexed(answer);
@@ -219,7 +218,7 @@ impl Hand {
                 Ok(0) => return Ok(()),
                 Ok(missing) => left(missing),
                 Err(_) => {
-                    // The loop is there: it is the index that cannot be written.
+                    // The loop still runs, so the index must be unwritable.
                     self.visit(|_| ())?;
                     let why = "the search index cannot be written now, and lacks what is new; if the disk is not full, run 'backissue doctor'";
                     return Err(StoreError::Search(why.to_owned()));

@@ -3,7 +3,7 @@
 use super::screen::Ui;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
 /// The engine and the state of the screen.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::app::App;
-use super::effect::{ScreenEffect, store};
+use super::effect::{ScreenEffect, ask_store};
 use super::panes::entry_list::WINDOW_ROWS;
 use super::panes::{feeds_pane, list_query, load_rows};
 use super::screen::Then;
@@ -11,7 +11,7 @@ use super::state::feeds_pane::FeedsRow;
 use super::state::layout::Pane;
 use super::state::screen_place::{PlaceList, ScreenPlace};
 use crate::engine::entries::rows::{RowKey, RowsWanted};
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use backissue_core::history::EntryKey;
 
 /// Where the reader is now.
@@ -72,7 +72,7 @@ const fn list_pane(focus: Pane) -> Pane {
 fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.keep.insert(entry);
     let query = list_query::build_query(app, now);
-    vec![store(Job::ReadRows(RowsWanted {
+    vec![ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         around: Some(RowKey::Entry(entry)),
         asked: Some(0),
@@ -91,5 +91,5 @@ pub fn show_entry(app: &mut App, entry: EntryKey, is_open: bool, pane: Pane) -> 
         return Vec::new();
     }
     app.ui.opening = Some(entry);
-    vec![store(Job::ReadEntry(entry))]
+    vec![ask_store(ScreenRequest::Entry(entry))]
 }

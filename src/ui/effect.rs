@@ -4,7 +4,7 @@ use super::reader::lines::Rendered;
 use super::state::pictures::PictureWork;
 use super::state::reader::TextSource;
 use crate::engine::effect::Effect;
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use backissue_core::feed::Enclosure;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::EntryKey;
@@ -47,9 +47,9 @@ impl From<Effect> for ScreenEffect {
     }
 }
 
-/// Work for the store that the screen asks for.
-pub fn store(job: Job) -> ScreenEffect {
-    Effect::store(job).into()
+/// Asks the engine to read something from the store.
+pub fn ask_store(wanted: ScreenRequest) -> ScreenEffect {
+    Effect::from(wanted).into()
 }
 
 /// A text to turn into lines.

@@ -6,8 +6,10 @@ use chrono::{DateTime, Utc};
 
 use super::actions::poll_answers;
 use super::app::App;
-use super::effect::{ScreenEffect, store};
-use super::panes::{counts, feeds_pane, list_query, load_rows, shown_marks, tag_folds};
+use super::effect::{ScreenEffect, ask_store};
+use super::panes::{
+    counts, feeds_pane, list_query, load_rows, search_pane, shown_marks, tag_folds,
+};
 use super::reader::page_text;
 use super::screen::Ui;
 use super::scroll_list::ScrollList;
@@ -18,10 +20,9 @@ use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::input::Input;
 use crate::engine::politeness::host_queue::site_of;
-use crate::engine::request::Request;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::state::Engine;
 use crate::engine::store_results;
-use crate::engine::store_work::Job;
 use crate::engine::update::{Output, update};
 use backissue_core::history::FeedKey;
 
@@ -114,6 +115,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             effects.extend(counts::count_today(app, now));
             return effects;
         }
+        Event::Indexed { missing } => return search_pane::show_indexed(app, now, missing),
         Event::PlansChanged => app.ui.feeds.stale = true,
         Event::FeedSettingsChanged(_) => forget_sums(app),
         Event::ChooseFeed(addition) => return choose_feed(app, now, addition),
@@ -176,7 +178,7 @@ fn show_update(
         effects.extend(counts::count_today(app, now));
     }
     let in_plan = app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
-    effects.extend(in_plan.then(|| store(Job::ReadPolls(feed))));
+    effects.extend(in_plan.then(|| ask_store(ScreenRequest::Polls(feed))));
     if entries && list_query::may_hold(app, feed) {
         effects.extend(refresh_open_list(app, now));
     }

@@ -40,11 +40,6 @@ pub enum ScreenInput {
     Picture(Box<PictureAnswer>),
     /// The terminal shows pictures in this way.
     Graphics(Graphics),
-    /// The search index holds more than before.
-    Indexed {
-        /// Entries that are still missing in it.
-        missing: u32,
-    },
     /// What a filter would hit, for the preview with this number.
     FilterPreviewed(u64, Box<FilterPreview>),
     /// The path that was being typed may go on like this.

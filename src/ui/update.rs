@@ -9,7 +9,7 @@ use super::effect::ScreenEffect;
 use super::input::ScreenInput;
 use super::keys::{key_input, mouse};
 use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
-use super::panes::{counts, feeds_pane, gap_list, load_rows, search_pane, tour};
+use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
 use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
 use super::state::layout::Viewport;
@@ -84,7 +84,6 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             pictures::set_graphics(app, graphics);
             Vec::new()
         }
-        ScreenInput::Indexed { missing } => search_pane::show_indexed(app, now, missing),
         ScreenInput::FilterPreviewed(number, preview) => {
             filter_dialog::show_preview(app, number, &preview);
             Vec::new()

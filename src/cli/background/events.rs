@@ -1,4 +1,4 @@
-//! `backissue events`: what happens in the process that has the store open, as JSON, one line an event.
+//! `backissue events`: prints the events of the process that has the store open, as one JSON line each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,17 +18,17 @@ use crate::io::owner::client::{Client, ConnectError, RunEnd};
 use crate::io::owner::messages::OwnerKind;
 use crate::io::store::owner_socket;
 
-/// The pause before it is looked again whether a program runs.
+/// Pause between checks for a running process.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs the command: it never opens the store itself, and with `--follow` goes on with whoever opens it next.
+/// Runs the command. It never opens the store itself; with `--follow` it reconnects to the next process that does.
 pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, Failure> {
     let folder = session::data_dir(options)?;
     let mut told = false;
     loop {
         let client = owner_socket(&folder).map(|socket| Client::connect(&socket));
         let ended = match client {
-            // A command ends by itself, and does not wait for those who look on.
+            // A short-lived command does not wait for observers.
             Some(Ok(client)) if client.owner == OwnerKind::Command => None,
             Some(Ok(client)) => Some(client.run(session::typed(), &OwnOutput::default())),
             Some(Err(ConnectError::Refused(why))) => {
@@ -59,7 +59,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
     }
 }
 
-/// Tells what happened, and with `--follow` what happens, until nobody wants to know.
+/// Prints recent events and, with `--follow`, new ones until the reader of the output goes away.
 pub(in crate::cli) fn tell(desk: &Desk, args: &EventsArgs) -> Result<Done, Failure> {
     if args.follow {
         return follow(desk);
@@ -70,14 +70,14 @@ pub(in crate::cli) fn tell(desk: &Desk, args: &EventsArgs) -> Result<Done, Failu
     Ok(Done::All)
 }
 
-/// Tells what happened lately and what happens from now on. Who does not read what is told is left, with a word.
+/// Prints recent and new events. Ends with an error if too many events wait to be read.
 pub(in crate::cli) fn follow(desk: &Desk) -> Result<Done, Failure> {
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&waiting);
     desk.never_ends();
     let mut lately = Some(desk.log.clone());
     let step = move |engine: &Engine, events: &[Event], notes: &mut Vec<String>| {
-        // The first look is at no event: between what is remembered and what comes nothing is lost.
+        // The first step gets no events: it prints the log, so nothing between the log and the first new event is lost.
         let lines = match lately.take() {
             Some(log) => log.lines(),
             None => lines_of(engine, events),

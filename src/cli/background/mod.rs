@@ -1,4 +1,4 @@
-//! Polling without a screen, and what scripts see of it.
+//! Polling without a screen, and the events that scripts see of it.
 
 pub(super) mod events;
 pub(super) mod service;

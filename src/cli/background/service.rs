@@ -1,4 +1,4 @@
-//! `backissue service`: polling in the background as a user service of systemd.
+//! `backissue service`: polling in the background as a systemd user service.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::io::config::config_file;
 use crate::io::console;
 use crate::io::system::words::system_words;
 
-/// The unit, with a place for the command.
+/// The unit file, with a placeholder for the command.
 const UNIT: &str = include_str!("../../../assets/backissue.service");
-/// Its name.
+/// Name of the unit.
 const NAME: &str = "backissue.service";
 
 /// Runs the command.
@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ServiceArgs) -> Result<Done,
     }
 }
 
-/// Where units of this user are.
+/// Returns the path of the unit in this user's unit folder.
 fn unit_path() -> Result<PathBuf, Failure> {
     let folders = config_file::folders().map_err(Failure::new)?;
     let config = folders.config.parent().and_then(Path::parent).unwrap_or(Path::new("."));
@@ -42,14 +42,14 @@ fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
         Failure::new(format!("this program's own path is not known: {}", system_words(&error)))
     })?;
     let text = unit_text(&program, options)?;
-    // Without it nothing is written that nothing would read.
+    // Fails early without systemd, so that no useless unit file is written.
     systemctl(&["--version"])?;
     unit.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
     fs::write(unit, text).map_err(cannot)?;
     console::tell(&format!("written: {}", unit.display()));
     systemctl(&["daemon-reload"])?;
     systemctl(&["enable", NAME])?;
-    // Also one that runs already follows the new file.
+    // A restart makes a service that already runs use the new file.
     systemctl(&["restart", NAME])?;
     console::tell(
         "backissue polls in the background from now on; 'journalctl --user -u backissue' shows what it does",
@@ -86,7 +86,7 @@ fn status(unit: &Path) -> Result<Done, Failure> {
     Ok(if active == "active" { Done::All } else { Done::WithFailures })
 }
 
-/// Tells systemd something; what it answers to a mistake is passed on.
+/// Runs `systemctl --user`. On failure, returns the first line of its error output.
 fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
     let answer = Command::new("systemctl").arg("--user").args(arguments).output();
     let answer = answer.map_err(|error| no_systemd(&error))?;
@@ -105,7 +105,7 @@ fn no_systemd(error: &std::io::Error) -> Failure {
     ))
 }
 
-/// The unit for this program, with the folders that were named.
+/// Returns the unit text for this program, with the folders from the command line.
 fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
     let mut command = quote(program)?;
     for (flag, path) in [("--data-dir", &options.data_dir), ("--config", &options.config)] {
@@ -117,7 +117,7 @@ fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
     Ok(UNIT.replace("{command}", &command))
 }
 
-/// A path as one word of a unit file: `%`, `$`, quotes and backslashes mean something there.
+/// Quotes a path for a unit file, where `%`, `$`, quotes and backslashes are special.
 fn quote(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
         Failure::new(format!("{} cannot be written into a unit file", path.display()))

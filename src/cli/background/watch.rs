@@ -1,4 +1,4 @@
-//! `backissue watch`: the poller without a screen, for a service manager.
+//! `backissue watch`: polls without a screen, under a service manager.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -23,12 +23,12 @@ use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::store::{Stay, Store};
 use crate::io::visits::Hand;
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
-/// The pause between two looks at whether the store has to be put in order.
+/// Interval between checks for store maintenance.
 const ORDER_PAUSE: Duration = Duration::from_hours(1);
 
-/// Runs until the system says stop; everything is saved. While a reader has the store it waits.
+/// Polls until a stop signal arrives, then saves everything. Waits while a reader has the store open.
 pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, Failure> {
     let mut kept = None;
     loop {
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 Ending::PutInOrder => kept = Some(store),
                 Ending::HandOver => {
                     drop(store);
-                    // Whoever takes the store keeps the connection open as long as it has it.
+                    // The process that takes the store over keeps the connection open while it has the store.
                     if let Some((stream, _)) = listener.and_then(Listener::release) {
                         console::tell(
                             "another backissue took the store over; polling goes on when it ends",
@@ -55,7 +55,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             continue;
         }
         let found = match owner::find_owner(options, Stay::Long) {
-            // Its owner puts it in order, say, which may take a while.
+            // The owner is busy, for example with maintenance, which may take a while.
             Err(failure) if failure.in_use.is_some() => continue,
             found => found?,
         };
@@ -90,14 +90,14 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
     }
 }
 
-/// Polls until it is told to stop, or another process takes the store over.
+/// Polls until a stop signal arrives or another process takes the store over.
 fn poll(
     options: &Options,
     args: &WatchArgs,
     store: Store,
 ) -> Result<(Ending, Store, Option<Listener>), Failure> {
     let configured = session::read_configuration(options)?;
-    // Who stops a service wants it to end at once: what others do at their end is done first.
+    // A service must stop quickly, so the maintenance that other commands do at exit is done at the start.
     let store = match upkeep::at_the_start(store, &configured.settings)? {
         Some(store) => store,
         None => session::open_store(options)?,
@@ -149,23 +149,23 @@ fn poll(
     })
 }
 
-/// Writes what happens to standard output.
+/// Writes events to standard output from a separate thread.
 fn follow(options: &Options, hand: Hand) {
     let options = options.clone();
     let telling = move || {
         let output = Rc::<OwnOutput>::default();
         let desk = Desk::new(options, hand, output, EventLog::default());
-        // The user stopped the loop: its end is not an error.
+        // A loop that the user stopped is not an error.
         let is_end = |failure: &Failure| failure.sentence == LoopEnded.to_string();
         if let Some(failure) = events::follow(&desk).err().filter(|failure| !is_end(failure)) {
             console::tell(&format!("backissue: {}", failure.sentence));
         }
     };
-    // Without a thread nothing is told, and polling goes on.
+    // If no thread can be started, polling continues without the event output.
     std::thread::Builder::new().name("events".into()).spawn(telling).ok();
 }
 
-/// Ends the loop once in a while if the store needs what is only done between two sessions, and nothing is under way.
+/// Checks once per [`ORDER_PAUSE`] and ends the loop when the idle store needs maintenance that only runs between sessions.
 async fn put_in_order_in_time(hand: Hand) {
     loop {
         tokio::time::sleep(ORDER_PAUSE).await;
@@ -187,7 +187,7 @@ async fn put_in_order_in_time(hand: Hand) {
     }
 }
 
-/// Says in one line what came of a round of polls.
+/// Prints one line about a finished round of polls.
 fn tell_round(run: &PollRun) {
     if run.done() > 0 {
         console::tell(&format!(

@@ -1,4 +1,4 @@
-//! `backissue add`: finds the feed of a site, subscribes, polls it at once.
+//! `backissue add`: finds the feed of a site, subscribes to it and polls it at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +18,9 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::visits::Waited;
 use crate::view;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule;
-use backissue_core::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> {
@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
     Ok(if is_login_lost { Done::WithFailures } else { done })
 }
 
-/// Leaves what goes on; answers with the additions that had not come to their end.
+/// Stops the unfinished work and returns the additions that had not finished.
 fn leave(desk: &Desk, ids: &[u32]) -> Result<Vec<u32>, Failure> {
     let asked = ids.to_vec();
     let (left, feeds) = desk.inspect(move |engine| {
@@ -78,15 +78,15 @@ fn leave(desk: &Desk, ids: &[u32]) -> Result<Vec<u32>, Failure> {
     Ok(left)
 }
 
-/// What is noted while addresses are subscribed to.
+/// Notes that the main loop sends while addresses are added.
 enum AddNote {
-    /// An address was read: the number of the addition, what is told of it, and how many entries there were then.
+    /// An address was read: the number of the addition, its report, and the number of entries at that time.
     Ready(u32, String, u32),
-    /// How far the walks are.
+    /// Progress of the archive walks.
     Progress(String),
 }
 
-/// Asks for one address; answers with the number of the addition, and with the login that is kept apart from it.
+/// Requests one subscription. Returns the number of the addition and the login that was removed from the address.
 fn ask_for(
     desk: &Desk,
     address: &str,
@@ -112,20 +112,20 @@ fn has_ended(engine: &Engine, id: u32) -> bool {
     engine.additions.get(&id).is_none_or(|addition| addition.ended.is_some())
 }
 
-/// The feeds that were added by now.
+/// Returns the feeds added so far.
 fn added_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
     let additions = ids.iter().filter_map(|id| engine.additions.get(id)?.ended.as_ref());
     additions.filter_map(|ended| Some(ended.as_ref().ok()?.feed)).collect()
 }
 
-/// Those of them that were not subscribed to before.
+/// Returns the added feeds that are new subscriptions.
 fn new_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
     let additions = ids.iter().filter_map(|id| engine.additions.get(id)?.ended.as_ref());
     let added = additions.filter_map(|ended| ended.as_ref().ok());
     added.filter(|added| !added.known).map(|added| added.feed).collect()
 }
 
-/// What came of the additions, and what is in the way.
+/// Prints the results of the additions and the reasons for failures.
 fn report(
     desk: &Desk,
     args: &AddArgs,
@@ -173,7 +173,7 @@ fn report(
     }
 }
 
-/// What was read by now: the number of the addition, what is told of it, and how many entries there are.
+/// Returns the feeds read so far: the number of the addition, its report, and the number of entries.
 fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
     let ready = ids.iter().filter_map(|id| {
         let addition = engine.additions.get(id)?;
@@ -186,8 +186,8 @@ fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
     ready.collect()
 }
 
-/// Says what the archives brought, how whole the history is, and when each is polled next: as learned by now, so that
-/// `feeds` says the same.
+/// Prints what the archives added, how complete each history is, and the next poll. It uses the plan as learned by now, so
+/// that `feeds` shows the same.
 fn tell_brought(desk: &Desk, engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
@@ -207,7 +207,7 @@ fn tell_brought(desk: &Desk, engine: &Engine, first: &BTreeMap<u32, u32>) {
     }
 }
 
-/// What stands in the way of feeds that were subscribed to and could not be read.
+/// Explains why feeds that were subscribed to could not be read.
 fn unread_feeds(engine: &Engine, additions: &[(u32, &Addition)]) -> Vec<String> {
     let added = additions.iter().filter(|(_, addition)| !addition.wanted.unasked);
     let added = added.filter_map(|(_, addition)| addition.ended.as_ref()?.as_ref().ok());
@@ -219,7 +219,7 @@ fn unread_feeds(engine: &Engine, additions: &[(u32, &Addition)]) -> Vec<String> 
     unread.collect()
 }
 
-/// How far the walks of these feeds are; `None`: none is under way.
+/// Describes the progress of these feeds' archive walks. `None` if no walk is running.
 fn describe_progress(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> Option<String> {
     let walks = feeds.iter().filter_map(|feed| engine.feeds.get(feed)).filter_map(|feed| {
         let how_far = walks::progress(engine, feed)?;
@@ -228,7 +228,7 @@ fn describe_progress(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> Option<Strin
     Some(walks.collect::<Vec<_>>().join(" · ")).filter(|text| !text.is_empty())
 }
 
-/// What came of an address: which feeds were found, which was taken, how much came, when it is polled next.
+/// Describes an addition: the feeds found, the feed chosen, the number of entries, and the next poll.
 fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     let Some(feed) = engine.feeds.get(&added.feed) else { return String::new() };
     let title = feed.record.shown_title();
@@ -267,7 +267,7 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     lines.join("\n")
 }
 
-/// When a feed is polled next, how often, and what settled that.
+/// Describes the next poll, the interval, and what determined it.
 fn next_words(feed: &Subscription) -> Option<String> {
     let next = view::relative(feed.plan.next_poll?, clock::now());
     let why = plans::settled_words(feed.plan.settled_by);

@@ -1,4 +1,4 @@
-//! `backissue backup` and `restore`: everything in one compressed file, and back.
+//! `backissue backup` and `restore`: write everything to one compressed file, and read it back.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,12 +13,12 @@ use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
 use crate::io::system::words::system_words;
 use crate::io::{clock, console};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
-/// Bytes of a configuration that is taken along at most.
+/// Maximum size of a configuration file that a backup includes, bytes.
 const CONFIGURATION_MAX: usize = 1024 * 1024;
 
-/// Runs `backup`. The file is written whole or not at all.
+/// Runs `backup`. The file is written completely or not at all.
 pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Failure> {
     let path = args.file.to_string_lossy().into_owned();
     let file = NamedFile { path, kind: FileKind::Backup, force: args.force };
@@ -44,7 +44,7 @@ pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Fa
     Ok(Done::All)
 }
 
-/// Counts what is written to a file.
+/// Counts the bytes written to a file.
 struct CountedFile<'a> {
     file: &'a mut dyn Write,
     bytes: usize,
@@ -62,14 +62,14 @@ impl Write for CountedFile<'_> {
     }
 }
 
-/// The text of the configuration file of whoever asks, where there is one.
+/// Returns the text of the user's configuration file, if there is one.
 fn read_configuration(desk: &Desk) -> Option<String> {
     let path = session::config_file(&desk.options)?;
     let bytes = desk.read_file(path.to_str()?).ok()?;
     String::from_utf8(bytes).ok().filter(|text| text.len() <= CONFIGURATION_MAX)
 }
 
-/// Runs `restore`. What is in the data folder is kept under another name.
+/// Runs `restore`. The current content of the data folder is kept under another name.
 pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<Done, Failure> {
     let path = &args.file;
     let open = || {
@@ -77,10 +77,10 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
             Failure::new(format!("{} cannot be read: {}", path.display(), system_words(&error)))
         })
     };
-    // Before anybody lets go of the store.
+    // Fails before any process closes the store.
     open()?;
     let data = session::data_dir(options)?;
-    // Whoever has the store open lets go of it until this is done.
+    // The process that has the store open closes it until the restore is done.
     let mut borrowed = owner::borrow_store(options)?;
     let aside = format!("store-before-{}", clock::precise_now().format("%Y%m%d-%H%M%S%.3f"));
     let backup = borrowed.when_free(|| {
@@ -91,7 +91,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
             error.into()
         })
     })?;
-    // What was indexed before says nothing about these entries; the reader makes it again.
+    // The old index does not match the restored entries; the reader rebuilds it.
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
     let feeds = borrowed.when_free(|| session::open_store(options))?.subscriptions()?.len();
     drop(borrowed);
@@ -109,7 +109,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     Ok(Done::All)
 }
 
-/// A configuration that is there already is the reader's newer choice, and stays.
+/// Writes the configuration of the backup. An existing file is newer, and is not changed.
 fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     let Some(path) = session::config_file(options) else { return Ok(()) };
     if path.exists() {

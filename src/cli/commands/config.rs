@@ -1,4 +1,4 @@
-//! `backissue config`: where the configuration is, whether it is good, and what it could say.
+//! `backissue config`: the path of the configuration file, its errors, and all possible keys.
 
 use crate::cli::Done;
 use crate::cli::args::{ConfigArgs, Options};
@@ -6,7 +6,7 @@ use crate::cli::session::{self, Failure};
 use crate::io::config::default_text::DEFAULT_CONFIG;
 use crate::io::console;
 
-/// Runs the command: status 1 if something in the file cannot be followed.
+/// Runs the command. The status is 1 if something in the file is invalid.
 pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, Failure> {
     if args.print_default {
         console::put(DEFAULT_CONFIG.trim_end());

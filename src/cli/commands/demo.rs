@@ -1,4 +1,4 @@
-//! `backissue demo`: the full program on a bundled publisher and a store that is thrown away.
+//! `backissue demo`: the full program with a bundled publisher and a temporary store.
 
 use crate::cli::Done;
 use crate::cli::args::Options;
@@ -21,7 +21,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     run_demo(options).map(|_| Done::All)
 }
 
-/// Runs the demo and says how it was left.
+/// Runs the demo and returns how the user left it.
 pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
     let folder = tempfile::Builder::new().prefix("backissue-demo-").tempdir().map_err(|error| {
         Failure::new(format!("no folder for the demo's store: {}", system_words(&error)))
@@ -37,7 +37,7 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
         };
         session::dress_screen(options, &mut runtime);
         session::stop_on_signals(&runtime);
-        // Not as an import: undo would take the whole demo away.
+        // These are not an import, because undo would then remove the whole demo.
         for offer in server.site.subscriptions() {
             let (address, tags) = (offer.url, offer.tags);
             let wanted = Subscribe { address, tags, unasked: true, ..Subscribe::default() };
@@ -48,9 +48,9 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
     })
 }
 
-/// The publisher is this process: there is nobody to spare, and news may come every minute.
+/// Returns settings for a publisher in this process: no delays between requests, and a poll as often as every minute.
 fn demo_settings(options: &Options) -> (Settings, ScreenSettings) {
-    // The screen looks and works as the reader is used to; what is wrong with a configuration is told elsewhere.
+    // The user's own screen settings apply. Other commands report configuration errors.
     let screen = session::read_configuration(options).unwrap_or_default().screen;
     let mut settings = Settings::default();
     settings.network.space_loopback = false;

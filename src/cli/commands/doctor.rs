@@ -1,4 +1,4 @@
-//! `backissue doctor`: checks configuration, terminal and store.
+//! `backissue doctor`: checks the configuration, the terminal and the store.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::io::terminal::Terminal;
 use crate::io::{clock, console};
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
-/// Looks at the configuration and the terminal of whoever asks; says whether all is well.
+/// Checks the user's configuration and terminal. Returns `true` if both are good.
 pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
     let (configured, usual) = (session::check_configuration(options), ScreenSettings::default());
     match &configured {
@@ -33,7 +33,7 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
     !misconfigured && !misthemed
 }
 
-/// Checks the store that this process or another has open: status 1 if something is wrong.
+/// Checks a store that this or another process has open. The status is 1 if something is wrong.
 pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, folder, home, texts) = desk.look(|store| {
         let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
@@ -52,9 +52,8 @@ pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failur
     Ok(if good && !found { Done::All } else { Done::WithFailures })
 }
 
-/// Checks the store, which is this process's alone, puts right what can be put right, and makes its files as small as
-/// what lives in them, as the arguments say. Of a store that cannot be written a copy is looked at, which goes with the
-/// command: there nothing is put right.
+/// Checks a store that this process has to itself. As the arguments request, also repairs it and compacts its files. If the
+/// store is not writable, a temporary copy is checked and nothing is repaired.
 pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
     let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
     let repair = args.repair && !store.only_reads();
@@ -85,13 +84,13 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
     Ok(if good && !found { Done::All } else { Done::WithFailures })
 }
 
-/// Tells that the files under the records are damaged.
+/// Reports that the database files are damaged.
 fn tell_damage(why: &str, put: &dyn Fn(&str)) {
     put(&format!("store: its files are damaged: {why}"));
     put("'backissue doctor --repair' copies what is sound into new ones");
 }
 
-/// Tells which damaged files are kept, and throws them away if that is wanted.
+/// Lists the damaged files that were kept, and deletes them on request.
 fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<(), Failure> {
     if discard {
         for gone in discard_damaged(folder)? {
@@ -109,7 +108,7 @@ fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<()
     Ok(())
 }
 
-/// Tells what was found in the store; says whether nothing stays wrong.
+/// Reports the state of the store. Returns `true` if no errors remain.
 fn report_health(health: &Health, folder: &Path, repair: bool, put: &dyn Fn(&str)) -> bool {
     put(&format!(
         "store: {}, {}, {} kB in {}",
@@ -131,7 +130,7 @@ fn report_health(health: &Health, folder: &Path, repair: bool, put: &dyn Fn(&str
     !stays
 }
 
-/// Looks at the terminal and at the themes; says whether a theme cannot be used.
+/// Reports on the terminal and the themes. Returns `true` if a theme is unusable.
 fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
     let (appearance, troubles) =
         themes::appearance(screen, session::config_file(options).as_deref());
@@ -161,8 +160,8 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
     !troubles.is_empty()
 }
 
-/// Looks at the search index; with `repair` it is made anew if its files are damaged, and brought in line with the
-/// store. Says whether something stays wrong; lagging behind is no fault.
+/// Checks the search index. With `repair`, rebuilds a damaged index and brings it up to date with the store. Returns `true`
+/// if an error remains; an index that is behind is not an error.
 fn index_found(
     folder: &Path,
     texts: Texts,

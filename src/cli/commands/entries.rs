@@ -1,4 +1,4 @@
-//! `backissue entries`: entries newest first, and what is missing among them.
+//! `backissue entries`: lists entries and gaps, newest first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use backissue_core::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
 
-/// Entries read at once: several stand in one record of the store.
+/// Number of entries to read at once; one record of the store holds several.
 const SLICE: usize = 256;
 
 /// Runs the command.

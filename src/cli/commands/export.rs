@@ -1,4 +1,4 @@
-//! `backissue export`: all subscriptions as OPML 2.0.
+//! `backissue export`: writes all subscriptions as OPML 2.0.
 
 use super::feeds::tell_lost;
 use crate::cli::Done;
@@ -7,9 +7,9 @@ use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::engine::feeds::export::subscriptions_text;
 use crate::io::named_files::{FileKind, NamedFile};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
-/// Runs the command. A file is written whole or not at all.
+/// Runs the command. A file is written completely or not at all.
 pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failure> {
     let saved = desk.look(|store| store.subscriptions())?;
     let text = subscriptions_text(saved.iter().map(|saved| &saved.record));

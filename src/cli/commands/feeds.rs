@@ -1,4 +1,4 @@
-//! `backissue feeds`: the subscriptions with their sums, their state and their next poll.
+//! `backissue feeds`: lists the subscriptions with their entry counts, state and next poll.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
     tell_lost(desk)
 }
 
-/// Tells of subscriptions that are in no list because their records cannot be read.
+/// Reports how many subscriptions are missing from lists because their records are unreadable.
 pub(in crate::cli) fn tell_lost(desk: &Desk) -> Result<Done, Failure> {
     let lost = desk.look(|store| store.count_lost())?;
     Ok(desk.tell_left_out(lost, "subscription", "subscriptions"))
@@ -120,7 +120,7 @@ fn list_in_json(
     Ok(desk.tell_left_out(damaged, "record of the poll logs", "records of the poll logs"))
 }
 
-/// Lists the feeds that were unsubscribed from within a week, the last one first.
+/// Lists the feeds unsubscribed within the last week, most recent first.
 fn list_removed(
     desk: &Desk,
     engine: &Engine,
@@ -154,12 +154,12 @@ fn list_removed(
     Ok(Done::All)
 }
 
-/// Which subscriptions are listed.
+/// The selection of subscriptions to list.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// In small letters.
+    /// In lowercase.
     words: Vec<String>,
-    /// In small letters.
+    /// In lowercase.
     tags: Vec<String>,
     unread: bool,
     failing: bool,

@@ -1,4 +1,4 @@
-//! `backissue filters`: the reader's filters for entries, and what they hit.
+//! `backissue filters`: lists the user's entry filters and how many entries each hits.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};

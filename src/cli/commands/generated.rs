@@ -1,4 +1,4 @@
-//! `backissue completions` and `man`: generated from the command line itself.
+//! `backissue completions` and `man`: generated from the command-line definition.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(in crate::cli) fn completions(args: &CompletionsArgs) -> Result<Done, Failur
     write_out(&text)
 }
 
-/// Runs `man`: the page of the program, that of one command, or all of them as files.
+/// Runs `man`: prints the page of the program or of one command, or writes all pages to files.
 pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     let mut command = crate::cli::command();
     command.build();
@@ -35,7 +35,7 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     write_out(&page_of(page, args.command.is_empty())?)
 }
 
-/// Writes every page into a folder.
+/// Writes every page to a folder.
 fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Done, Failure> {
     let cannot = |path: &Path, why: &str| {
         Failure::new(format!("{} cannot be written: {why}", path.display()))
@@ -55,7 +55,7 @@ fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Do
     Ok(Done::All)
 }
 
-/// One page; that of the program says also what keys, files and exit statuses there are.
+/// Renders one page. The page of the program also lists keys, files and exit statuses.
 fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
     let cannot = |error: std::io::Error| {
         Failure::new(format!("no page could be made: {}", system_words(&error)))

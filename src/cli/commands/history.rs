@@ -1,4 +1,4 @@
-//! `backissue history`: what is known of a feed's archives, what is missing, and more of it on request.
+//! `backissue history`: shows a feed's archives and gaps, and fetches more of the history on request.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::visits::Waited;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{
     ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
 };
-use backissue_core::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failure> {
@@ -54,7 +54,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failu
     Ok(done.and(desk.tell_left_out(damaged, "archive", "archives")))
 }
 
-/// Asks for what is wanted, and returns what was said of it in the end.
+/// Requests the actions, waits for them, and returns the last message about them.
 fn ask_and_wait(
     desk: &Desk,
     feed: FeedKey,
@@ -103,7 +103,7 @@ fn print_history(
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
         });
-        // As wide in the singular: the addresses stand in one column.
+        // The singular is padded to the same width, to align the addresses in one column.
         let entries = counted_words(node.entries, "entry  ", "entries");
         desk.put(&format!("  {entries:>13}{span}  {}", node.url));
     }
@@ -113,10 +113,10 @@ fn print_history(
     }
 }
 
-/// The state of the history, and how far back it goes.
+/// Describes the state of the history and how far back it goes.
 pub(in crate::cli) fn describe_standing(engine: &Engine, feed: &Subscription) -> String {
     let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not read yet".to_owned());
-    // A history that goes on says itself how many archives were read.
+    // The state of a partial history already includes the number of archives read.
     let is_partial = matches!(feed.history.status(), HistoryStatus::Partial { .. });
     match (describe_reach(feed), feed.history.reaches) {
         (Some(_), Some(at)) if is_partial => format!("{state}, back to {}", at.format("%Y")),
@@ -126,7 +126,7 @@ pub(in crate::cli) fn describe_standing(engine: &Engine, feed: &Subscription) ->
     }
 }
 
-/// `14 archives back to 2009`.
+/// Describes the extent of the history, as in `14 archives back to 2009`.
 fn describe_reach(feed: &Subscription) -> Option<String> {
     let record = &feed.history;
     let many = if record.archives == 1 { "archive" } else { "archives" };
@@ -134,7 +134,7 @@ fn describe_reach(feed: &Subscription) -> Option<String> {
     (record.archives > 0).then(|| format!("{} {many}{}", record.archives, back.unwrap_or_default()))
 }
 
-/// The archives, newest first, without their other names.
+/// Returns the archives, newest first, without aliases.
 fn list_archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
     let is_one =
         |node: &ArchiveNode| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);

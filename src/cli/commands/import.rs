@@ -1,14 +1,15 @@
-//! `backissue import`: subscriptions from OPML or a list of addresses, without a request.
+//! `backissue import`: adds subscriptions from OPML or a list of addresses, without any request.
 
 use crate::cli::Done;
 use crate::cli::args::ImportArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
+use crate::engine::feeds::import::subscriptions_in;
 use crate::engine::request::Request;
-use crate::io::performing;
 use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::opml::read_list;
 
-/// What can be done after an import.
+/// Hint at the next steps after an import.
 const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' takes the import back";
 
 /// Runs the command.
@@ -16,7 +17,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
     let file = without_logins(&args.file);
     let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));
     let bytes = desk.read_file(&args.file).map_err(cannot)?;
-    let read = performing::parse_list(&bytes).map_err(cannot)?;
+    let read = read_list(&bytes).map_err(cannot)?;
     for bad in &read.bad {
         desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     }
@@ -27,7 +28,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
         let what = "breaks off; what comes before that was imported";
         desk.tell(&format!("'{file}', line {}: the list {what}", broken.line));
     }
-    let request = Request::Import(performing::subscriptions_in(&read));
+    let request = Request::Import(subscriptions_in(&read));
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
     let imported = imported.unwrap_or_default();
     let mut is_login_lost = false;

@@ -1,4 +1,4 @@
-//! `backissue plan`: when a feed is polled next and why then; of a subscription, or of a document with stated facts.
+//! `backissue plan`: explains when a feed is polled next, for a subscription or for a document with given facts.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{LearnedPlan, Publications, learned_json};
 use backissue_core::schedule::{self, Facts, Plan, PlanStep, Value, duration_words};
 
-/// Polls that `learned` names.
+/// Number of polls listed under `learned`.
 const POLLS_TOLD: usize = 5;
 
-/// What is wrong with arguments that name neither a feed nor a document.
+/// Error for arguments that name neither a feed nor a document.
 const USAGE: &str = "say which feed, or name a document and its facts with --document and --facts";
 
-/// Plans for a document: no store, no network.
+/// Plans for a document, without a store or a network.
 pub(in crate::cli) fn run_alone(args: &PlanArgs) -> Result<Done, Failure> {
     match (&args.document, &args.facts) {
         (Some(document), Some(facts)) => of_document(args, document, facts),
@@ -91,7 +91,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PlanArgs) -> Result<Done, Failure>
     Ok(Done::All)
 }
 
-/// Learns the rhythm of a feed and gives the plan to the engine, where it counts.
+/// Learns the rhythm of a feed and passes the plan to the engine, which then applies it.
 pub(in crate::cli) fn learn_rhythm(
     publications: &Publications,
     engine: &mut Engine,
@@ -107,7 +107,7 @@ pub(in crate::cli) fn learn_rhythm(
     plan
 }
 
-/// What was learned, whether it is followed, and the next polls.
+/// Returns the learned plan as JSON, with the next polls and whether the plan is followed.
 fn learned_fields(engine: &Engine, feed: FeedKey, plan: &LearnedPlan, now: DateTime<Utc>) -> Json {
     let Some(subscription) = engine.feeds.get(&feed) else { return Json::Null };
     let mut answer = learned_json(plan, subscription.state.facts.settings.pace);
@@ -122,7 +122,7 @@ fn learned_fields(engine: &Engine, feed: FeedKey, plan: &LearnedPlan, now: DateT
     answer
 }
 
-/// A plan that follows, without its explanation.
+/// Returns a future plan as JSON, without its explanation.
 fn short_json(plan: &Plan) -> Json {
     let told = ["next_poll", "kind", "binding_minutes", "settled_by"];
     let whole = schedule::plan_json(plan);
@@ -131,7 +131,7 @@ fn short_json(plan: &Plan) -> Json {
     told.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The plan of a feed with its title.
+/// Returns a feed's title and its plan as text.
 pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> String {
     let Some(subscription) = engine.feeds.get(&feed) else { return String::new() };
     let mut lines = vec![subscription.record.shown_title().to_owned()];
@@ -141,7 +141,7 @@ pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<U
     lines.join("\n")
 }
 
-/// A plan in sentences: when and why, and every step to the second.
+/// Describes a plan in sentences: the time and the reason, then each step to the second.
 fn plan_sentences(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
     let mut lines =
         vec![format!("{}.", schedule::plan_sentence(facts, &plan.decision(), now, zone))];
@@ -152,7 +152,7 @@ fn plan_sentences(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> V
     lines
 }
 
-/// Stage, before, after, reason.
+/// Formats one step: stage, value before and after, reason.
 fn step_line(step: &PlanStep, zone: Tz) -> String {
     let words = |value: Value| match value {
         Value::Seconds(seconds) => duration_words(seconds),
@@ -169,7 +169,7 @@ fn step_line(step: &PlanStep, zone: Tz) -> String {
     format!("  {stage:<15} {values}{}", step.reason)
 }
 
-/// The pure computation: no store, no network; the clock counts only if the facts state no time at all.
+/// Computes a plan from files alone. The clock is used only if the facts contain no time.
 fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Failure> {
     let (bytes, facts) = (parse::read_file(document)?, parse::read_file(facts)?);
     let read = parse::read_apart(move || feed::parse(&bytes, &Origin::default()))?;

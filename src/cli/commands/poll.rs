@@ -1,4 +1,4 @@
-//! `backissue poll`: polls feeds now and says what came of each.
+//! `backissue poll`: polls feeds now and prints the result of each poll.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use crate::engine::request::Request;
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
 use crate::engine::state::Engine;
 use crate::io::visits::Waited;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::counted_words;
 
 /// Runs the command.
 pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure> {
@@ -75,15 +75,15 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
     }
 }
 
-/// What is noted while feeds are polled.
+/// Notes that the main loop sends while feeds are polled.
 enum PollNote {
-    /// What came of a poll, and the line that tells it.
+    /// The result of a poll, and the line that describes it.
     Result(Box<PollResult>, Option<String>),
-    /// Archives that were fetched, and entries never seen before that they brought.
+    /// The number of archives fetched, and of new entries found in them.
     Archives { fetched: u32, new: u32 },
 }
 
-/// What came of all polls.
+/// The combined results of all polls.
 #[derive(Default)]
 struct Polled {
     results: Vec<PollResult>,
@@ -92,7 +92,7 @@ struct Polled {
 }
 
 impl Polled {
-    /// Notes a result, and tells it if it is worth a line.
+    /// Records a result, and prints its line if it has one.
     fn note(&mut self, desk: &Desk, args: &PollArgs, result: PollResult, line: Option<String>) {
         if let Some(line) = line.filter(|_| !args.json && !args.quiet) {
             desk.put(&line);
@@ -101,19 +101,19 @@ impl Polled {
     }
 }
 
-/// What came of asking for polls.
+/// The immediate outcome of a poll request.
 struct Asked {
-    /// The feeds that are polled because of it; others may be polled by themselves meanwhile.
+    /// Feeds whose poll this request started. Scheduled polls of other feeds may run meanwhile.
     begun: BTreeSet<FeedKey>,
-    /// Those that were being polled already, with the refusal.
+    /// Feeds whose poll was already running, with the refusal.
     joined: BTreeMap<FeedKey, PollResult>,
-    /// What is known at once, with the lines that tell it: the feeds that are not polled.
+    /// Results known at once, for feeds that are not polled, with the lines that describe them.
     results: Vec<(PollResult, Option<String>)>,
-    /// How many results were noted by then.
+    /// Number of results recorded at the time of the request.
     noted: u64,
 }
 
-/// Asks for polls.
+/// Requests polls.
 fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
     let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
         (engine.polls.keys().copied().collect(), engine.poll_run.noted)
@@ -138,7 +138,7 @@ fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failu
     )
 }
 
-/// What an event tells of the archives of these feeds.
+/// Returns a note for an event about the archives of these feeds.
 fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<PollNote> {
     if let Event::WalkEnded { feed, archives, new } = event
         && feeds.contains(feed)
@@ -161,7 +161,7 @@ fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>
     feeds.collect::<Result<_, _>>().map(Some)
 }
 
-/// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
+/// Describes the durable result of one poll: new entries and failures, and with `-v` everything else.
 pub(in crate::cli) fn describe_result(
     engine: &Engine,
     result: &PollResult,
@@ -187,13 +187,13 @@ pub(in crate::cli) fn describe_result(
     (telling || verbose).then(|| format!("{:>5}  {title}: {what}{moved}", result.feed.to_string()))
 }
 
-/// `, 2 withdrawn`; nothing for none.
+/// Returns `, 2 withdrawn`, or nothing for a count of 0.
 fn withdrawn(count: impl Into<u64>) -> String {
     let count = count.into();
     if count == 0 { String::new() } else { format!(", {count} withdrawn") }
 }
 
-/// Says what came of all polls.
+/// Prints the combined results of all polls.
 fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) -> Done {
     let results = &polled.results;
     let count =
@@ -203,7 +203,7 @@ fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) 
         results.iter().map(|result| u64::from(of(result))).sum::<u64>()
     };
     if args.quiet {
-        // The exit status says it all.
+        // With `--quiet`, the exit status is the only output.
     } else if args.json {
         let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
         desk.put(&json::text(&json!({

@@ -1,4 +1,4 @@
-//! `backissue` without a command: the reader, polling in the background.
+//! `backissue` without a command: the reader, which also polls in the background.
 
 use std::io::{IsTerminal, Write};
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ use crate::ui::reconfigure;
 
 /// Runs the reader.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
-    // From whom the store was taken: they have it back when this process ends.
+    // The processes that lent the store; they get it back when this process ends.
     let mut lenders = Vec::new();
     let mut claim = Claim::New;
     loop {
@@ -32,15 +32,15 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
         let Left { ending, settings, store, listener } =
             read_feeds(options, store, recovered.as_deref())?;
         match ending {
-            // Where it is stopped as well, which a second signal cuts short: a reader that is always ended by closing its
-            // terminal would never be put in order.
+            // Maintenance also runs after a stop signal, and a second signal cuts it short. Otherwise a reader that always
+            // ends by closing its terminal would never run it.
             Ending::Quit | Ending::Stop => {
                 drop(listener);
                 upkeep::at_the_end(store, &settings)?;
                 return Ok(Done::All);
             }
             Ending::Suspend | Ending::PutInOrder => return Ok(Done::All),
-            // Who leaves the demo comes back to where it was offered.
+            // Leaving the demo returns to the screen that offered it.
             Ending::Demo => {
                 drop((store, listener));
                 if demo::run_demo(options)? == Ending::Stop {
@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             Ending::HandOver => {
                 drop(store);
                 claim = match listener.and_then(Listener::release) {
-                    // Whoever wanted it ended meanwhile.
+                    // The process that wanted the store ended meanwhile.
                     None => Claim::Turn,
                     Some((stream, taker)) => {
                         match block_on(wait_for_store(options, stream, taker))? {
@@ -65,19 +65,19 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     }
 }
 
-/// What this reader does about another one that has the store.
+/// The response of this reader to another reader that has the store open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// It has just been started: its user is asked.
+    /// The reader has just started: it asks the user.
     New,
-    /// It was taken over from, and its user wants the store back.
+    /// Another process took the store, and the user wants it back.
     Back,
-    /// It was taken over from, and waits for its turn.
+    /// Another process took the store, and this reader waits for it to end.
     Turn,
 }
 
-/// Gets the store: it is free, or a service lets go of it, or another reader whose user says so. `None`: the user stays
-/// with the other reader.
+/// Opens the store once it is free or its owner has released it. Another reader releases it only if the user confirms;
+/// otherwise returns `None`.
 fn get_store(
     options: &Options,
     lenders: &mut Vec<UnixStream>,
@@ -122,14 +122,14 @@ fn get_store(
         }
         match client.take_over(Taker::Reader) {
             Ok(Some(stream)) => lenders.push(stream),
-            // It ended.
+            // The other process ended.
             Ok(None) => {}
             Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
         }
     }
 }
 
-/// Asks whether to take the store over from another reader.
+/// Asks the user whether to take the store over from another reader.
 fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
     let process = client.process;
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
@@ -161,7 +161,7 @@ fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
     Ok(answer.is_some_and(|answer| !answer.trim_start().to_lowercase().starts_with(['n', 'q'])))
 }
 
-/// Shows the reader on a store until it is left.
+/// Shows the reader until the user leaves it.
 fn read_feeds(options: &Options, store: Store, recovered: Option<&str>) -> Result<Left, Failure> {
     let configured = session::read_configuration(options)?;
     block_on(async {
@@ -182,7 +182,7 @@ fn read_feeds(options: &Options, store: Store, recovered: Option<&str>) -> Resul
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why);
         }
-        // Where the line has something else to say, at the next start.
+        // If the message line is in use, the report waits for the next start.
         let is_free = !runtime.program.ui.notice.as_ref().is_some_and(|notice| notice.trouble);
         let untold = session::find_untold_panics(options, ToldTo::Reader).filter(|_| is_free);
         if let Some(untold) = &untold {

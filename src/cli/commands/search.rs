@@ -1,4 +1,4 @@
-//! `backissue search`: entries by their words, best first.
+//! `backissue search`: finds entries by their words, best match first.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::history::{EntryKey, Flags, KeptEntry};
 use backissue_core::search::{Marks, Matching};
 
-/// Characters of a snippet.
+/// Maximum length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 160;
 
 /// Runs the command.
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
         if behind.loop_ended || desk.is_closed() {
             return Err(behind);
         }
-        // What was indexed before is found all the same.
+        // Entries indexed earlier can still be found.
         desk.tell(&behind.sentence);
     }
     let wanted = Arc::clone(&matching);
@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
         }
         let (key, words) = (hit.key, Arc::clone(&marks));
         let shown = desk.look(move |store| {
-            // One damaged record must not end the list.
+            // A damaged record must not end the list.
             let kept = store.entries(&[key])?.pop();
             Ok(kept.map(|kept| (kept, store.snippet(key, &words, SNIPPET_CHARS).marked())))
         })?;
@@ -72,7 +72,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
     Ok(desk.tell_left_out(left_out, "entry", "entries"))
 }
 
-/// Waits until the index holds what the store holds; shows how far that is where it takes a while.
+/// Waits until the index is up to date with the store, and shows progress meanwhile.
 pub(in crate::cli) fn catch_up(desk: &Desk) -> Result<(), Failure> {
     let mut all = 0;
     desk.wait_until_indexed(|missing| {
@@ -103,7 +103,7 @@ fn in_json(
     entry
 }
 
-/// A hit in one line, with its snippet in a second one if it has one.
+/// Formats a hit as one line, and its snippet, if any, as a second line.
 fn hit_lines(
     engine: &Engine,
     key: EntryKey,
@@ -121,7 +121,7 @@ fn hit_lines(
     if snippet.is_empty() { line } else { format!("{line}\n             {snippet}") }
 }
 
-/// What is missing and fits.
+/// Prints the gaps that match.
 fn print_gaps(desk: &Desk, engine: &Engine, matching: &Matching, args: &SearchArgs) -> Done {
     let now = clock::now();
     let mut listed = Vec::new();
@@ -149,7 +149,7 @@ fn print_gaps(desk: &Desk, engine: &Engine, matching: &Matching, args: &SearchAr
     Done::All
 }
 
-/// Says on standard error how many there are, where not all are shown.
+/// Reports on standard error how many entries were found, if not all of them are shown.
 fn tell_count(desk: &Desk, found: usize, args: &SearchArgs) {
     if found == 0 {
         desk.tell("nothing found");

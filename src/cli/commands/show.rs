@@ -1,4 +1,4 @@
-//! `backissue show`: one entry.
+//! `backissue show`: prints one entry.
 
 use crate::cli::Done;
 use crate::cli::args::ShowArgs;
@@ -9,7 +9,7 @@ use crate::view::html::{self, Column};
 use crate::view::panes::entry_text;
 use backissue_core::history::EntryKey;
 
-/// Columns of the text.
+/// Width of the printed text, in columns.
 const WIDTH: Column = Column { width: 80, slides: false };
 
 /// Runs the command.

@@ -1,4 +1,4 @@
-//! `backissue unread`: how many entries are not read; what a status bar asks every few seconds.
+//! `backissue unread`: prints the number of unread entries, fast enough for a status bar that runs it every few seconds.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &UnreadArgs) -> Result<Done, Failur
     Ok(Done::All)
 }
 
-/// Runs the command on a store that nobody else has open.
+/// Runs the command on a store that no other process has open.
 pub(in crate::cli) fn run_alone(store: &Store, args: &UnreadArgs) -> Result<Done, Failure> {
     let sums = store.sums()?;
     let feeds = sums.iter().map(|(feed, record, counters)| (*feed, record, *counters));
@@ -30,7 +30,7 @@ pub(in crate::cli) fn run_alone(store: &Store, args: &UnreadArgs) -> Result<Done
     Ok(Done::All)
 }
 
-/// The sums of the feeds that are named, of all if none is, as they are printed.
+/// Formats the totals of the named feeds, or of all feeds if none is named.
 fn count_unread<'r>(
     feeds: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord, Counters)> + Clone,
     typed: &[String],

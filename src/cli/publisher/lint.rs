@@ -1,5 +1,5 @@
-//! `backissue lint`: what readers will make of a document, for its publisher; no store. An address is asked, and so
-//! are the archives behind it.
+//! `backissue lint`: checks a document for its publisher, as readers will see it. Uses no store. For an address, also fetches
+//! the archives that the feed links to.
 
 use super::{lint_url, parse};
 use crate::cli::args::{LintArgs, Options};
@@ -10,7 +10,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::{Kind, Origin};
 use backissue_core::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
 
-/// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
+/// Runs the command. The status is 0 with notes only, 1 with warnings or errors, and 2 if the document is not a feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
     let verdict = if is_address(&args.file) {
         if args.url.is_some() {
@@ -46,7 +46,7 @@ fn is_address(file: &str) -> bool {
     file.starts_with("http://") || file.starts_with("https://")
 }
 
-/// The verdict for a person: findings under their topics, then the counts.
+/// Formats the report as text: findings grouped by topic, then the counts.
 fn report_lines(verdict: &LintReport) -> String {
     let mut lines = vec![verdict.title.clone().unwrap_or_else(|| "(no title)".to_owned())];
     let mut topic: Option<Topic> = None;
@@ -55,7 +55,7 @@ fn report_lines(verdict: &LintReport) -> String {
             lines.push(format!("\n{}", finding.topic.word()));
         }
         lines.push(finding_line(finding));
-        // Of a file, and of the document that was asked for, the place need not be told.
+        // The place is omitted for files and for the requested document itself.
         let place = finding.place.as_deref().filter(|place| Some(*place) != verdict.url.as_deref());
         lines.extend(place.map(|place| format!("           at {place}")));
     }

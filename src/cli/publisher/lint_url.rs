@@ -1,5 +1,4 @@
-//! What `backissue lint URL` asks for: the document, the archives behind it one after the other, and the document once
-//! more with its own validators.
+//! The requests of `backissue lint URL`: the document, its archives one after another, and the document again with its validators.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::history::{ArchiveFailure as NoArchive, ArchiveRequest};
 use backissue_core::lint::{Delivered, Headers, LintReport, Survey};
 
-/// Asks for a feed and its archives, and says what readers will make of them.
+/// Fetches a feed and its archives and reports problems for readers.
 pub(in crate::cli) fn survey_address(
     options: &Options,
     address: &str,
@@ -32,7 +31,7 @@ pub(in crate::cli) fn survey_address(
         ));
     }
     let mut settings = session::read_settings(options)?;
-    // A login in the address is sent, and stands in nothing that is told.
+    // A login in the address is sent, but never printed.
     if let Some(split) = split_login(address) {
         add_login(&mut settings.network, &split);
     }
@@ -81,7 +80,7 @@ async fn survey_feed(
     Ok(survey.into_report())
 }
 
-/// Asks for an archive. Says whether its server does not want fewer requests.
+/// Fetches an archive. Returns `false` if the server asks for fewer requests.
 async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
     let request = FetchRequest {
         id: FetchId(1),
@@ -110,7 +109,7 @@ async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest)
     true
 }
 
-/// The answer of the first request, if there is a document in it.
+/// Returns the answer to the first request if it contains a feed document.
 fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure> {
     let cannot = |why: String| Failure::new(format!("{address} could not be read: {why}"));
     let answer = first.result.as_ref().map_err(|failure| cannot(failure.to_string()))?;
@@ -157,7 +156,7 @@ fn delivered<'a>(
     }
 }
 
-/// The pause that a reader makes between two archives of a site.
+/// Pauses as long as a reader does between two archives of a site.
 async fn pause_between(settings: &NetworkSettings, url: &str) {
     if settings.space_loopback || !is_loopback(url) {
         tokio::time::sleep(Duration::from_millis(settings.archive_spacing_ms)).await;

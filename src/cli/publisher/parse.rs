@@ -1,4 +1,4 @@
-//! `backissue parse`: what is read in a document; no store, no network.
+//! `backissue parse`: prints the parsed content of a document. Uses no store and no network.
 
 use std::io::Read;
 
@@ -9,13 +9,13 @@ use crate::io::console;
 use crate::io::system::words::system_words;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::report::report;
+use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{self, FeedDocument, Origin};
-use backissue_core::schedule::counted_words;
 
-/// Bytes of a document at most (SPEC 0, `BODY_MAX`).
+/// Maximum size of a document, bytes (SPEC 0, `BODY_MAX`).
 const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Runs the command. A document that is no feed ends with status 1 (UX 5).
+/// Runs the command. The status is 1 if the document is not a feed (UX 5).
 pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
     let bytes = read_file(&args.file)?;
     let (url, content_type) = (args.url.as_deref().map(without_logins), args.content_type.clone());
@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
     Ok(if document.kind == feed::Kind::None { Done::WithFailures } else { Done::All })
 }
 
-/// Reads a document on a thread of its own: a panic of a library that is caught there is not told.
+/// Parses a document on a separate thread, where a caught panic of a library prints nothing.
 pub(in crate::cli) fn read_apart<T: Send + 'static>(
     reading: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
@@ -40,7 +40,7 @@ pub(in crate::cli) fn read_apart<T: Send + 'static>(
     read.ok_or_else(|| Failure::new("the document could not be read"))
 }
 
-/// The bytes of a file, or of standard input for `-`.
+/// Reads a file, or standard input for `-`.
 pub(in crate::cli) fn read_file(file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = if file == "-" {
@@ -55,7 +55,7 @@ pub(in crate::cli) fn read_file(file: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The document in a few lines for a person.
+/// Prints a short summary of the document.
 fn print_document(document: &FeedDocument) {
     let title = document.head.title.as_deref().unwrap_or("(no title)");
     console::put(&format!(

@@ -1,4 +1,4 @@
-//! `backissue simulate`: the paper's experiment on publication times, no store, no network.
+//! `backissue simulate`: the paper's experiment on publication times. Uses no store and no network.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +19,9 @@ use backissue_core::simulate::{
     WeekRules, experiment, read_budgets, read_rules, read_source, table,
 };
 
-/// Threads that run feeds.
+/// Number of threads that simulate feeds.
 const WORKERS: usize = 2;
-/// The longest line of a driver, bytes.
+/// Maximum length of an input line with `--stdio`, bytes.
 const LINE_MAX: usize = 16 << 20;
 
 /// Runs the command.
@@ -53,7 +53,7 @@ pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
     Ok(Done::All)
 }
 
-/// Everything an experiment is made of.
+/// All inputs of an experiment.
 struct Experiment {
     sources: Vec<SimulatedFeed>,
     policies: Vec<PollPolicy>,
@@ -98,7 +98,7 @@ impl Experiment {
         })
     }
 
-    /// Runs all feeds on several threads; outcomes in the order of the feeds.
+    /// Simulates all feeds on several threads. Returns the outcomes in the order of the feeds.
     fn run(&self, out: &mut dyn Write) -> io::Result<Vec<FeedOutcome>> {
         let mut out = BufWriter::new(out);
         let bar = ProgressBar::new(u64::try_from(self.sources.len()).unwrap_or(0));
@@ -146,7 +146,8 @@ impl Experiment {
         experiment(source, &self.policies, &self.conditions, given, self.wanted)
     }
 
-    /// Test weeks and, if run, training weeks of each panel: feeds where rules help, and all.
+    /// Formats tables for the test weeks and, if run, the training weeks of each panel: one for feeds where rules help, and
+    /// one for all feeds.
     fn tables(&self, outcomes: &[FeedOutcome]) -> Vec<String> {
         let mut panels: Vec<&str> =
             self.sources.iter().map(|source| source.panel.as_str()).collect();
@@ -184,7 +185,7 @@ impl Experiment {
         tables
     }
 
-    /// Scores of each policy over some feeds.
+    /// Collects the scores of each policy for the selected feeds.
     fn scores(
         &self,
         outcomes: &[FeedOutcome],
@@ -203,7 +204,7 @@ impl Experiment {
     }
 }
 
-/// Answers a driver until its lines end.
+/// Answers the lines of a driver until its input ends.
 fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     let mut driven = Driven::default();
     let mut number = 0_u64;
@@ -228,7 +229,7 @@ fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     }
 }
 
-/// The policies named, each once and in the order of the table; none named means all.
+/// Returns the named policies, or all, without duplicates and in the order of the table.
 fn choose_policies(named: &[SimulatePolicy]) -> Vec<PollPolicy> {
     let is_named =
         |policy: &PollPolicy| named.is_empty() || named.iter().any(|name| name.policy() == *policy);

@@ -1,4 +1,4 @@
-//! `backissue simulate --feed`: what the schedule of a subscription would have cost and gained on its own history.
+//! `backissue simulate --feed`: shows the cost and benefit that a subscription's schedule would have had on its own history.
 
 use chrono::DateTime;
 
@@ -17,11 +17,11 @@ use backissue_core::simulate::{
     table,
 };
 
-/// Minutes of a day.
+/// Minutes in a day.
 const DAY: i64 = 1440;
-/// A shorter history says nothing: four weeks, of which the last one is the test.
+/// Minimum length of the history, days: four weeks, of which the last one is the test.
 const DAYS_MIN: i64 = 28;
-/// The last part of the history is the test: a quarter of it.
+/// The last quarter of the history is the test.
 const TEST_PART: i64 = 4;
 
 /// Runs the command.
@@ -62,7 +62,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SimulateArgs) -> Result<Done, Fail
     Ok(Done::All)
 }
 
-/// What is known of the feed; the error says what is missing.
+/// Builds the input from the feed's publications. The error explains what is missing.
 fn build_source(
     title: &str,
     publications: &Publications,
@@ -78,12 +78,13 @@ fn build_source(
         );
         return Err(Failure::new(sentence));
     }
-    // An entry can be seen from the minute after its stamp on.
+    // An entry is visible from the minute after its timestamp.
     let minutes = publications.minutes().map(|minute| minute + 1).collect();
     Ok(SimulatedFeed { name: title.to_owned(), start, end: now, minutes, panel: String::new() })
 }
 
-/// The schedule as it is: a learned one is learned again from the days before the test, any other is followed.
+/// Scores the feed's present schedule. A learned schedule is learned again from the days before the test; any other is used
+/// as it is.
 fn own_score(
     subscription: &Subscription,
     source: &SimulatedFeed,
@@ -108,7 +109,7 @@ fn own_score(
     })
 }
 
-/// `its schedule (the publisher's ttl): 12.0 polls a day, and a publication waits 41 min; ...`.
+/// Describes the score: `its schedule (the publisher's ttl): 12.0 polls a day, and a publication waits 41 min; ...`.
 fn describe_policy(
     subscription: &Subscription,
     own: &Score,
@@ -118,7 +119,7 @@ fn describe_policy(
     let window = conditions.test(source);
     #[expect(clippy::cast_precision_loss, reason = "a few years in minutes")]
     let days = (window.end - window.start) as f64 / DAY as f64;
-    // What holds it up just now is not its schedule.
+    // Temporary delays are not part of the schedule.
     let held_up = [SettledBy::BackOff, SettledBy::RetryAfter, SettledBy::Overdue];
     let settled = subscription.plan.settled_by;
     let settled = if held_up.contains(&settled) { "as stated" } else { settled_words(settled) };

@@ -22,12 +22,12 @@ use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::FeedDocument;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode, Next,
     Nodes, WalkNotice,
 };
-use backissue_core::schedule::counted_words;
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9), if whoever asked wants archives.
 /// `archive`: the archive that was read before it, which is kept in any case and not asked for again.
@@ -288,7 +288,7 @@ fn answered(
         }
         Err(failure) if backfill.paging => {
             record.page_failed(now);
-            trouble = Some(format!("the older page could not be fetched: {}", words(&failure)));
+            trouble = Some(format!("the older page could not be fetched: {failure}"));
         }
         Err(failure) => {
             let offline = failure == ArchiveFailure::Offline;
@@ -418,16 +418,4 @@ pub fn progress(engine: &Engine, subscription: &Subscription) -> Option<String> 
     let most = policy(engine, subscription.key).run_documents;
     let asked = run.documents;
     Some(format!("fetching archive {asked} of at most {most}"))
-}
-
-/// Why a page could not be had, in a few words.
-fn words(failure: &ArchiveFailure) -> String {
-    match failure {
-        ArchiveFailure::Status { status, .. } => format!("it answered {status}"),
-        ArchiveFailure::Unanswered(why)
-        | ArchiveFailure::Blocked(why)
-        | ArchiveFailure::TooLarge(why)
-        | ArchiveFailure::Unreadable(why) => why.clone(),
-        ArchiveFailure::Offline => "there is no network".to_owned(),
-    }
 }

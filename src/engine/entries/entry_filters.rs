@@ -11,9 +11,9 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
+use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::{EntryKey, Flag};
-use backissue_core::schedule::counted_words;
 
 /// Filters at most.
 pub const FILTERS_MAX: usize = 200;

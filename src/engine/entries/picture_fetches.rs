@@ -15,6 +15,9 @@ use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use backissue_core::history::{EntryKey, address};
 
+/// Maximum size of a picture, in bytes.
+pub const PICTURE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// Puts a picture into the queue of its site. An error says why it is not asked for; a fragment.
 pub fn fetch(
     engine: &mut Engine,

@@ -4,8 +4,8 @@ use crate::engine::effect::Effect;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked};
 use crate::engine::undo::undo_stack::Step;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::counted_words;
 
 /// A complete document withdrew entries; that can be undone.
 pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {

@@ -5,8 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::link_place::check_link_place;
-use super::text_runners::LINK;
+use super::link_place::{LINK, check_link_place};
 
 /// What a text in front of a piped command asks for.
 const JSON: &str = "json:";

@@ -4,4 +4,3 @@ pub mod external_command;
 pub mod external_run;
 mod link_place;
 pub mod run_external;
-mod text_runners;

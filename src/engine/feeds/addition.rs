@@ -12,8 +12,8 @@ use super::subscription::NamedBy;
 use crate::engine::poll::fetch::{AddressSource, FailureClass, FetchFailure, Fetched};
 use crate::engine::settings::Credentials;
 use backissue_core::feed::discover::candidates::Candidate;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::counted_words;
 
 /// An address the reader wants to subscribe to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

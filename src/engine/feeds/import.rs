@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::addition::{Imported, Subscribe};
 use super::addresses::{address_of, comparable};
-use super::chosen_settings::Chosen;
+use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
 use super::typed_logins::{TakenLogin, take_login};
@@ -18,7 +18,21 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
 use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::opml::subscription_list::{Opml, OpmlFeed};
 use backissue_core::history::FeedKey;
+
+/// The subscriptions that a list requests.
+pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
+    let subscribe = |outline: &OpmlFeed| Subscribe {
+        address: outline.xml_url.clone(),
+        title: outline.title.clone(),
+        site: outline.html_url.clone(),
+        tags: outline.tags.clone(),
+        feed_settings: FeedSettings::from_opml(&outline.settings),
+        ..Subscribe::default()
+    };
+    read.outlines.iter().map(subscribe).collect()
+}
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {

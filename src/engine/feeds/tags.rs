@@ -7,9 +7,9 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step};
 use backissue_core::feed::opml::subscription_list::normal_tags;
+use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::counted_words;
 
 /// A tag as it is called when another one has a new name; `None`: it is neither that tag nor below it.
 pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {

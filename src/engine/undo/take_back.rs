@@ -11,8 +11,8 @@ use crate::engine::event::Event;
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::counted_words;
 
 /// Takes the last change back.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {

@@ -1,4 +1,4 @@
-//! The configuration file and the folders the program uses.
+//! The configuration file, and the folders that the program uses.
 
 use std::path::{Path, PathBuf};
 
@@ -22,16 +22,16 @@ use backissue_core::feed::text::one_line;
 use backissue_core::schedule::Pace;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
-/// Characters kept of what is wrong with it.
+/// Maximum length of an error message about the file, in characters.
 const MESSAGE_CHARS: usize = 300;
 
 /// The contents of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Configured {
     pub settings: Settings,
-    /// The settings of the screen.
+    /// The screen settings.
     pub screen: ScreenSettings,
-    /// Problems that do not matter otherwise, such as clashing keys; each a sentence.
+    /// Minor problems, such as clashing keys, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Folders {
     pub config: PathBuf,
 }
 
-/// Returns the default locations of the platform; the error is a sentence.
+/// Returns the platform's default locations. The error is a sentence.
 pub fn folders() -> Result<Folders, String> {
     let base = choose_base_strategy().map_err(|_| {
         "no home folder was found; say where to keep things with --data-dir and --config".to_owned()
@@ -54,8 +54,8 @@ pub fn folders() -> Result<Folders, String> {
     })
 }
 
-/// Reads the configuration. A missing file means the defaults, unless it was named explicitly (`must_exist`). The
-/// error is a sentence with line and column.
+/// Reads the configuration. A missing file means the defaults, unless the user named the file (`must_exist`). The error is a
+/// sentence with line and column.
 pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
@@ -67,7 +67,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     };
     let mut configured = parse(&text)
         .map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))?;
-    // A path is meant from where the file is.
+    // Relative paths are relative to the folder of the file.
     let folder = path.parent().unwrap_or(path);
     for file in &mut configured.settings.network.extra_roots {
         *file = folder.join(&*file);
@@ -75,7 +75,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     with_credentials(configured, path)
 }
 
-/// Adds the logins of the file beside a configuration file.
+/// Adds the logins from the credentials file next to the configuration file.
 fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configured, String> {
     credentials_file::add_to(&mut configured.settings, path)?;
     Ok(configured)
@@ -89,11 +89,11 @@ pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
 }
 
-/// Words a TOML error in one line, with its line and column.
+/// Formats a TOML error as one line, with its line and column.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = unknown_name(&message).unwrap_or(message);
-    // It repeats the value, and names types as the language of this program does.
+    // The message repeats the value and uses Rust names for types.
     let message = one_line(&in_plain_words(&message), MESSAGE_CHARS);
     let Some(span) = error.span() else { return message };
     let before = text.get(..span.start).unwrap_or_default();
@@ -102,7 +102,7 @@ fn located(text: &str, error: &toml::de::Error) -> String {
     format!("line {line}, column {column}: {message}")
 }
 
-/// Says what a value should be without the names of types.
+/// Rewrites the expected type in plain words.
 fn in_plain_words(message: &str) -> String {
     let whole = ["usize", "u8", "u16", "u32", "u64", "i64"];
     let plain = message.replace("wanted string or table", "expected text in quotes");
@@ -204,7 +204,7 @@ impl File {
     }
 }
 
-/// Returns the credentials; an error if they name an origin twice.
+/// Returns the credentials, or an error if they name an origin twice.
 fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
     let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
     for CredentialsTable(next) in tables {
@@ -216,7 +216,7 @@ fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, Stri
     Ok(all)
 }
 
-/// Normalises a host: lower case, an IPv6 address without brackets.
+/// Normalises a host to lowercase, and an IPv6 address to the form without brackets.
 fn host_as_asked(written: &str) -> String {
     written.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
@@ -334,7 +334,7 @@ mod tests {
             ("[commands]\nopen = 3", "a command is a text"),
             (
                 "[commands]\nopen = \"sh -c 'w3m {link}'\"",
-                "[commands] open: {link} must not stand in",
+                "[commands] open: {link} must be a word of its own",
             ),
             (
                 "[commands]\nenclosure = ['mpv', '-{link}']",

@@ -1,4 +1,4 @@
-//! Watches the configuration file and the themes beside it, and reads them again when they are saved.
+//! Watches the configuration file and the themes next to it, and reads them again when they change.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use super::folder_watch::{FolderWatch, folders_of};
 use super::{config_file, themes};
 use crate::ui::input::{Reconfigured, ScreenInput};
 
-/// Watches the file as long as somebody listens. `plain`: the command line asks for the plain screen, which stays
-/// whatever the file says. `theme`: the theme that the file names now. Must be called inside a tokio runtime.
+/// Watches the file as long as the receiver exists. `plain` means that the command line requested the plain screen, which
+/// overrides the file. `theme` is the theme that the file names now. Must be called within a tokio runtime.
 pub fn follow(
     path: PathBuf,
     plain: bool,
@@ -22,7 +22,7 @@ pub fn follow(
     tokio::spawn(async move {
         let mut folders = FolderWatch::start();
         loop {
-            // First watched, then looked at: nothing falls between.
+            // Watching starts before the check, so that no change is missed in between.
             folders.watch(watched.folders());
             if let Some(read) = watched.look(|path| read(path, plain))
                 && listener.send(ScreenInput::Reconfigured(Box::new(read))).is_err()
@@ -51,16 +51,16 @@ impl Watched {
         Self { path, theme, seen }
     }
 
-    /// Where what is watched can change.
+    /// Returns the folders in which the watched files can change.
     fn folders(&self) -> BTreeSet<PathBuf> {
         let files = self.seen.iter().map(|(path, _)| path.clone());
         let themes = themes::folder_beside(&self.path).map(|folder| folder.join("any.toml"));
         files.chain(themes).flat_map(|file| folders_of(&file).collect::<Vec<_>>()).collect()
     }
 
-    /// Reads the file if it was written since the last check.
+    /// Reads the file if it changed since the last check.
     fn look(&mut self, read: impl FnOnce(&Path) -> Reconfigured) -> Option<Reconfigured> {
-        // As it was before it is read: what is written to it meanwhile is read the next time.
+        // The state is taken before reading, so that a write during the read triggers another read.
         let state = state_of(&self.path, self.theme.as_deref());
         if state == self.seen {
             return None;
@@ -83,10 +83,10 @@ impl Watched {
     }
 }
 
-/// What changes when a file is written: time and size; `None`: there is no such file.
+/// A file's modification time and size. `None` if the file does not exist.
 type FileState = (PathBuf, Option<(SystemTime, u64)>);
 
-/// Returns the state of the file and of the themes that it can name.
+/// Returns the state of the file and of the theme files that it may refer to.
 fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
     let state = |path: PathBuf| {
         let found = std::fs::metadata(&path).ok();
@@ -97,7 +97,7 @@ fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
     [path.to_owned()].into_iter().chain(themes).map(state).collect()
 }
 
-/// Reads the file; a removed one means the defaults.
+/// Reads the file; a missing file means the defaults.
 fn read(path: &Path, plain: bool) -> Reconfigured {
     match config_file::read(path, false) {
         Ok(mut read) => {
@@ -147,7 +147,7 @@ mod tests {
         let path = folder.path().join("config.toml");
         let mut watched = Watched::begin(path.clone(), None);
         let text = "[ui]\ntheme = \"dark\"\ntext_width = 70\n";
-        // An editor empties the file before it writes it.
+        // An editor truncates the file before writing it.
         std::fs::write(&path, "").unwrap();
         let looked = watched.look(|path| {
             let emptied = read(path, false);

@@ -10,14 +10,14 @@ use crate::engine::settings::{Credentials, Login, Secret};
 #[serde(deny_unknown_fields)]
 struct WrittenCredentials {
     origin: Option<String>,
-    /// The address of one feed, in place of an origin.
+    /// The address of one feed, instead of an origin.
     address: Option<String>,
     user: Option<SecretText>,
     password: Option<SecretText>,
     token: Option<SecretText>,
 }
 
-/// A text that appears in no message, not even in the error that it is no text.
+/// Text that never appears in a message, not even in a type error.
 #[derive(Debug)]
 struct SecretText(Secret);
 

@@ -1,4 +1,4 @@
-//! `credentials.toml` beside the configuration file: logins that were typed within addresses. Only its owner can read it.
+//! `credentials.toml` next to the configuration file: logins that were typed as part of addresses. Only the user can read it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ struct File {
     credentials: Vec<CredentialsTable>,
 }
 
-/// Where the logins are that belong to a configuration file.
+/// Returns the path of the credentials file for a configuration file.
 fn place(configuration: &Path) -> PathBuf {
     configuration.with_file_name(NAME)
 }
 
-/// Adds the logins of the file beside a configuration to the settings; what the configuration says of the same origin
-/// comes first. The error is a sentence.
+/// Adds the logins of the credentials file to the settings. For the same origin, the configuration file takes precedence. The
+/// error is a sentence.
 pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<(), String> {
     let path = place(configuration);
     let text = read(&path)?;
@@ -49,12 +49,12 @@ fn read(path: &Path) -> Result<String, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
         read => read.map_err(|error| cannot(system_words(&error)))?,
     };
-    // Whoever made it with an editor may not have thought of it.
+    // The user may have created the file with an editor and default permissions.
     make_private(path, 0o600);
     Ok(text)
 }
 
-/// Writes a login to the file. The error is a sentence that shows no secret.
+/// Adds a login to the file. The error is a sentence that contains no secret.
 pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     let cannot = |why: &dyn std::fmt::Display| {
         format!(
@@ -70,7 +70,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
         text.push('\n');
     }
     text.push_str(&table(credentials));
-    // What does not read back would lock the program out.
+    // An unparsable file would prevent the program from starting.
     toml::from_str::<File>(&text).map_err(|error| cannot(&error.message()))?;
     write(path, &text).map_err(|error| cannot(&system_words(&error)))
 }

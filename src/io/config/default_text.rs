@@ -1,7 +1,7 @@
-//! The commented configuration with every key and its default, as `backissue config --print-default` and the README
-//! show it.
+//! The commented configuration with every key and its default, as printed by `backissue config --print-default` and shown in
+//! the README.
 
-/// A line that begins with `# ` is a key without a default, or a comment.
+/// The text of the configuration. A line that begins with `# ` is a key without a default, or a comment.
 pub const DEFAULT_CONFIG: &str = include_str!("../../../assets/config.toml");
 
 #[cfg(test)]
@@ -10,7 +10,7 @@ mod tests {
     use crate::io::config::config_file::parse;
     use crate::io::config::default_text::*;
 
-    /// The text with the keys that stand behind `# ` taken in.
+    /// Returns the text with the commented-out keys enabled.
     fn with_everything() -> String {
         let is_key = |line: &str| {
             let name = line.split(['=', ' ']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Hears from the system when something in some folders is changed. Where the system cannot tell it, time passes instead.
+//! Waits for the system to report a change in some folders. If the system cannot, polls at an interval.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,30 +8,30 @@ use std::time::Duration;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-/// A file that is saved is changed several times: what happens within this time is heard once.
+/// Saving a file causes several events; those within this time count as one.
 const GATHERED: Duration = Duration::from_millis(100);
-/// Between two looks where the system does not tell what changes.
+/// Interval between checks if the system does not report changes.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The folders, and who hears of them.
+/// The watched folders and the notification of changes in them.
 #[derive(Debug)]
 pub(super) struct FolderWatch {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
     changed: Arc<Notify>,
-    /// Whether nothing can happen that is not heard.
+    /// `true` if the system reports all changes.
     whole: bool,
-    /// Between two looks where it is not heard.
+    /// Interval between checks if not all changes are reported.
     pause: Duration,
 }
 
 impl FolderWatch {
-    /// Watches nothing yet.
+    /// Creates a watch without folders.
     pub(super) fn start() -> Self {
         let changed = Arc::new(Notify::new());
         let hears = Arc::clone(&changed);
         let hear = move |event: notify::Result<notify::Event>| {
-            // To read a file is no change. An error means that something was not heard.
+            // Reads are not changes. An error means that events were lost.
             if event.map_or(true, |event| !matches!(event.kind, EventKind::Access(_))) {
                 hears.notify_one();
             }
@@ -40,14 +40,14 @@ impl FolderWatch {
         Self { watcher, watched: BTreeSet::new(), changed, whole: false, pause: PAUSE }
     }
 
-    /// Watches these folders, and no others any more.
+    /// Replaces the set of watched folders.
     pub(super) fn watch(&mut self, folders: BTreeSet<PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
         for left in self.watched.difference(&folders) {
-            // One that is gone is not watched any more in any case.
+            // A deleted folder is no longer watched in any case.
             watcher.unwatch(left).ok();
         }
-        // Those that are watched too: another folder may have taken the place of one.
+        // Watches all folders again, because a folder may have been replaced.
         let unheard =
             |folder: &&PathBuf| watcher.watch(folder, RecursiveMode::NonRecursive).is_err();
         self.whole = folders.iter().filter(unheard).count() == 0;
@@ -65,8 +65,8 @@ impl FolderWatch {
     }
 }
 
-/// Returns the folders in which a change of this file is seen: that of its name, or the next one above it that exists,
-/// and that of what a link in its place leads to.
+/// Returns the folders in which a change to this file is visible: the folder of its path, or the nearest existing ancestor,
+/// and the folder of its target if it is a link.
 pub(super) fn folders_of(file: &Path) -> impl Iterator<Item = PathBuf> {
     let named = std::path::absolute(file).ok();
     let meant = file.canonicalize().ok();
@@ -81,7 +81,7 @@ mod tests {
 
     use crate::io::config::folder_watch::*;
 
-    /// Far more than the system needs.
+    /// Far more time than the system needs.
     const PATIENCE: Duration = Duration::from_secs(20);
 
     async fn hears(watch: &FolderWatch, change: impl FnOnce()) -> bool {

@@ -1,4 +1,4 @@
-//! Parses `[keys]` of the configuration: commands with their keys.
+//! Parses `[keys]` of the configuration, which maps commands to keys.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::ui::keys::key_names::sequence;
 /// The fields of `[keys]`.
 pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
 
-/// One sequence of keys, or several.
+/// One key sequence, or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "keys must be a text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
 pub(in crate::io) enum WrittenKeys {
@@ -21,7 +21,7 @@ pub(in crate::io) enum WrittenKeys {
     Several(Vec<String>),
 }
 
-/// Returns the keys in force, and a sentence about each clash. The error is a sentence with its line.
+/// Returns the effective key bindings, and a sentence about each clash. The error is a sentence with its line.
 pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec<String>), String> {
     let mut own = table
         .into_iter()

@@ -1,4 +1,4 @@
-//! The configuration: its file, its folders, its keys.
+//! The configuration: its file, folders and key bindings.
 
 pub mod config_file;
 pub mod config_watch;

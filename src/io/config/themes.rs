@@ -1,4 +1,4 @@
-//! Loads the theme files beside the configuration file, and what the environment says about the terminal.
+//! Loads the theme files next to the configuration file, and reads the terminal's features from the environment.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use crate::ui::theme::colours::{Colours, knows_hyperlinks, mismeasures_clusters}
 use crate::ui::theme::theme_files;
 use crate::ui::theme::theme_roles::Theme;
 
-/// Most theme files that are read.
+/// Maximum number of theme files to read.
 const FILES_MAX: usize = 64;
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Returns all themes with the wanted one chosen, by its name or by the path of its file, and a sentence for each
-/// theme that cannot be read. If that is the wanted one, the first theme is chosen.
+/// Returns all themes and selects the configured one, by name or by the path of its file. Also returns one sentence per
+/// unreadable theme. If the configured theme is unreadable, the first theme is selected.
 pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
     let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
@@ -36,7 +36,7 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
     for file in files_of(wanted, configuration) {
         match read(&file, &appearance.themes) {
             Ok(theme) => {
-                // A file of the reader's takes the place of a theme of its name.
+                // A user's theme file replaces a built-in theme with the same name.
                 appearance.themes.retain(|other| other.name != theme.name);
                 appearance.themes.push(theme);
             }
@@ -55,7 +55,7 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
     (appearance, troubles)
 }
 
-/// Returns the theme files: those beside the configuration, and the one that it names by its path.
+/// Returns the theme files: the files next to the configuration, and the file that the configuration names by path.
 pub(in crate::io) fn files_of(wanted: Option<&str>, configuration: Option<&Path>) -> Vec<PathBuf> {
     let folder = configuration.and_then(folder_beside);
     let mut files = folder.map(|folder| files(&folder)).unwrap_or_default();
@@ -63,12 +63,12 @@ pub(in crate::io) fn files_of(wanted: Option<&str>, configuration: Option<&Path>
     files
 }
 
-/// Returns the folder of the reader's own themes.
+/// Returns the folder of the user's own themes.
 pub(in crate::io) fn folder_beside(configuration: &Path) -> Option<PathBuf> {
     configuration.parent().map(|folder| folder.join("themes"))
 }
 
-/// Returns the path of the wanted theme, if it is named by one.
+/// Returns the path of the configured theme, if the configuration gives a path.
 fn named(wanted: Option<&str>, configuration: Option<&Path>) -> Option<PathBuf> {
     let path = PathBuf::from(wanted.filter(|wanted| is_path(wanted))?);
     let folder = configuration.and_then(Path::parent).filter(|_| path.is_relative());
@@ -79,7 +79,7 @@ fn is_path(wanted: &str) -> bool {
     wanted.contains('/') || Path::new(wanted).extension().is_some_and(|end| end == "toml")
 }
 
-/// Returns the theme files of a folder, by name.
+/// Returns the theme files of a folder, sorted by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -90,7 +90,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the name of a theme: that of its file, without its ending.
+/// Returns the name of a theme, which is its file name without the extension.
 fn name_of(path: &Path) -> String {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_default().chars().filter(|char| !char.is_control()).collect()
@@ -109,7 +109,7 @@ mod tests {
     use crate::io::config::themes::*;
     use crate::ui::theme::theme_roles::{Ink, ThemeRole};
 
-    /// A folder with a configuration and theme files.
+    /// Creates a folder with a configuration and theme files.
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("themes")).unwrap();

@@ -10,8 +10,8 @@ pub(in crate::io) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n 
         .map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"))
 }
 
-/// Rewords serde's message about an unknown field, with the nearest known one; the message names them in backquotes,
-/// the unknown one first. `None`: it is another message.
+/// Rewords serde's message about an unknown field and suggests the nearest known name. In the message, the names are in
+/// backquotes, and the unknown name comes first. Returns `None` for any other message.
 pub(in crate::io) fn unknown_name(message: &str) -> Option<String> {
     let rest = message.strip_prefix("unknown field ")?;
     let mut quoted = rest.split('`').skip(1).step_by(2);

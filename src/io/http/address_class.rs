@@ -8,19 +8,19 @@ use crate::engine::politeness::address_net::AddressNet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressClass {
     Public,
-    /// A network of one house or one company.
+    /// Within a home or company network.
     Private,
     Loopback,
-    /// The local link; cloud machines also serve their metadata at such an address.
+    /// Link-local; cloud machines also serve their metadata at such an address.
     LinkLocal,
-    /// No server can be there: unspecified, multicast, reserved, or set aside for documentation.
+    /// Not usable by a server: unspecified, multicast, reserved, or for documentation only.
     Forbidden,
 }
 
 use AddressClass::{Forbidden, LinkLocal, Loopback, Private, Public};
 
 impl AddressClass {
-    /// Classifies an address. An IPv6 address that embeds an IPv4 address has the class of that one.
+    /// Classifies an address. An IPv6 address that embeds an IPv4 address gets the class of the IPv4 address.
     pub fn classify(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => of_v4(address),
@@ -28,7 +28,7 @@ impl AddressClass {
         }
     }
 
-    /// Returns the words for this class in a sentence, such as "a private address".
+    /// Returns this class as a phrase, such as "a private address".
     pub const fn words(self) -> &'static str {
         match self {
             Public => "a public address",
@@ -40,7 +40,7 @@ impl AddressClass {
     }
 }
 
-/// IPv4 networks by first address and prefix length (RFC 6890 and the registry it set up); all others are public.
+/// IPv4 networks by first address and prefix length (RFC 6890 and the IANA registry based on it); all others are public.
 const V4: [(Ipv4Addr, u32, AddressClass); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8, Forbidden),
     (Ipv4Addr::new(10, 0, 0, 0), 8, Private),
@@ -55,21 +55,21 @@ const V4: [(Ipv4Addr, u32, AddressClass); 16] = [
     (Ipv4Addr::new(198, 18, 0, 0), 15, Forbidden),
     (Ipv4Addr::new(198, 51, 100, 0), 24, Forbidden),
     (Ipv4Addr::new(203, 0, 113, 0), 24, Forbidden),
-    // Multicast, and the reserved rest with the broadcast address at its end.
+    // Multicast, then the reserved range, which ends with the broadcast address.
     (Ipv4Addr::new(224, 0, 0, 0), 4, Forbidden),
     (Ipv4Addr::new(240, 0, 0, 0), 4, Forbidden),
     (Ipv4Addr::BROADCAST, 32, Forbidden),
 ];
 
-/// IPv6 networks, the narrower first; an address in none of them is forbidden.
+/// IPv6 networks, narrower ones first; an address in none of them is forbidden.
 const V6: [(Ipv6Addr, u32, AddressClass); 10] = [
     (Ipv6Addr::LOCALHOST, 128, Loopback),
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, Private),
     (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Private),
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, LinkLocal),
-    // What RFC 4193 replaced.
+    // Site-local addresses, which RFC 4193 replaced.
     (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, Private),
-    // Protocols' own addresses: Teredo, ORCHID, benchmarks.
+    // Reserved for protocols: Teredo, ORCHID, benchmarks.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Forbidden),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, Forbidden),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, Forbidden),
@@ -93,15 +93,15 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
     V6.iter().find(|&&(net, bits, _)| within(net, bits)).map_or(Forbidden, |&(_, _, class)| class)
 }
 
-/// Networks that hold no servers. DNS servers of proxies (Clash, mihomo, Surge, sing-box) answer each name with an address
-/// from them, and connections to that address go through the proxy.
+/// Networks that contain no servers. DNS servers of proxies (Clash, mihomo, Surge, sing-box) answer each name with an address
+/// from these networks, and connections to that address go through the proxy.
 const NAMES_NETS: [AddressNet; 3] = [
     AddressNet::new(IpAddr::V4(Ipv4Addr::new(198, 18, 0, 0)), 15),
     AddressNet::new(IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 18),
     AddressNet::new(IpAddr::V6(Ipv6Addr::new(0xfdfe, 0xdcba, 0x9876, 0, 0, 0, 0, 0)), 64),
 ];
 
-/// Whether a proxy may answer for a name with this address. The first two of each net are the proxy's own.
+/// Checks whether a proxy may return this address for a name. The first two addresses of each network belong to the proxy itself.
 pub(super) fn stands_for_a_name(address: IpAddr) -> bool {
     let number = |address: IpAddr| match address.to_canonical() {
         IpAddr::V4(address) => u128::from(address.to_bits()),
@@ -111,8 +111,8 @@ pub(super) fn stands_for_a_name(address: IpAddr) -> bool {
     NAMES_NETS.iter().any(|net| net.contains(address) && !is_own(net))
 }
 
-/// Returns the IPv4 address that is embedded in a mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`, RFC 6052) or
-/// 6to4 (`2002::/16`, RFC 3056) address.
+/// Returns the IPv4 address embedded in a mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`, RFC 6052) or 6to4
+/// (`2002::/16`, RFC 3056) address.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let pair = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match address.segments() {
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// SPEC D.6: the classes, at both ends of each net.
+    /// SPEC D.6: the class of the first and last address of each network.
     #[test]
     fn each_net_has_its_class_from_its_first_address_to_its_last() {
         check(
@@ -186,7 +186,7 @@ mod tests {
         );
     }
 
-    /// SPEC D.6: forbidden.
+    /// SPEC D.6: forbidden addresses.
     #[test]
     fn where_no_server_can_be_is_forbidden() {
         check(
@@ -219,7 +219,7 @@ mod tests {
         );
     }
 
-    /// SPEC D.6: IPv4-mapped, NAT64 and 6to4 addresses are judged by the IPv4 address inside.
+    /// SPEC D.6: IPv4-mapped, NAT64 and 6to4 addresses have the class of the embedded IPv4 address.
     #[test]
     fn an_address_inside_another_decides() {
         for (inner, class) in [

@@ -1,5 +1,5 @@
-//! Guards against requests to addresses that are not allowed: host names are resolved, the addresses checked, and only
-//! then connected to (SPEC D.6).
+//! Prevents requests to disallowed addresses (SPEC D.6): resolves host names, checks the addresses, and only then connects to
+//! them.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -35,7 +35,7 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// Which addresses a request may connect to.
+/// The addresses that a request may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Allowed {
     Public,
@@ -50,14 +50,14 @@ pub(super) struct AddressGuard {
     pub(super) classify: fn(IpAddr) -> AddressClass,
     /// Hosts whose link-local addresses the configuration allows.
     pub(super) link_local: BTreeSet<String>,
-    /// Addresses that the configuration allows; they count as public.
+    /// Addresses that the configuration allows; they are treated as public.
     pub(super) allowed: Vec<AddressNet>,
 }
 
 /// An address that must not be contacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RefusedAddress {
-    /// The host as the URL has it.
+    /// The host as written in the URL.
     pub(super) host: String,
     pub(super) address: Option<IpAddr>,
     pub(super) class: AddressClass,
@@ -87,7 +87,7 @@ impl AddressGuard {
         (self.classify)(address)
     }
 
-    /// Whether a host at an address counts as public.
+    /// Checks whether an address of a host counts as public.
     pub(super) fn is_public(&self, host: &str, address: IpAddr) -> bool {
         self.class_of(host, address) == AddressClass::Public
     }
@@ -114,9 +114,9 @@ impl AddressGuard {
 
     /// Returns the addresses at which a host may be contacted.
     ///
-    /// Where only public addresses are allowed, a single other one refuses the host: a name that resolves to both is
-    /// what an attack on the local network looks like. Where private ones are allowed too, the addresses that are not
-    /// are dropped: machines on a local network often have a link-local address beside a private one.
+    /// If only public addresses are allowed, a single non-public address rejects the host, because a name that resolves to
+    /// both is typical of an attack on the local network. If private addresses are allowed too, disallowed addresses are
+    /// dropped, because machines on a local network often have a link-local address in addition to a private one.
     fn checked(
         &self,
         allowed: Allowed,
@@ -138,14 +138,14 @@ impl AddressGuard {
     }
 }
 
-/// The resolver of one client. The client connects to the very addresses it returns, so nothing can change between the
+/// The DNS resolver of one client. The client connects to exactly the returned addresses, so nothing can change between the
 /// check and the connection.
 #[derive(Debug, Clone)]
 pub(super) struct GuardedResolver {
     pub(super) names: Arc<dyn NameResolver>,
     pub(super) guard: Arc<AddressGuard>,
     pub(super) allowed: Allowed,
-    /// Hosts of proxies, which are exempt from the check: the reader chose them.
+    /// Hosts of proxies, which are exempt from the check because the user configured them.
     pub(super) proxies: Arc<BTreeSet<String>>,
 }
 
@@ -167,7 +167,7 @@ impl dns::Resolve for GuardedResolver {
     }
 }
 
-/// Returns the host of a URL; an IPv6 address without its brackets.
+/// Returns the host of a URL, without brackets around an IPv6 address.
 pub(super) fn host_text(url: &Url) -> String {
     match url.host() {
         Some(Host::Domain(name)) => name.to_owned(),
@@ -185,7 +185,7 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Whether a name always means this machine (RFC 6761 §6.3).
+/// Checks whether a name always means this machine (RFC 6761 §6.3).
 pub(super) fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
@@ -224,7 +224,7 @@ mod tests {
         check(Allowed::Public, "a.example", &["10.0.0.1", "127.0.0.1"], Err(private));
     }
 
-    /// SPEC D.6: DNS servers of proxies that answer every name with an address of these nets.
+    /// SPEC D.6: some proxies' DNS servers answer every name with an address from these networks.
     #[test]
     fn an_address_that_stands_for_a_name_is_allowed_as_one_and_refused_as_a_number() {
         for address in ["198.18.0.7", "198.19.255.255", "fc00::7", "fdfe:dcba:9876::7"] {
@@ -233,7 +233,7 @@ mod tests {
             }
             check(Allowed::Public, address, &[address], Err(&refused(address)));
         }
-        // The proxy itself, and with it all that this machine serves.
+        // The proxy itself, and with it every service of this machine.
         for address in ["198.18.0.0", "198.18.0.1", "fc00::1", "fdfe:dcba:9876::1"] {
             assert!(guard().check(Allowed::Public, "a.example", address.parse().unwrap()).is_err());
         }
@@ -258,7 +258,7 @@ mod tests {
         check(Allowed::Public, "192.168.8.1", &["192.168.8.1"], Err(&refused("192.168.8.1")));
     }
 
-    /// SPEC D.6: typed addresses may lead to public, private and loopback ones.
+    /// SPEC D.6: typed addresses may resolve to public, private and loopback addresses.
     #[test]
     fn a_name_nearby_keeps_the_addresses_that_may_be_asked() {
         let near = Allowed::Near;

@@ -1,7 +1,7 @@
 //! Extracts the article from a web page, in the same way as Firefox's reader view.
 //!
-//! The library takes very long on deep nesting (over a minute for 20,000 nested `div`) and may panic, so it is not
-//! given deep or large trees, and a panic becomes an error.
+//! The library is very slow on deep nesting (over a minute for 20,000 nested `div` elements) and may panic. Deep or large
+//! trees are therefore rejected first, and a panic becomes an error.
 
 use dom_smoothie::{Config, Readability};
 
@@ -9,12 +9,12 @@ use super::page_tree::{ELEMENTS_MAX, build_tree};
 use crate::io::panics::catch_panic;
 use backissue_core::feed::page_text;
 
-/// Largest page that is searched for an article.
+/// Maximum size of a page from which an article is extracted, bytes.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// An article has at least this many characters that are not blank.
+/// Minimum length of an article, in non-blank characters.
 const LETTERS_MIN: usize = 140;
 
-/// Returns the article of a page as HTML; the error says why there is none.
+/// Returns the article of a page as HTML. The error explains why there is none.
 pub fn extract_article(
     bytes: &[u8],
     url: &str,
@@ -38,12 +38,12 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     let nothing = || "no text was found on the page".to_owned();
     let config = Config {
         max_elements_to_parse: ELEMENTS_MAX,
-        // They name the languages of code.
+        // Classes name the languages of code blocks.
         keep_classes: true,
         ..Config::default()
     };
     let mut page = Readability::new("", Some(url), Some(config)).map_err(|_| nothing())?;
-    // What is taken first is the tree of no page, and what is left then is one to be built.
+    // The first call discards the tree of the empty page; the second takes a fresh, empty tree to build.
     drop(std::mem::take(&mut page.doc));
     let empty = std::mem::take(&mut page.doc);
     let built = build_tree(html, empty, |tree| tree.tree.len());

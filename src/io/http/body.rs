@@ -1,7 +1,6 @@
 //! Decodes the body of a response while it arrives, within limits (SPEC D.8, G.31).
 //!
-//! Only decoded bytes are kept, and at each step no more than the limits allow, so that no response can exhaust
-//! memory.
+//! Only decoded bytes are kept, and never more than the limits allow, so that no response can exhaust memory.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -13,28 +12,28 @@ use flate2::{Decompress, FlushDecompress, Status};
 use crate::engine::poll::fetch::FetchFailure;
 use backissue_core::feed::text::one_line;
 
-/// The compression ratio is checked from this many decoded bytes on (SPEC 0, `RATIO_MAX`).
+/// Number of decoded bytes above which the compression ratio is checked (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
-/// Size of the buffer for decoded bytes.
+/// Size of the decoding buffer, bytes.
 const STEP_BYTES: usize = 16 * 1024;
-/// Bytes that are needed to recognise the encoding of a body.
+/// Number of bytes needed to recognise the encoding of a body.
 const MARK_BYTES: usize = 5;
-/// How documents begin that are not compressed.
+/// First bytes of uncompressed documents.
 const MARKUP: [&[u8]; 6] = [b"<?xml", b"<rss ", b"<feed", b"<!DOC", b"<!doc", b"<html"];
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Most members of one gzip body.
+/// Maximum number of members in a gzip body.
 const GZIP_MEMBERS_MAX: usize = 10_000;
-/// Longest name of an encoding that is repeated in a message, in characters.
+/// Maximum length of an encoding name in a message, in characters.
 const NAME_CHARS_MAX: usize = 60;
 
 /// Limits on the body of a response (SPEC 0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BodyLimits {
-    /// Bytes as received.
+    /// Maximum size as received, bytes.
     pub wire_max: usize,
-    /// Bytes after decoding.
+    /// Maximum size after decoding, bytes.
     pub body_max: usize,
-    /// Decoded bytes for each received byte.
+    /// Maximum ratio of decoded to received bytes.
     pub ratio_max: usize,
 }
 
@@ -57,11 +56,11 @@ impl BodyLimits {
 
 /// A body that is being received and decoded.
 ///
-/// A gzip stream is decoded even if no header announces it, a plain body announced as compressed is taken as it is, and a
-/// body that is encoded twice is refused. Unknown encodings count as none.
+/// A gzip stream is decoded even without a header that announces it, a plain body announced as compressed is accepted as it
+/// is, and a body that is encoded twice is rejected. Unknown encodings are ignored.
 pub struct Decoding {
     announced: Announced,
-    /// Encodings that were announced and are not known.
+    /// Announced encodings that are unknown.
     unknown: Vec<String>,
     limits: BodyLimits,
     wire_bytes: usize,
@@ -71,7 +70,7 @@ pub struct Decoding {
 /// The encoding that `Content-Encoding` announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announced {
-    /// None or gzip: the first bytes decide.
+    /// None or gzip; the first bytes decide.
     PlainOrGzip,
     /// zlib, or the raw deflate stream that some servers send instead.
     Deflate,
@@ -88,7 +87,7 @@ enum BodyDecoder {
 }
 
 impl Decoding {
-    /// Begins a body with this `Content-Encoding`.
+    /// Starts decoding a body with this `Content-Encoding`.
     pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, FetchFailure> {
         let names = encoding.split(',').map(|name| name.trim().to_ascii_lowercase());
         let names = names.filter(|name| !matches!(name.as_str(), "" | "identity"));
@@ -106,7 +105,7 @@ impl Decoding {
         Ok(Self { announced, unknown, limits, wire_bytes: 0, stage })
     }
 
-    /// Returns the failure to report if the body turns out to be no document; `None`: its encoding was known.
+    /// Returns the failure to report if the decoded body turns out not to be a document. `None` if all encodings were known.
     pub fn unknown_encoding(&self) -> Option<FetchFailure> {
         let names = one_line(&self.unknown.join(", "), NAME_CHARS_MAX);
         let why = format!(
@@ -115,7 +114,7 @@ impl Decoding {
         (!self.unknown.is_empty()).then_some(FetchFailure::Encoding(why))
     }
 
-    /// Refuses a body whose `Content-Length` exceeds the limit.
+    /// Rejects a body whose `Content-Length` exceeds the limit.
     pub fn check_length(&self, length: Option<u64>) -> Result<(), FetchFailure> {
         let max = u64::try_from(self.limits.wire_max).unwrap_or(u64::MAX);
         match length {
@@ -158,7 +157,7 @@ impl Decoding {
         self.step(wire)
     }
 
-    /// Chooses the decoder by the first bytes of a body.
+    /// Chooses the decoder according to the first bytes of a body.
     fn choose_decoder(&self, seen: &[u8]) -> BodyDecoder {
         let sink = DecodedBytes::within(self.limits);
         let is_plain = MARKUP.iter().any(|start| seen.starts_with(start));
@@ -206,7 +205,7 @@ impl Decoding {
         })
     }
 
-    /// Returns the whole decoded body.
+    /// Finishes decoding and returns the whole body.
     pub fn finish(mut self) -> Result<Vec<u8>, FetchFailure> {
         if let BodyDecoder::Unseen(seen) = &self.stage {
             let seen = seen.clone();
@@ -214,7 +213,7 @@ impl Decoding {
             self.step(&seen)?;
         }
         let limits = self.limits;
-        // The decoders tell an end that is missing no better than by any error at the end.
+        // The decoders report a truncated stream only as a generic error at the end.
         let cut = |error: io::Error| {
             excess(&error).map_or(FetchFailure::CutOff, |excess| limits.too_large(excess))
         };
@@ -257,14 +256,14 @@ pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>
     decoding.finish()
 }
 
-/// Whether a `deflate` body is zlib (RFC 1950 §2.2), as it should be. A raw stream cannot begin this way: its first
-/// block would be a stored one, with a bit set in the padding.
+/// Checks whether a `deflate` body is zlib (RFC 1950 §2.2), as it should be. A raw stream cannot start with these bytes: its
+/// first block would be a stored block with a bit set in the padding.
 fn is_zlib(seen: &[u8]) -> bool {
     let [first, second, ..] = *seen else { return true };
     first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
-/// Returns the encoding of a name in lower case, if it is one that is decoded.
+/// Returns the encoding for a lowercase name, if it is supported.
 fn encoding_of(name: &str) -> Option<Announced> {
     match name {
         "gzip" | "x-gzip" => Some(Announced::PlainOrGzip),
@@ -274,10 +273,10 @@ fn encoding_of(name: &str) -> Option<Announced> {
     }
 }
 
-/// The members of a gzip file that are being decoded (RFC 1952 §2.2). Bytes behind them that begin no member are ignored.
+/// A gzip file with one or more members, while it is decoded (RFC 1952 §2.2). Trailing bytes that are not a member are ignored.
 struct GzipMembers {
     decoder: GzDecoder<DecodedBytes>,
-    /// Begun so far.
+    /// Number of members started.
     members: usize,
     ended: bool,
 }
@@ -290,7 +289,7 @@ impl GzipMembers {
             if read > 0 {
                 continue;
             }
-            // The member is complete.
+            // The current member is complete.
             self.ended = !GZIP_MAGIC.starts_with(wire) && !wire.starts_with(&GZIP_MAGIC);
             if !self.ended {
                 self.begin_member()?;
@@ -312,7 +311,7 @@ impl GzipMembers {
     }
 }
 
-/// A deflate stream that is being decoded. Bytes behind its end are ignored.
+/// A deflate stream while it is decoded. Trailing bytes are ignored.
 struct InflateStream {
     stream: Decompress,
     ended: bool,
@@ -390,7 +389,7 @@ fn excess(error: &io::Error) -> Option<Excess> {
     error.get_ref().and_then(|inner| inner.downcast_ref::<Excess>()).copied()
 }
 
-/// Displays a number of bytes in the largest unit in which it is whole.
+/// Displays a number of bytes in KiB or MiB if it is large enough.
 struct Bytes(usize);
 
 impl fmt::Display for Bytes {

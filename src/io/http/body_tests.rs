@@ -1,4 +1,4 @@
-//! Bodies that are whole, in pieces, cut off, broken, or bombs (SPEC D.8, G.31).
+//! Tests with bodies that are complete, split, truncated, corrupt, or decompression bombs (SPEC D.8, G.31).
 
 use std::io::Write;
 
@@ -45,7 +45,7 @@ fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() 
     }
 }
 
-/// SPEC D.8: names that are no encoding of ours count as none, also beside one that is.
+/// SPEC D.8: unknown encoding names are ignored, also next to a known one.
 #[test]
 fn unknown_encodings_are_passed_over_and_the_body_decides() {
     let text = b"<rss/>".to_vec();
@@ -70,7 +70,7 @@ fn an_unknown_encoding_is_named_without_what_could_harm_a_screen() {
     assert_eq!(why("identity, gzip"), None);
 }
 
-/// RFC 1952 §2.2 has members follow each other; what follows them otherwise is no part of the document.
+/// RFC 1952 §2.2: members follow each other; any other trailing bytes are not part of the document.
 #[test]
 fn what_stands_after_a_gzip_stream_is_left_out() {
     let whole = gzip(b"<rss/>");
@@ -105,7 +105,7 @@ fn a_truncated_stream_is_reported_as_cut_off() {
     assert_eq!(decoded(&wire, "gzip"), Err(FetchFailure::CutOff));
 }
 
-/// SPEC D.8: a body is decoded while it comes, in whatever pieces.
+/// SPEC D.8: a body is decoded while it arrives, however it is split.
 #[test]
 fn the_pieces_a_body_comes_in_do_not_matter() {
     let text: Vec<u8> = (0..200_000_u32).flat_map(|n| (n % 251).to_le_bytes()).collect();
@@ -133,7 +133,7 @@ fn the_pieces_a_body_comes_in_do_not_matter() {
     }
 }
 
-/// SPEC D.8: no step keeps more than the limit, however much a few bytes stand for.
+/// SPEC D.8: no step keeps more than the limit, whatever the compression ratio.
 #[test]
 fn a_bomb_is_stopped_while_it_goes_off() {
     let bomb = gzip(&vec![0; 8 * 1024 * 1024]);
@@ -171,7 +171,7 @@ fn every_cut_and_every_broken_byte_ends_in_words() {
         for broken in 0..wire.len() {
             let mut wire = wire.clone();
             wire[broken] ^= 0x55;
-            // Some bytes say nothing that is checked; none may do worse than another text.
+            // Some corruptions are undetectable; none may do more than change the text.
             decoded(&wire, encoding).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! Which certificates of servers are trusted: the system's authorities, and the reader's own.
+//! The trusted server certificates: the system's authorities, and certificates that the user configured.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use rustls_platform_verifier::Verifier;
 use crate::io::small_files;
 use crate::io::system::words::system_words;
 
-/// Most bytes of a file of certificates.
+/// Maximum size of a certificate file, bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Reads the certificates of files in PEM; the error is a sentence.
+/// Reads the certificates from PEM files. The error is a sentence.
 pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'static>>, String> {
     let mut all = Vec::new();
     for file in files {
@@ -40,8 +40,8 @@ pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'
     Ok(all)
 }
 
-/// Trusts what another verifier trusts, and the very certificates that the reader named: a server may show one that it
-/// made for itself. They must be for its name all the same.
+/// Trusts the certificates that another verifier trusts, and the exact certificates that the user configured, which may be
+/// self-signed. The server name must match in both cases.
 #[derive(Debug)]
 struct WithOwn {
     others: Arc<dyn ServerCertVerifier>,
@@ -87,12 +87,12 @@ impl ServerCertVerifier for WithOwn {
     }
 }
 
-/// Returns the TLS configuration. `roots`: trusted instead of the platform's; `own`: trusted beside them.
+/// Returns the TLS configuration. `roots` replaces the platform's authorities; `own` is trusted in addition.
 pub(super) fn tls(
     roots: Option<&Arc<RootCertStore>>,
     own: Vec<CertificateDer<'static>>,
 ) -> Result<rustls::ClientConfig, Error> {
-    // Whoever installed a provider before us installed this one.
+    // Fails only if the same provider is already installed.
     rustls::crypto::ring::default_provider().install_default().ok();
     let builder = rustls::ClientConfig::builder();
     let mut tls = if let Some(roots) = roots.filter(|_| own.is_empty()) {
@@ -105,7 +105,7 @@ pub(super) fn tls(
     Ok(tls)
 }
 
-/// Who judges certificates where not only given roots are trusted.
+/// Returns the certificate verifier, unless only given roots are trusted.
 fn verifier(
     roots: Option<&Arc<RootCertStore>>,
     own: Vec<CertificateDer<'static>>,

@@ -1,4 +1,4 @@
-//! Performs a fetch: a conditional GET with its redirects, within limits; the body is read on threads of its own.
+//! Performs a fetch: a conditional GET with its redirects, within limits. Bodies are parsed on separate threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,11 +28,11 @@ use crate::io::clock;
 use crate::io::system::words::is_out_of_files_now;
 use backissue_core::history::walk::adaptor::read_listing;
 
-/// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
-/// together.
+/// Decoded size above which bodies are received and parsed one at a time, so that several large bodies do not exhaust memory
+/// together, bytes.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
-/// The pause before a request is tried again for which the system had no file descriptor. It is until there is one: no feed is
-/// at fault.
+/// Pause before retrying a request that failed because the process had no free file descriptor. Retries continue until there
+/// is one, since the feed is not at fault.
 const FILE_WAIT: Duration = Duration::from_millis(250);
 
 /// The HTTP client for feeds, archives, pages and pictures.
@@ -41,7 +41,7 @@ pub struct Http {
     clients: Clients,
     limits: Limits,
     credentials: Vec<Credentials>,
-    /// One for each request that may be under way; those that are begun beyond them wait.
+    /// Limits the number of concurrent requests; further requests wait.
     requests: Semaphore,
     documents: ParseThreads,
     pages: ParseThreads,
@@ -49,12 +49,12 @@ pub struct Http {
 }
 
 impl Http {
-    /// Creates a client from the settings; the error is a sentence.
+    /// Creates a client from the settings. The error is a sentence.
     pub fn new(settings: &NetworkSettings, limits: Limits) -> Result<Self, String> {
         Self::within(settings, limits, &ClientEnvironment::real())
     }
 
-    /// Creates a client in another environment, as tests do.
+    /// Creates a client with another environment, for tests.
     pub fn within(
         settings: &NetworkSettings,
         limits: Limits,
@@ -71,8 +71,8 @@ impl Http {
         })
     }
 
-    /// Performs a fetch once it is its turn. It always ends, at the latest when the total time-out expires, which does not
-    /// count what it waits for a file descriptor.
+    /// Performs a fetch as soon as a slot is free. It always ends, at the latest after the total timeout, which excludes the
+    /// time spent waiting for a file descriptor.
     pub async fn fetch(&self, request: FetchRequest) -> Fetched {
         let ask = async || self.fetch_traced(request.clone(), FetchTrace::default()).await.0;
         ask_past_stalls(Moment::now, WAKE_GRACE, ask).await
@@ -88,7 +88,7 @@ impl Http {
         request: FetchRequest,
         mut trace: FetchTrace,
     ) -> (Fetched, Vec<u8>) {
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = self.requests.acquire().await.ok();
         let started = clock::now();
         let result = self.fetch_in_time(&request, &mut trace).await;
@@ -96,7 +96,7 @@ impl Http {
         (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
-    /// Fetches within the total time-out, to which what it waits for a file descriptor is added.
+    /// Fetches within the total timeout, extended by the time spent waiting for a file descriptor.
     async fn fetch_in_time(
         &self,
         request: &FetchRequest,
@@ -181,7 +181,7 @@ impl Http {
             tokio::time::sleep(FILE_WAIT).await;
             sent = attempt().await;
         }
-        // The connection that redirected is used again, and may have been hung up on meanwhile (RFC 9112 §9.3.1).
+        // The redirecting connection is reused, and the server may have closed it meanwhile (RFC 9112 §9.3.1).
         let is_stale = matches!(&sent, Err(SendError::Broken { error, .. }) if is_hung_up(error));
         if is_stale && path.stays_with_its_server() {
             sent = attempt().await;
@@ -252,13 +252,13 @@ impl Http {
         Ok(Answer { body, ..answer })
     }
 
-    /// A page may take long: it takes no thread that documents wait for.
+    /// Parsing a page may take long, so it must not use a thread that documents wait for.
     fn threads_for(&self, kind: RequestKind) -> &ParseThreads {
         if kind == RequestKind::Page { &self.pages } else { &self.documents }
     }
 
-    /// Decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
-    /// time; the permit for it is returned too.
+    /// Decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is handled at a time; its permit
+    /// is returned as well.
     async fn receive_body(
         &self,
         url: &Url,
@@ -286,7 +286,7 @@ impl Http {
     }
 }
 
-/// Whether a body that breaks off would have been noticed by its length.
+/// Checks whether the response states its length, so that a truncated body is detected.
 fn has_length(response: &Response) -> bool {
     let states = |name| response.headers().contains_key(name);
     response.version() > Version::HTTP_11
@@ -294,20 +294,20 @@ fn has_length(response: &Response) -> bool {
         || states(header::TRANSFER_ENCODING)
 }
 
-/// What is known of a fetch even if it fails.
+/// The facts about a fetch that are reported even if it fails.
 #[derive(Debug, Default)]
 struct FetchTrace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
-    /// How often it waited for a file descriptor since that was asked last.
+    /// Number of waits for a file descriptor since the count was last read.
     file_waits: Arc<AtomicU32>,
-    /// Whether the decoded body is wanted.
+    /// `true` to keep the decoded body.
     keeps: bool,
     kept: Vec<u8>,
 }
 
-/// Returns an answer from the head of a response, its body unread.
+/// Creates an answer from the head of a response, with an unread body.
 fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),
@@ -319,7 +319,7 @@ fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     }
 }
 
-/// Whether a connection could not be made for want of a file descriptor. What looks up names does not say so, then.
+/// Checks whether a connection failed for lack of a file descriptor. DNS lookups do not report this reason themselves.
 fn lacks_file(error: &reqwest::Error) -> bool {
     is_refused_a_file(error) || (error.is_connect() && is_out_of_files_now())
 }

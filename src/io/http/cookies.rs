@@ -1,5 +1,5 @@
-//! Cookies of one fetch: set by an answer that redirects, sent with the later requests to the same site, and then
-//! forgotten (SPEC D.3).
+//! The cookies of one fetch: set by a redirecting response, sent with later requests to the same site, and then discarded
+//! (SPEC D.3).
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use crate::engine::politeness::host_queue::site_of;
 use crate::io::clock;
 use backissue_core::feed::dates::date::parse_date;
 
-/// Most cookies of one fetch, and most that one answer may set.
+/// Maximum number of cookies per fetch and per response.
 const COOKIES_MAX: usize = 10;
-/// Longest line of a cookie, in bytes (RFC 6265 §6.1).
+/// Maximum length of a cookie line, bytes (RFC 6265 §6.1).
 const COOKIE_BYTES_MAX: usize = 4096;
 
-/// The cookies that the redirects of one fetch have set.
+/// The cookies set by the redirects of one fetch.
 #[derive(Default)]
 pub(super) struct Cookies(Vec<Cookie>);
 
@@ -23,16 +23,16 @@ pub(super) struct Cookies(Vec<Cookie>);
 struct Cookie {
     name: String,
     value: String,
-    /// The site that set it; no other one gets it.
+    /// The site that set the cookie; only this site receives it.
     site: String,
-    /// The host that gets it, and those below it unless it is for that host only.
+    /// The host that receives the cookie, with its subdomains unless `host_only` is set.
     host: String,
     host_only: bool,
     path: String,
     secure: bool,
 }
 
-/// It says nothing of what servers handed out.
+/// The output omits the cookie values.
 impl fmt::Debug for Cookies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} cookies", self.0.len())
@@ -40,7 +40,7 @@ impl fmt::Debug for Cookies {
 }
 
 impl Cookies {
-    /// Takes the cookies of an answer.
+    /// Stores the cookies of a response.
     pub(super) fn take_from(&mut self, from: &Url, headers: &HeaderMap) {
         for line in headers.get_all(header::SET_COOKIE).iter().take(COOKIES_MAX) {
             let line = std::str::from_utf8(line.as_bytes()).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Cookies {
         }
     }
 
-    /// Returns the value of the header `Cookie` for a request.
+    /// Returns the value of the `Cookie` header for a request.
     pub(super) fn header_for(&self, to: &Url) -> Option<HeaderValue> {
         let site = site_of(to.as_str());
         let fitting = self.0.iter().filter(|cookie| cookie.site == site && cookie.is_for(to));
@@ -77,7 +77,8 @@ impl Cookie {
     }
 }
 
-/// Reads a `Set-Cookie` line (RFC 6265 §5.2), and whether it removes the cookie. `None`: it sets none here.
+/// Parses a `Set-Cookie` line (RFC 6265 §5.2). The flag tells whether the line removes the cookie. Returns `None` for an
+/// invalid line.
 fn read_cookie(line: &str, from: &Url) -> Option<(Cookie, bool)> {
     let mut parts = line.split(';');
     let (name, value) = parts.next().filter(|_| line.len() <= COOKIE_BYTES_MAX)?.split_once('=')?;
@@ -115,12 +116,12 @@ fn read_cookie(line: &str, from: &Url) -> Option<(Cookie, bool)> {
     (may_set && !cookie.name.is_empty()).then_some((cookie, by_age.unwrap_or(by_date)))
 }
 
-/// Whether a host is another one or below it.
+/// Checks whether a host equals a domain or is a subdomain of it.
 fn is_within(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|below| below.is_empty() || below.ends_with('.'))
 }
 
-/// Whether a domain belongs to somebody, so that its hosts may share cookies; `com` and `co.uk` do not.
+/// Checks whether a domain has an owner, so that its hosts may share cookies; `com` and `co.uk` have none.
 fn is_shared(domain: &str) -> bool {
     psl::domain_str(domain).is_some()
 }
@@ -129,7 +130,7 @@ fn is_shared(domain: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What a request is sent after each of some answers set a cookie.
+    /// Returns the `Cookie` header of a request after some responses set cookies.
     fn sent(set: &[(&str, &str)], to: &str) -> Option<String> {
         let mut cookies = Cookies::default();
         for (from, line) in set {
@@ -140,7 +141,7 @@ mod tests {
         Some(String::from_utf8(header.as_bytes().to_vec()).unwrap())
     }
 
-    /// SPEC D.3.
+    /// SPEC D.3: the scope of a cookie.
     #[test]
     fn a_cookie_goes_where_its_server_may_have_it_sent() {
         let from = "https://www.a.example/x/y";

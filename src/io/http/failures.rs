@@ -1,4 +1,4 @@
-//! Turns errors of the HTTP library into the failures that the reader is told of (SPEC D.2).
+//! Converts errors of the HTTP library to failures that are shown to the user (SPEC D.2).
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -10,10 +10,10 @@ use super::limits::Limits;
 use crate::engine::poll::fetch::{CONNECTING, FetchFailure};
 use crate::io::system::words::{is_out_of_files, system_words};
 
-/// How a certificate that the system does not know is trusted.
+/// Hint at how to trust a certificate that the system does not know.
 const TO_TRUST: &str = "to trust it, name its PEM file in [network] extra_roots";
 
-/// Classifies an error of the library; `through` is the host of the proxy that the request went through.
+/// Classifies an error of the library. `through` is the host of the proxy, if the request used one.
 pub(super) fn classify_error(
     error: &reqwest::Error,
     url: &Url,
@@ -33,7 +33,7 @@ pub(super) fn classify_error(
         return FetchFailure::Tls(tls_words(tls));
     }
     if error.is_dns() || message_chain(error).contains("dns error") {
-        // A socks4 or socks5 proxy leaves the name of the site to this machine.
+        // With a socks4 or socks5 proxy, this machine resolves the name of the site.
         let is_ours = message_chain(error).contains("resolving for socks proxy");
         let name = through.filter(|_| !is_ours).unwrap_or(host);
         return FetchFailure::Name(name.to_owned());
@@ -66,14 +66,14 @@ pub(super) fn classify_error(
     FetchFailure::Protocol(message_chain(error))
 }
 
-/// Whether the server closed the connection instead of answering.
+/// Checks whether the server closed the connection instead of answering.
 pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
     let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
     let is_cut = find_error::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
     is_cut || io.is_some_and(is_reset)
 }
 
-/// Whether the system refused one more file or connection, wherever in an error that is said.
+/// Checks whether an error, at any depth, means that the system refused another file or connection.
 pub(super) fn is_refused_a_file(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     let inside = io.and_then(std::io::Error::get_ref);
@@ -109,7 +109,7 @@ fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> FetchFailur
     }
 }
 
-/// Describes what is wrong with a TLS connection.
+/// Describes a TLS error.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
 fn tls_words(error: &rustls::Error) -> String {
     match error {
@@ -163,10 +163,10 @@ fn certificate_words(why: &CertificateError) -> String {
     }
 }
 
-/// Joins the messages of an error and of its sources in one line, without the URL.
+/// Joins the messages of an error and its sources in one line, without the URL.
 fn message_chain(error: &reqwest::Error) -> String {
     let own = error.to_string();
-    // The library adds the address it asked, which everybody knows who reads this.
+    // The library appends the URL, which the user knows already.
     let own = own.split(" for url (").next().unwrap_or_default().to_owned();
     let mut parts = vec![own];
     let mut source = Error::source(error);
@@ -184,8 +184,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Finds the first error of a type among an error and its sources. An I/O error wraps its cause instead of naming it
-/// as its source.
+/// Finds the first error of a type among an error and its sources. I/O errors wrap their cause without exposing it as a source.
 pub(super) fn find_error<'a, T: Error + 'static>(
     error: &'a (dyn Error + 'static),
 ) -> Option<&'a T> {

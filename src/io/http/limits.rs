@@ -1,36 +1,36 @@
-//! Time-outs and size limits of a fetch (SPEC 0).
+//! Timeouts and size limits of a fetch (SPEC 0).
 
 use std::time::Duration;
 
 use super::article::PAGE_BYTES_MAX;
 use super::body::BodyLimits;
+use crate::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
 use crate::engine::poll::fetch::RequestKind;
-use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Time-outs and size limits of a fetch (SPEC 0); tests use smaller ones.
+/// Timeouts and size limits of a fetch (SPEC 0); tests use smaller ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Until the connection is made, including the resolution of the name.
+    /// Timeout for the connection, including the DNS lookup.
     pub connect: Duration,
-    /// Longest wait for the next byte.
+    /// Maximum wait for the next byte.
     pub idle: Duration,
-    /// For the whole fetch, including redirects and the body.
+    /// Timeout for the whole fetch, including redirects and the body.
     pub total: Duration,
-    /// Most redirects that are followed (SPEC 0, `REDIRECT_MAX`).
+    /// Maximum number of redirects (SPEC 0, `REDIRECT_MAX`).
     pub redirects_max: usize,
-    /// Most of them that may be redirect documents (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Maximum number of redirect documents among the redirects (SPEC 0, `XML_REDIRECT_MAX`).
     pub redirect_documents_max: usize,
-    /// Longest `Retry-After` of a redirect that is waited for (SPEC D.3).
+    /// Maximum `Retry-After` of a redirect for which the fetch waits (SPEC D.3).
     pub redirect_wait_max: Duration,
     pub body: BodyLimits,
 }
 
 impl Limits {
-    /// Returns the limits on the body for a kind of request.
+    /// Returns the body limits for a kind of request.
     pub(super) fn body_limits(&self, kind: RequestKind) -> BodyLimits {
         let bytes_max = match kind {
-            RequestKind::Picture => BYTES_MAX,
-            // What is longer would be refused when it is there.
+            RequestKind::Picture => PICTURE_BYTES_MAX,
+            // A larger page would be rejected after it arrived.
             RequestKind::Page => PAGE_BYTES_MAX,
             RequestKind::Usual
             | RequestKind::Fresh
@@ -68,7 +68,7 @@ mod tests {
     fn pictures_and_pages_have_bounds_of_their_own() {
         let limits = Limits::default();
         let bounds = |kind| (limits.body_limits(kind).wire_max, limits.body_limits(kind).body_max);
-        assert_eq!(bounds(RequestKind::Picture), (BYTES_MAX, BYTES_MAX));
+        assert_eq!(bounds(RequestKind::Picture), (PICTURE_BYTES_MAX, PICTURE_BYTES_MAX));
         assert_eq!(bounds(RequestKind::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
         assert_eq!(limits.body_limits(RequestKind::Usual), limits.body);
     }

@@ -1,6 +1,6 @@
 //! The HTTP client: performs fetches politely and within limits (SPEC D).
 //!
-//! It decides neither when to fetch nor what a response means for a feed; the engine does.
+//! The engine decides when to fetch, and what a response means for a feed.
 
 pub mod address_class;
 mod address_guard;

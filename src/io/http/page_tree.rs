@@ -1,7 +1,7 @@
-//! Builds the tree of a web page, as a browser does, and stops where that would take too long.
+//! Builds the tree of a web page as a browser does, and stops if that would take too long.
 //!
-//! What is open is asked of the tree builder itself: end tags that close nothing, start tags that look closed, and
-//! elements that a browser opens again make a page deeper than its tags say.
+//! The tree builder itself reports the open elements, because stray end tags, start tags that look closed, and elements that
+//! a browser reopens make a page deeper than its tags suggest.
 
 use std::cell::Cell;
 
@@ -13,18 +13,18 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts, TreeSink};
 
-/// Most elements that are open at once, those counted twice that are to be opened again.
+/// Maximum number of open elements; elements to be reopened count twice.
 const OPEN_MAX: usize = 300;
-/// Most start tags in a page.
+/// Maximum number of start tags in a page.
 pub(super) const ELEMENTS_MAX: usize = 50_000;
-/// Most nodes of a tree: elements, those that are opened again too, texts and comments.
+/// Maximum number of nodes in a tree: elements, including reopened ones, texts and comments.
 const NODES_MAX: usize = 4 * ELEMENTS_MAX;
-/// Most blanks, quotes and slashes in one tag: the tokenizer compares each attribute with all before it.
+/// Maximum number of blanks, quotes and slashes in one tag, because the tokenizer compares each attribute with all earlier ones.
 const SEPARATORS_MAX: usize = 8_000;
-/// Bytes between two looks at the tree.
+/// Number of bytes between two checks of the tree.
 const CHUNK_BYTES: usize = 256;
 
-/// Builds the tree of a page; `None`: it is too deep or too large. `nodes` counts those of a tree.
+/// Builds the tree of a page. Returns `None` if it is too deep or too large. `nodes` counts the nodes of a tree.
 pub(super) fn build_tree<S: TreeSink>(
     html: &str,
     tree: S,
@@ -43,7 +43,7 @@ pub(super) fn build_tree<S: TreeSink>(
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
         rest = after;
         input.push_back(StrTendril::from_slice(chunk));
-        // It stops early at scripts, which are not run, and where an encoding is named, which is known by now.
+        // The tokenizer pauses at scripts, which are not run, and at declarations of the encoding, which is already known.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         if tokenizer.sink.reported.take() {
             separators = 0;
@@ -61,16 +61,16 @@ pub(super) fn build_tree<S: TreeSink>(
     Some(tokenizer.sink.builder.sink.finish())
 }
 
-/// A tree builder, and what has reached it.
+/// A tree builder that also counts elements and tokens.
 struct Watched<S: TreeSink> {
     builder: TreeBuilder<S::Handle, S>,
     elements: Cell<usize>,
-    /// Something was reported since this was last cleared.
+    /// Set when a token is reported.
     reported: Cell<bool>,
 }
 
 impl<S: TreeSink> Watched<S> {
-    /// Counts the elements that are open, and those that will be opened again.
+    /// Counts the open elements and the elements that will be reopened.
     fn count_open(&self) -> usize {
         let counter = Counter { count: Cell::new(0), of: std::marker::PhantomData };
         self.builder.trace_handles(&counter);

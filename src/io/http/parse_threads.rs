@@ -1,5 +1,5 @@
-//! Threads that read documents. They are apart from those of the runtime, where names are resolved and commands waited for: a
-//! document waits for none of these, and only a few threads have memory of their own for what is read.
+//! Threads that parse documents. They are separate from the runtime's threads, which resolve names and wait for commands: a
+//! document never waits for that work, and only a few threads use memory for parsing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,29 +11,30 @@ use tokio::sync::oneshot;
 
 use crate::io::panics::catch_fault;
 
-/// Documents that are read at the same time, at least and at most: each may take several times its size in memory.
+/// Minimum and maximum number of documents parsed at the same time; each may take several times its size in memory.
 const THREADS_MIN: usize = 2;
 const THREADS_MAX: usize = 4;
-/// Web pages that are read at the same time: they are asked for one by one, by a reader, and take the longest.
+/// Number of web pages parsed at the same time. The user opens them one at a time, and they take the longest.
 const PAGE_THREADS: usize = 1;
-/// Threads that go on with what nobody waits for any more, beside those that took their place. Beyond them none is replaced.
+/// Maximum number of threads that may finish abandoned work while others replace them. Beyond this number, threads are not
+/// replaced.
 const LOST_MAX: usize = 4;
-/// A thread that had nothing to do for so long ends.
+/// Time after which an idle thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Returns whether its thread still counts.
+/// Work for a thread. Returns whether the thread still counts.
 type Work = Box<dyn FnOnce() -> bool + Send>;
 
-/// A piece of work that somebody waits for.
+/// A piece of work with a waiter.
 #[derive(Clone)]
 struct Job {
-    /// Taken by the thread that does it, or by who does not wait for it any more.
+    /// The work, taken by the thread that runs it or by a waiter that cancels it.
     work: Receiver<Work>,
-    /// The work has ended or its thread does not count any more, whichever was first.
+    /// Set once the work ends or its thread no longer counts, whichever comes first.
     settled: Arc<AtomicBool>,
 }
 
-/// The threads, of which there are none while nothing is to be done.
+/// A pool of threads that is empty while there is no work.
 #[derive(Debug)]
 pub(super) struct ParseThreads {
     orders: Sender<Job>,
@@ -43,21 +44,21 @@ pub(super) struct ParseThreads {
 
 #[derive(Debug)]
 struct Counts {
-    /// As many as may be alive.
+    /// Maximum number of threads.
     most: usize,
     alive: AtomicUsize,
-    /// Those that were replaced and have not ended.
+    /// Number of replaced threads that have not ended.
     lost: AtomicUsize,
 }
 
 impl ParseThreads {
-    /// Those for documents, one for each processor; starts none yet.
+    /// Creates the pool for documents, with up to one thread per processor. Starts no thread yet.
     pub(super) fn for_documents() -> Self {
         let processors = thread::available_parallelism().map_or(THREADS_MIN, usize::from);
         Self::up_to(processors.clamp(THREADS_MIN, THREADS_MAX))
     }
 
-    /// Those for web pages, which do not keep documents waiting; starts none yet.
+    /// Creates the pool for web pages, so that they do not delay documents. Starts no thread yet.
     pub(super) fn for_pages() -> Self {
         Self::up_to(PAGE_THREADS)
     }
@@ -68,7 +69,7 @@ impl ParseThreads {
         Self { orders, jobs, counts: Arc::new(counts) }
     }
 
-    /// Does work on one of the threads; `None` if it panics. Who stops waiting gives the work up.
+    /// Runs work on one of the threads. Returns `None` if it panics. Dropping the future cancels the work.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -77,11 +78,11 @@ impl ParseThreads {
         let settled = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&settled);
         let work: Work = Box::new(move || {
-            // The thread goes on; the panic is a fault of the program and is reported as one.
+            // The thread continues; the panic is reported as a fault of the program.
             let done = catch_fault(work);
             let still_counts = !ended.swap(true, Ordering::SeqCst);
             if let Some(done) = done {
-                // Who does not wait any more needs no answer.
+                // The waiter may be gone.
                 answer.send(done).ok();
             }
             still_counts
@@ -95,7 +96,7 @@ impl ParseThreads {
         answered.await.ok()
     }
 
-    /// Starts a thread, unless there are as many as may be.
+    /// Starts a thread, unless the maximum is reached.
     fn start_thread(&self) {
         if !self.counts.enter() {
             return;
@@ -105,7 +106,7 @@ impl ParseThreads {
             thread::Builder::new().name("parse".into()).spawn(move || work_off(&jobs, &counts));
         if started.is_err() {
             self.counts.alive.fetch_sub(1, Ordering::SeqCst);
-            // The system refuses one: it is done here, or by those that there are.
+            // Without a new thread, this thread or an existing one runs the work.
             if let Ok(job) = self.jobs.try_recv() {
                 job.settled.store(true, Ordering::SeqCst);
                 if let Ok(work) = job.work.try_recv() {
@@ -115,8 +116,8 @@ impl ParseThreads {
         }
     }
 
-    /// Nobody waits for a job any more. One that has not begun is dropped at once, with the document that it holds. The thread
-    /// of one that is under way may be lost for long: another takes its place.
+    /// Cancels a job whose waiter is gone. A job that has not started is dropped at once, together with its document. A
+    /// running job may occupy its thread for long, so another thread replaces it.
     fn give_up(&self, job: &Job) {
         if let Ok(work) = job.work.try_recv() {
             return drop(work);
@@ -125,7 +126,7 @@ impl ParseThreads {
             return;
         }
         if job.settled.swap(true, Ordering::SeqCst) {
-            // It has ended just now.
+            // The job has just ended.
             self.counts.lost.fetch_sub(1, Ordering::SeqCst);
             return;
         }
@@ -136,7 +137,7 @@ impl ParseThreads {
     }
 }
 
-/// Somebody who waits for a job.
+/// The waiter of a job.
 struct Waiter<'a> {
     threads: &'a ParseThreads,
     job: Job,
@@ -149,7 +150,7 @@ impl Drop for Waiter<'_> {
 }
 
 impl Counts {
-    /// Counts one more thread, if there may be one.
+    /// Counts another thread, unless the maximum is reached.
     fn enter(&self) -> bool {
         add_below(&self.alive, self.most)
     }
@@ -169,7 +170,7 @@ fn work_off(jobs: &Receiver<Job>, counts: &Counts) {
     loop {
         match jobs.recv_timeout(IDLE) {
             Ok(job) => {
-                // Who does not wait any more has taken it away.
+                // The waiter has cancelled the job.
                 let Ok(work) = job.work.try_recv() else { continue };
                 if !work() {
                     counts.lost.fetch_sub(1, Ordering::SeqCst);
@@ -179,7 +180,7 @@ fn work_off(jobs: &Receiver<Job>, counts: &Counts) {
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
                 counts.alive.fetch_sub(1, Ordering::SeqCst);
-                // What came just now may have found as many threads as there may be, this one among them.
+                // A job that has just arrived may have found the maximum number of threads, including this one.
                 if jobs.is_empty() || !counts.enter() {
                     return;
                 }
@@ -197,16 +198,16 @@ mod tests {
     use super::*;
     use crate::io::panics::{Caught, how_caught};
 
-    /// Longest wait for what comes at once.
+    /// Generous timeout for events that should be immediate.
     const WAIT: Duration = Duration::from_secs(30);
 
-    /// Work that lasts until its gate is dropped, and says when it begins.
+    /// Work that lasts until its gate is dropped, and reports when it starts.
     struct Gated {
         gate: Sender<()>,
         begun: Receiver<()>,
     }
 
-    /// Begins such work, and stops waiting for it.
+    /// Starts such work, then stops waiting for it.
     async fn begin_and_leave(threads: &ParseThreads) -> Gated {
         let (gate, closed) = unbounded::<()>();
         let (tell, begun) = unbounded();
@@ -237,7 +238,7 @@ mod tests {
     async fn as_much_is_done_at_once_as_may_be_and_never_more() {
         let threads = ParseThreads::up_to(3);
         let (running, highest) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        // Nobody ends before three have begun.
+        // No job ends before three have started.
         let three = Arc::new(Barrier::new(3));
         let asked = (0..99).map(|number| {
             let (running, highest) = (Arc::clone(&running), Arc::clone(&highest));

@@ -1,10 +1,9 @@
-//! Proxies, and which requests go through them (SPEC D.6).
+//! Proxies, and the choice of requests that go through them (SPEC D.6).
 //!
-//! If `[network] proxy` is set, every request goes through it. Otherwise the proxies of the environment are used
-//! (`ALL_PROXY`, `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows those of the system) for every host that `NO_PROXY`
-//! does not name, but never for this machine, which no proxy can reach. A proxy resolves names itself, so behind one
-//! only literal addresses and `localhost` can be checked; a `socks5` proxy leaves the resolution to the client, so
-//! that names are checked as usual.
+//! If `[network] proxy` is set, every request goes through it. Otherwise the environment's proxies are used (`ALL_PROXY`,
+//! `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows the system's proxies) for every host not listed in `NO_PROXY`, but never
+//! for this machine, which no proxy can reach. A proxy resolves names itself, so only literal addresses and `localhost` can
+//! be checked. A `socks5` proxy leaves the resolution to the client, so names are checked as usual.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,25 +15,25 @@ use url::Url;
 use super::address_guard::{host_text, is_localhost, literal};
 use crate::engine::settings::NetworkSettings;
 
-/// A host that no `NO_PROXY` names, to find out whether there is a proxy at all.
+/// A host that no `NO_PROXY` lists, used to find out whether there is a proxy at all.
 const NOBODY: &str = "nobody.invalid";
 
-/// The variables that name proxies.
+/// The environment variables that configure proxies.
 const VARIABLES: [&str; 6] =
     ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
-/// The variables of the environment that name proxies, with their values.
+/// Returns the environment variables that configure proxies, with their values.
 pub(super) fn proxy_variables() -> Vec<(&'static str, String)> {
     let value = |name| Some((name, std::env::var_os(name)?.to_string_lossy().into_owned()));
     VARIABLES.into_iter().filter_map(value).filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// Which requests go through a proxy.
+/// The choice of requests that go through a proxy.
 #[derive(Debug)]
 pub(super) enum ProxyChoice {
-    /// All of them, through the proxy on this host.
+    /// All requests, through the proxy on this host.
     Always(String),
-    /// Those that the environment names, except requests to this machine.
+    /// The requests for which the environment configures a proxy, except requests to this machine.
     Environment(Arc<Matcher>),
 }
 
@@ -81,7 +80,7 @@ pub(super) fn proxies(
         let mut url = read_proxy(&text).ok_or_else(|| unusable(&text, ""))?;
         hosts.insert(host_text(&url));
         if let Some((user, password)) = found.raw_auth() {
-            // An address with a host takes both.
+            // A URL with a host accepts both.
             url.set_username(user).and_then(|()| url.set_password(Some(password))).ok();
         }
         let made = if scheme == "http" { Proxy::http(url) } else { Proxy::https(url) };
@@ -99,7 +98,7 @@ fn unusable(text: &str, whose: &str) -> String {
     format!("the proxy '{shown}'{whose} cannot be used; write it like http://proxy.example:3128")
 }
 
-/// Parses a proxy as it is written; one without a scheme is an HTTP proxy.
+/// Parses a proxy address; without a scheme it is an HTTP proxy.
 fn read_proxy(text: &str) -> Option<Url> {
     let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
     let url =
@@ -107,7 +106,7 @@ fn read_proxy(text: &str) -> Option<Url> {
     url.ok().filter(|url| known.contains(&url.scheme()) && url.has_host())
 }
 
-/// Removes everything before the last `@` from an address, so that no password is shown.
+/// Removes everything before the last `@` from a URL, so that no password is shown.
 pub(super) fn without_login(text: &str) -> String {
     let (scheme, rest) = text.split_once("//").map_or(("", text), |(scheme, rest)| (scheme, rest));
     match rest.rsplit_once('@') {
@@ -132,7 +131,7 @@ mod tests {
         }
     }
 
-    /// The proxies of the environment by scheme; one for both names its host once.
+    /// The environment's proxies by scheme. One proxy for both schemes appears once.
     #[test]
     fn the_environments_proxies_are_taken_by_scheme() {
         let settings = crate::engine::settings::Settings::default().network;

@@ -1,4 +1,4 @@
-//! Follows redirects, by status or by document, and reads how long they ask to wait (SPEC D.3, D.5).
+//! Follows redirects, by status or by document, and reads their requested wait (SPEC D.3, D.5).
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, FetchRequest,
 use backissue_core::feed::{Kind, NewLocation};
 use backissue_core::schedule::WaitHeader;
 
-/// The addresses that a fetch has been redirected through.
+/// The redirects of one fetch so far.
 #[derive(Debug)]
 pub(super) struct RedirectPath {
     /// The address of the next request.
     pub(super) at: Url,
-    /// Who named that address.
+    /// The source of that address.
     pub(super) trust: Trust,
-    /// The cookies that its answers have set.
+    /// The cookies set by the responses so far.
     cookies: Cookies,
-    /// Each with the cookies it was asked with.
+    /// The addresses requested so far, each with its cookies.
     seen: Vec<(Url, Option<HeaderValue>)>,
     by_document: usize,
 }
 
-/// Most redirects that are followed.
+/// Maximum number of redirects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RedirectLimits {
-    /// SPEC 0, `REDIRECT_MAX`.
+    /// All redirects (SPEC 0, `REDIRECT_MAX`).
     pub(super) all_max: usize,
-    /// Those by document (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Redirects by document (SPEC 0, `XML_REDIRECT_MAX`).
     pub(super) documents_max: usize,
 }
 
@@ -41,13 +41,13 @@ impl RedirectPath {
         Self { seen, at, trust, cookies: Cookies::default(), by_document: 0 }
     }
 
-    /// Whether the last redirect stayed on the same server.
+    /// Checks whether the last redirect stayed on the same server.
     pub(super) fn stays_with_its_server(&self) -> bool {
         let before = self.seen.iter().rev().nth(1);
         before.is_some_and(|(before, _)| before.origin() == self.at.origin())
     }
 
-    /// Keeps the cookies of an answer for the rest of the fetch.
+    /// Stores the cookies of a response for the rest of the fetch.
     pub(super) fn take_cookies(&mut self, headers: &HeaderMap) {
         self.cookies.take_from(&self.at, headers);
     }
@@ -57,8 +57,8 @@ impl RedirectPath {
         self.seen.last()?.1.as_ref()
     }
 
-    /// Follows a redirect, if that is allowed. `public`: the response came from a public address. An address may be asked
-    /// again only with other cookies.
+    /// Follows a redirect, if that is allowed. `public` means that the response came from a public address. An address may be
+    /// requested again only with other cookies.
     pub(super) fn follow(
         &mut self,
         turn: &Redirect,
@@ -99,7 +99,7 @@ pub(super) struct Redirect {
 }
 
 impl Redirect {
-    /// Reads the redirect from the head of a response; `None`: it is no redirect.
+    /// Reads the redirect from the head of a response. Returns `None` if it is not a redirect.
     pub(super) fn from_head(
         status: StatusCode,
         headers: &HeaderMap,
@@ -113,8 +113,8 @@ impl Redirect {
         Ok(Some(Self { status, location: location_text(location.as_bytes()), by_document: false }))
     }
 
-    /// Reads a redirect document, which counts as a 301 (SPEC D.5). One with an empty address says that the feed is
-    /// gone; that is no redirect.
+    /// Reads a redirect document, which counts as a 301 (SPEC D.5). An empty address means that the feed is gone, which is
+    /// not a redirect.
     pub(super) fn from_document(answer: &Answer) -> Option<Self> {
         let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
             return None;
@@ -128,7 +128,7 @@ impl Redirect {
     }
 }
 
-/// Returns a `Location` as text. What is not UTF-8 is percent-encoded byte for byte, as browsers do.
+/// Returns a `Location` as text. If it is not UTF-8, non-ASCII bytes are percent-encoded, as in browsers.
 fn location_text(bytes: &[u8]) -> String {
     let encode = |byte: &u8| match byte {
         0..=0x7f => char::from(*byte).to_string(),
@@ -155,7 +155,7 @@ fn unreadable_address() -> FetchFailure {
     bad_redirect("its address cannot be read")
 }
 
-/// Returns the wait that a redirect asks for before it is followed (SPEC D.3).
+/// Returns the time that a redirect asks clients to wait before they follow it (SPEC D.3).
 pub(super) fn requested_wait(answer: &Answer) -> Duration {
     let stated = backissue_core::schedule::Wait::of_answer(
         answer.status,

@@ -1,4 +1,4 @@
-//! Headers of a request (SPEC D.1), with validators (D.4), and credentials for the origin they belong to.
+//! Headers of a request (SPEC D.1), with validators (D.4), and credentials for their origin.
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
@@ -8,17 +8,17 @@ use super::trust::carries_credentials;
 use crate::engine::poll::fetch::{FetchRequest, RequestKind, Validators};
 use crate::engine::settings::{Credentials, Login};
 
-/// The default `User-Agent`; it names neither the platform nor a library (SPEC D.1). The address is a placeholder,
-/// which a release replaces by the project's own.
+/// The default `User-Agent`, without a platform or a library (SPEC D.1). The address is a placeholder that a release replaces
+/// with the project's address.
 pub(super) const USER_AGENT: &str =
     concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
-/// Sent with every request for a feed (SPEC D.1; never varied, D.4 rule 11), except the one after a 406 or 415 (D.2).
+/// Sent with every feed request (SPEC D.1; never varied, D.4 rule 11), except the one after a 406 or 415 (D.2).
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
-/// The formats of pictures that can be shown.
+/// The supported picture formats.
 const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
-/// The encodings that [`super::body`] decodes.
+/// The encodings supported by [`super::body`].
 const ACCEPT_ENCODING: &str = "gzip, deflate, br";
-/// Asks for what is new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
+/// Requests the entries that are new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
 const A_IM: HeaderName = HeaderName::from_static("a-im");
 
 /// Returns the headers of a request, except credentials.
@@ -45,7 +45,7 @@ pub(super) fn headers(request: &FetchRequest, url: &Url) -> HeaderMap {
     headers
 }
 
-/// Adds the validators, byte for byte, if this address gave them (SPEC D.4 rules 1 to 3).
+/// Adds the validators, byte for byte, if they come from this address (SPEC D.4 rules 1 to 3).
 fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     if !validators.speak_for(url) {
         return;
@@ -62,28 +62,28 @@ fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     }
 }
 
-/// The credentials for a fetch: the configured ones, and those in the address that the reader typed.
+/// The credentials for a fetch: the configured ones, and any in the address that the user typed.
 #[derive(Debug)]
 pub(super) struct FetchCredentials<'a> {
     configured: &'a [Credentials],
-    /// The typed address, if it has user information. It is never shown.
+    /// The typed address, if it contains user information. It is never shown.
     typed: Option<Url>,
 }
 
 impl<'a> FetchCredentials<'a> {
-    /// Removes the user information from a typed address: it is sent as a header, to this origin alone.
+    /// Removes the user information from a typed address, to send it as a header to this origin only.
     pub(super) fn take_from_address(url: &mut Url, configured: &'a [Credentials]) -> Self {
         let typed = carries_credentials(url).then(|| url.clone());
-        // Both fail only where there is no host, and then there is nothing to take out.
+        // Both fail only for a URL without a host, which has no user information.
         url.set_username("").and_then(|()| url.set_password(None)).ok();
         Self { configured, typed }
     }
 
-    /// Builds a GET request for an address, with the credentials for its origin, if any (SPEC D.1, D.3, D.6).
+    /// Builds a GET request for a URL, with the credentials for its origin, if any (SPEC D.1, D.3, D.6).
     pub(super) fn build_request(&self, client: &Client, url: &Url) -> RequestBuilder {
         let origin = url.origin();
         if let Some(typed) = self.typed.as_ref().filter(|typed| typed.origin() == origin) {
-            // The library takes the two out of the address again and makes a header of them.
+            // The library converts the user information in the URL to a header.
             let mut with = url.clone();
             let put = with.set_username(typed.username()).is_ok()
                 && with.set_password(typed.password()).is_ok();
@@ -117,7 +117,7 @@ mod tests {
         FetchRequest { kind, validators: Some(validators), ..FetchRequest::typed(FetchId(1), url) }
     }
 
-    /// SPEC D.7: `A-IM` only beside an `If-None-Match` that is sent.
+    /// SPEC D.7: `A-IM` is sent only with `If-None-Match`.
     #[test]
     fn a_delta_is_asked_for_only_beside_an_entity_tag() {
         let own = Url::parse("https://a.example/feed").unwrap();

@@ -1,4 +1,4 @@
-//! Reads a response: the headers that are used, and the body as the kind of document it is (SPEC D.1).
+//! Reads a response: its relevant headers, and the body according to the kind of document (SPEC D.1).
 
 use reqwest::header::{self, HeaderMap, HeaderName};
 use url::Url;
@@ -11,7 +11,7 @@ use backissue_core::feed::{self, Kind, Origin};
 
 /// The instance manipulation of a delta (RFC 3229 §10.5.2).
 const IM: HeaderName = HeaderName::from_static("im");
-/// The entity tag that a delta starts from (RFC 3229 §10.5.1).
+/// The entity tag on which a delta is based (RFC 3229 §10.5.1).
 const DELTA_BASE: HeaderName = HeaderName::from_static("delta-base");
 
 pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
@@ -32,7 +32,7 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
     }
 }
 
-/// Joins all lines of a header by commas (RFC 9110 §5.3).
+/// Joins all lines of a header with commas (RFC 9110 §5.3).
 pub(super) fn joined_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let lines: Vec<String> = headers
         .get_all(name)
@@ -42,7 +42,7 @@ pub(super) fn joined_header(headers: &HeaderMap, name: &HeaderName) -> Option<St
     (!lines.is_empty()).then(|| lines.join(", "))
 }
 
-/// Parses a decoded body as the kind of document it is. The body decides, not its `Content-Type` (SPEC D.1).
+/// Parses a decoded body. The content determines the kind of document, not the `Content-Type` (SPEC D.1).
 pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerBody {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return AnswerBody::Empty;
@@ -55,7 +55,7 @@ pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerB
     AnswerBody::Document(Box::new(document))
 }
 
-/// What the headers of an answer that is no feed say of feeds.
+/// References to feeds in the headers of a response.
 pub(super) struct PageHeaders {
     link: String,
     refresh: String,
@@ -67,7 +67,7 @@ impl PageHeaders {
         Self { link: read(header::LINK), refresh: read(header::REFRESH) }
     }
 
-    /// Adds it to a body, if that is no document: behind what a page says itself.
+    /// Adds these references to a body that is not a document, after the page's own references.
     pub(super) fn add_to(&self, body: AnswerBody, url: &str) -> AnswerBody {
         let named = feeds_in_link_header(&self.link, url);
         let base = Url::parse(url).ok();
@@ -91,7 +91,7 @@ impl PageHeaders {
     }
 }
 
-/// Whether a body was read as something: a document, or a page that has at least a title or names a feed.
+/// Checks whether a body was parsed successfully: as a document, or as a page with a title or a link to a feed.
 pub(super) fn is_readable(body: &AnswerBody) -> bool {
     match body {
         AnswerBody::Document(document) => document.kind != Kind::None,

@@ -1,5 +1,5 @@
-//! Time in which this process did not run, because a shell stopped it or the machine was asleep. A time-out or a closed
-//! connection in that time does not count against the server (SPEC G.32).
+//! Detects times in which this process did not run, because a shell stopped it or the machine was asleep. A timeout or a
+//! closed connection during that time does not count against the server (SPEC G.32).
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use crate::io::clock;
 
 /// Interval between readings of the clocks during a request.
 const BEAT: Duration = Duration::from_secs(1);
-/// A longer time between two readings means that the process did not run, even on a busy machine.
+/// Minimum time between two readings that shows that the process did not run, even on a busy machine.
 const STALL_MIN: Duration = Duration::from_secs(5);
 /// Time for the network to return after the machine wakes up.
 pub(super) const WAKE_GRACE: Duration = Duration::from_secs(10);
 
-/// What the clocks show.
+/// The readings of both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     monotonic: Instant,
     wall: DateTime<Utc>,
 }
 
-/// Why a process did not run.
+/// The reason why the process did not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stall {
     Stopped,
-    /// The machine was asleep: the monotonic clock stood still.
+    /// The machine was asleep: the monotonic clock stopped.
     Asleep,
 }
 
@@ -37,7 +37,7 @@ impl Moment {
         Self { monotonic: clock::instant(), wall: clock::precise_now() }
     }
 
-    /// Whether the process did not run for a while before this.
+    /// Returns the stall between an earlier reading and this one, if any.
     fn stall_since(self, before: Self) -> Option<Stall> {
         let passed = self.monotonic.saturating_duration_since(before.monotonic);
         let shown = self.wall.signed_duration_since(before.wall);
@@ -50,8 +50,8 @@ impl Moment {
     }
 }
 
-/// Sends a request, and repeats it once if it fails and the process did not run for a while. After a sleep it first waits
-/// for the network.
+/// Sends a request. If it fails and the process did not run for a while, sends it once more; after a sleep, waits for the
+/// network first.
 pub(super) async fn ask_past_stalls<F: Future<Output = Fetched>>(
     now: impl Fn() -> Moment,
     wake_grace: Duration,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::engine::poll::fetch::FetchFailure;
 
-    /// Number of requests to a server that does not answer, if each reading of the clocks is that many seconds later.
+    /// Returns the number of requests to a server that does not answer, if each clock reading advances by the given seconds.
     async fn asked(monotonic: u64, wall: i64) -> u32 {
         let began = Moment::now();
         let (looks, count) = (Cell::new(0), Cell::new(0));

@@ -1,4 +1,4 @@
-//! How far an address is trusted: who named it decides where a request for it may go (SPEC D.6).
+//! The trust in an address: its source determines where a request for it may go (SPEC D.6).
 
 use url::Url;
 
@@ -6,13 +6,13 @@ use super::address_class::AddressClass;
 use super::address_guard::{Allowed, RefusedAddress};
 use crate::engine::poll::fetch::{AddressSource, FetchFailure};
 
-/// Who named an address; see [`AddressSource`].
+/// The source of an address; see [`AddressSource`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
     Typed,
-    /// A document or a response named it.
+    /// The address comes from a document or a response.
     Supplied {
-        /// The address of that document; `None`: it cannot be parsed, so nothing is allowed.
+        /// The address of that document. If it cannot be parsed it is `None`, and nothing is allowed.
         by: Option<Url>,
         /// The document came from a public address.
         public: bool,
@@ -29,11 +29,11 @@ impl Trust {
         }
     }
 
-    /// Returns which addresses a request to this URL may connect to.
+    /// Returns the addresses that a request to this URL may connect to.
     ///
-    /// A typed address may be private. An address from a public document must be public, even on the document's own
-    /// host: a host whose name suddenly resolves to a private address is an attack. An address from a private document
-    /// must be public, or have the same host and port.
+    /// A typed address may be private. An address from a public document must be public, even on the document's own host: a
+    /// host whose name suddenly resolves to a private address is an attack. An address from a private document must be
+    /// public, or have the same host and port.
     pub(super) fn allowed(&self, to: &Url) -> Allowed {
         match self {
             Self::Typed => Allowed::Near,
@@ -42,7 +42,7 @@ impl Trust {
         }
     }
 
-    /// Refuses what SPEC D.3 and D.6 forbid before any name is resolved.
+    /// Rejects what SPEC D.3 and D.6 forbid, before any DNS lookup.
     pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), FetchFailure> {
         let Self::Supplied { by, .. } = self else { return Ok(()) };
         if carries_credentials(to) {
@@ -55,7 +55,7 @@ impl Trust {
         Ok(())
     }
 
-    /// Explains why an address must not be contacted.
+    /// Explains why an address is not allowed.
     pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> FetchFailure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
@@ -77,7 +77,7 @@ impl Trust {
     }
 }
 
-/// Returns the host of an address, with its port if that is not the default.
+/// Returns the host of a URL, with its port if that is not the default.
 fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -87,7 +87,7 @@ fn same_place(one: &Url, other: &Url) -> bool {
     one.host() == other.host() && one.port_or_known_default() == other.port_or_known_default()
 }
 
-/// Whether an address has user information.
+/// Checks whether a URL contains user information.
 pub(super) fn carries_credentials(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// SPEC D.6: user information, and https documents that name http.
+    /// SPEC D.6: user information, and https documents that link to http.
     #[test]
     fn supplied_addresses_with_credentials_or_without_security_are_refused() {
         let insecure = |to: &str| Err(FetchFailure::Insecure { to: to.into() });
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(Trust::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
     }
 
-    /// SPEC D.6: every refusal says what the reader can know or do about it.
+    /// SPEC D.6: every refusal explains the reason or a remedy.
     #[test]
     fn a_refusal_says_why() {
         let refusal = |host: &str, address: &str| {

@@ -1,4 +1,4 @@
-//! The file that lines are added to. When it is large it is put aside, and the one before it goes.
+//! The log file. A large file is renamed, and the previous renamed file is replaced.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use crate::io::private_files::create_private_folder;
 use crate::io::small_files;
 
-/// Bytes of the file before it is put aside: some weeks of a hundred feeds.
+/// Maximum size of the file, bytes; enough for some weeks with a hundred feeds.
 const BYTES_MAX: u64 = 1024 * 1024;
-/// Bytes of its end that are shown.
+/// Maximum size of the tail that is shown, bytes.
 const SHOWN_BYTES: usize = 256 * 1024;
 
-/// Where the log stands: below the data folder that was named, else in the folder of the system for such files.
+/// Returns the log folder: in the data folder if one is given, else in the system's folder for such files.
 pub fn log_folder(data: Option<&Path>) -> Option<PathBuf> {
     if let Some(data) = data {
         return Some(data.join("log"));
@@ -25,7 +25,7 @@ pub fn log_folder(data: Option<&Path>) -> Option<PathBuf> {
     Some(state.join("backissue").join("log"))
 }
 
-/// The log file of a folder.
+/// The log file in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFile {
     folder: PathBuf,
@@ -40,7 +40,7 @@ impl LogFile {
         &self.folder
     }
 
-    /// The file.
+    /// Returns the path of the current file.
     pub fn path(&self) -> PathBuf {
         self.folder.join("backissue.log")
     }
@@ -49,7 +49,7 @@ impl LogFile {
         self.folder.join("backissue.log.1")
     }
 
-    /// Adds a line. Several processes may do so: each line is written at once.
+    /// Appends a line. Several processes may do so, since each line is written in one call.
     pub(super) fn add(&self, line: &str) -> io::Result<()> {
         let path = self.path();
         let found = fs::metadata(&path);
@@ -70,7 +70,7 @@ impl LogFile {
         file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// The last lines, as bytes.
+    /// Returns the last lines, as bytes.
     pub fn tail(&self) -> Vec<u8> {
         let mut all = small_files::read(&self.former(), 2 * BYTES_MAX).unwrap_or_default();
         all.extend(small_files::read(&self.path(), 2 * BYTES_MAX).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The log: what the program does, line by line, in a rotating file for its reader alone; and the reports that panics leave.
+//! The log: one line per action of the program, in a rotating file that only the user can read, and the reports of panics.
 
 mod log_file;
 mod panic_notices;

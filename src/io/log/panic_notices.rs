@@ -1,5 +1,5 @@
-//! Who was told of the reports that panics left: the reader on the screen, where each is told once, and whoever runs commands, who
-//! may be a script that nobody reads.
+//! Keeps track of who has seen the reports of panics: the user on the screen, who sees each report once, and the output of
+//! commands, which may go unread.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use super::panic_report::reports;
 use crate::io::private_files::replace_private;
 use crate::io::small_files;
 
-/// Bytes at most of a file that names what was told: reports are few.
+/// Maximum size of a file that lists the reports already shown, bytes.
 const TOLD_BYTES_MAX: u64 = 64 * 1024;
 
-/// To whom a report is told.
+/// The audience of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToldTo {
-    /// Whoever sees the screen.
+    /// The user at the screen.
     Reader,
-    /// Whoever gets the lines of a command. What is told here is told to the reader all the same.
+    /// The output of a command. The user at the screen still sees these reports too.
     Command,
 }
 
 impl ToldTo {
-    /// The file that names what was told.
+    /// Returns the name of the file that lists the reports shown to this audience.
     const fn file(self) -> &'static str {
         match self {
             Self::Reader => "panics-told",
@@ -31,25 +31,25 @@ impl ToldTo {
     }
 }
 
-/// Reports that somebody was not told of.
+/// Reports that an audience has not seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untold {
-    /// What is to be told.
+    /// The message to show.
     pub sentence: String,
-    /// The lines that say that it was.
+    /// The lines that record these reports as shown.
     lines: BTreeSet<String>,
     file: PathBuf,
 }
 
 impl Untold {
-    /// It was told. Where that cannot be kept it is told again.
+    /// Records that the message was shown. If this fails, it is shown again.
     pub fn note_told(&self) {
         let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         replace_private(&self.file, lines.join("\n").as_bytes()).ok();
     }
 }
 
-/// What somebody is to be told of the reports in a folder, if there is any that they do not know.
+/// Returns a message about the reports in a folder that this audience has not seen, if any.
 pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
     let known_by = |to: ToldTo| {
         let text =
@@ -63,7 +63,7 @@ pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
     let all = reports(folder).into_iter().map(|(written, path)| {
         let at = written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // The same fault at another time is told again.
+        // The same fault at another time is reported again.
         (format!("{name} {}", at.as_nanos()), path)
     });
     let all: Vec<(String, PathBuf)> = all.collect();
@@ -101,7 +101,7 @@ mod tests {
         let by_command = told(folder.path(), ToldTo::Command).unwrap();
         assert!(by_command.ends_with("panic-src-a-rs-1.txt"), "{by_command}");
         assert_eq!(told(folder.path(), ToldTo::Command), None);
-        // Until it was shown, it is told at each start.
+        // Until it is marked as shown, the message appears at each start.
         assert!(find_untold(folder.path(), ToldTo::Reader).is_some());
         assert_eq!(told(folder.path(), ToldTo::Reader), Some(by_command));
         assert_eq!(told(folder.path(), ToldTo::Reader), None);

@@ -1,4 +1,4 @@
-//! The reports that panics leave beside the log: the newest few, one for each place in the program.
+//! Reports of panics, next to the log: the newest few, one for each place in the source.
 
 use std::backtrace::Backtrace;
 use std::fs;
@@ -13,23 +13,23 @@ use crate::io::clock;
 use crate::io::panics::Caught;
 use crate::io::private_files::{create_private_folder, replace_private};
 
-/// Reports that are kept.
+/// Maximum number of reports to keep.
 const REPORTS_MAX: usize = 5;
-/// Places of which one process leaves a report.
+/// Maximum number of places for which one process writes a report.
 const PLACES_MAX: usize = 20;
-/// Characters of a panic's message.
+/// Maximum length of a panic message, in characters.
 const SAID_CHARS_MAX: usize = 4000;
-/// Characters of the name of a place, in the name of a file.
+/// Maximum length of a place in a file name, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-/// Tells the log of a panic, and leaves a report of one that is a fault of the program: version, what it says, the last lines of
-/// the log. What cannot be written is left.
+/// Logs a panic. If it is a fault of the program, also writes a report: version, message, the last lines of the log. Write
+/// errors are ignored.
 pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     let said = panic.payload_as_str().unwrap_or("(without a message)");
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
     let became = match caught {
-        // Around a library our own work may be caught with it.
+        // A guard around a library may also catch our own panic.
         Caught::AsForeseen if !is_ours(&place) => {
             tracing::warn!("a library gave up in the thread '{thread}', {place}: {said}");
             return;
@@ -39,7 +39,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     };
     tracing::error!("a fault of the program in the thread '{thread}', {place}: {said}; {became}");
     let Some(log) = Log::of_this_process() else { return };
-    // The same fault again, at each frame perhaps, says nothing new.
+    // A repetition, perhaps at each frame, adds no information.
     let is_new = log
         .reported
         .send_if_modified(|places| places.len() < PLACES_MAX && places.insert(place.clone()));
@@ -59,7 +59,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     write(log.file.folder(), &place, &report).ok();
 }
 
-/// Whether a place is in the program itself; those of libraries are named with their whole path.
+/// Checks whether a place is in this program. Places in libraries have absolute paths.
 fn is_ours(place: &str) -> bool {
     place.starts_with("src/")
 }
@@ -73,16 +73,16 @@ fn write(folder: &Path, place: &str, report: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The file of a place: `panic-src-io-terminal-rs-300-9.txt`.
+/// Returns the file name for a place: `panic-src-io-terminal-rs-300-9.txt`.
 fn file_name(place: &str) -> String {
     let plain = |char: char| if char.is_ascii_alphanumeric() { char } else { '-' };
     let chars: Vec<char> = place.chars().map(plain).collect();
-    // Where it stands in a crate is at its end.
+    // The end of a long path is the specific part.
     let end = chars.iter().skip(chars.len().saturating_sub(NAME_CHARS_MAX));
     format!("panic-{}.txt", end.collect::<String>())
 }
 
-/// The reports in a folder, the newest first, each with the time it was written.
+/// Returns the reports in a folder, newest first, with their modification times.
 pub(super) fn reports(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let report = |file: fs::DirEntry| {

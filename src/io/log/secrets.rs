@@ -1,17 +1,17 @@
-//! What no log may hold: logins and tokens within addresses.
+//! Removes secrets from log messages: logins and tokens in URLs.
 
 use url::Url;
 
 use backissue_core::feed::logins::without_logins;
 
-/// A text in which the addresses hold neither a login nor the values of a query.
+/// Removes logins and query values from the URLs in a text.
 pub(super) fn without_secrets(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = find_address(rest) {
         let (before, from) = rest.split_at(at);
         clean.push_str(before);
-        // Also what may end an address within a text stands in passwords and in the values of queries.
+        // Characters that usually end a URL in a text may also occur in passwords and query values.
         let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
         let address = from.split(ends).next().unwrap_or_default();
         let address = address.trim_end_matches(['\'', ',', ';', ')']);
@@ -23,7 +23,7 @@ pub(super) fn without_secrets(text: &str) -> String {
     without_logins(&clean)
 }
 
-/// Where an address begins, of whatever scheme: a proxy has a login too.
+/// Returns the position of the first URL. Any scheme counts, since proxies have logins too.
 fn find_address(text: &str) -> Option<usize> {
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let mut before = 0;
@@ -39,11 +39,11 @@ fn find_address(text: &str) -> Option<usize> {
     None
 }
 
-/// An address without login and fragment, and with the names of its query alone.
+/// Returns a URL without login, fragment and query values; the names in the query remain.
 fn bare_address(address: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return "(an address)".into() };
     let had_login = !url.username().is_empty() || url.password().is_some();
-    // Only addresses without a host refuse this, and these have one.
+    // These fail only for URLs without a host, and this one has a host.
     url.set_username("").and_then(|()| url.set_password(None)).ok();
     url.set_fragment(None);
     let names: Vec<String> = url.query_pairs().map(|(name, _)| format!("{name}=...")).collect();

@@ -1,4 +1,4 @@
-//! Takes the program's own events and adds them to the log; those of libraries are left.
+//! Writes the program's own tracing events to the log; events of libraries are ignored.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Write};
@@ -14,23 +14,23 @@ use super::log_file::LogFile;
 use super::secrets::without_secrets;
 use crate::io::clock;
 
-/// Lines that are remembered for the report of a panic.
+/// Number of lines kept for the report of a panic.
 const REMEMBERED: usize = 60;
-/// Characters of a line.
+/// Maximum length of a line, in characters.
 const LINE_CHARS_MAX: usize = 1000;
 
-/// The log of this process, once it has begun.
+/// The log of this process, once opened.
 static LOG: OnceLock<Log> = OnceLock::new();
 
-/// Where the lines go.
+/// The destinations of the log lines.
 #[derive(Debug)]
 pub(super) struct Log {
     pub(super) file: LogFile,
-    /// It also takes what is of interest only when something is wrong.
+    /// `true` to log details that matter only for troubleshooting.
     in_detail: bool,
     /// The last lines, oldest first.
     pub(super) last: watch::Sender<VecDeque<String>>,
-    /// The places of the panics of which this process has left a report.
+    /// The places of panics that this process has reported.
     pub(super) reported: watch::Sender<BTreeSet<String>>,
 }
 
@@ -40,7 +40,7 @@ impl Log {
         Self { file: LogFile::new(folder), in_detail, last, reported }
     }
 
-    /// The log of this process.
+    /// Returns the log of this process.
     pub(super) fn of_this_process() -> Option<&'static Self> {
         LOG.get()
     }
@@ -50,7 +50,7 @@ impl Log {
         let message: String = without_secrets(message).chars().take(LINE_CHARS_MAX).collect();
         let message = message.replace(|c: char| c.is_control(), " ");
         let line = format!("{now} {} {level:5} {message}", std::process::id());
-        // Where it cannot be written nobody is told: the log is not what the program is for.
+        // A write error is not reported, because the log is not essential.
         self.file.add(&line).ok();
         self.last.send_modify(|last| {
             last.push_back(line);
@@ -60,11 +60,11 @@ impl Log {
     }
 }
 
-/// What is said below a log that takes little.
+/// Appended to the display of a log without details.
 const SAYS_LITTLE: &str = "(This log has only what failed, commands that were started, and changes of the configuration.\n\
     Start backissue with --verbose, or -v, and it has every request and every answer too.)\n";
 
-/// The end of the log, or a line that says that there is none; and what would be in it besides.
+/// Returns the end of the log, or a line saying that it is empty, and a hint if details are not logged.
 pub fn log_tail() -> Vec<u8> {
     LOG.get().map_or_else(
         || told_tail(Vec::new(), false),
@@ -81,11 +81,11 @@ fn told_tail(tail: Vec<u8>, in_detail: bool) -> Vec<u8> {
     told
 }
 
-/// Begins the log of this process in a folder. `in_detail`: also what is of interest only when something is wrong.
+/// Opens the log of this process in a folder. `in_detail` includes details that matter only for troubleshooting.
 pub fn begin(folder: PathBuf, in_detail: bool) {
     if LOG.set(Log::new(folder, in_detail)).is_ok() {
         let most = if in_detail { Level::DEBUG } else { Level::INFO };
-        // Nothing else in this program sets one.
+        // This is the only subscriber that the program sets.
         tracing::subscriber::set_global_default(ToLog { most }).ok();
     }
 }
@@ -128,7 +128,7 @@ struct Message(String);
 impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() == "message" {
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             write!(self.0, "{value:?}").ok();
         }
     }

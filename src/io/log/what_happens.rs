@@ -1,4 +1,4 @@
-//! What of the loop's work stands in the log.
+//! Logs the inputs and effects of the main loop.
 
 use tracing::{debug, info, warn};
 
@@ -7,7 +7,7 @@ use crate::engine::input::Input;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 
-/// Logs what reaches the loop.
+/// Logs an input of the loop.
 pub(in crate::io) fn log_input(input: &ScreenInput) {
     let ScreenInput::Engine(input) = input else { return };
     if let Input::Fetched(id, fetched) = input {
@@ -36,7 +36,7 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
     }
 }
 
-/// Logs what the world is asked for.
+/// Logs an effect requested by the loop.
 pub(in crate::io) fn log_effect(effect: &ScreenEffect) {
     let ScreenEffect::Engine(effect) = effect else { return };
     if let Effect::Fetch(request) = effect {

@@ -1,4 +1,4 @@
-//! Where the owner of a store listens: a socket in a folder of its user's alone.
+//! The socket of the owner of a store, in a folder that only the user can access.
 
 use std::fs::{self, DirBuilder};
 use std::hash::Hasher;
@@ -9,11 +9,11 @@ use siphasher::sip::SipHasher13;
 
 use crate::io::system::words::system_words;
 
-/// Bytes of a socket's path at most: systems allow 104 to 108.
+/// Maximum length of a socket path, bytes; systems allow 104 to 108.
 const PATH_MAX: usize = 100;
 
-/// Where the owner of the store in `data` would listen: below the folder that the system gives to a session, or in the
-/// data folder where there is none. `runtime` is `XDG_RUNTIME_DIR`.
+/// Returns the socket path for the store in `data`: in the session folder that the system provides, or else in the data
+/// folder. `runtime` is `XDG_RUNTIME_DIR`.
 pub fn socket_path(data: &Path, runtime: Option<&Path>) -> PathBuf {
     let data = fs::canonicalize(data).unwrap_or_else(|_| data.into());
     let mut hasher = SipHasher13::new();
@@ -28,12 +28,12 @@ pub fn socket_path(data: &Path, runtime: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The user of this process.
+/// Returns the user of this process.
 pub fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Makes the folder of a socket, for this user alone. An error is a sentence.
+/// Creates the folder of a socket, private to this user. The error is a sentence.
 pub fn make_folder(socket: &Path) -> Result<(), String> {
     let Some(folder) = socket.parent() else { return Ok(()) };
     let cannot = |why: &str| {
@@ -48,7 +48,7 @@ pub fn make_folder(socket: &Path) -> Result<(), String> {
         .map_err(|error| cannot(&system_words(&error)))
 }
 
-/// Whether a folder is one, and belongs to this user.
+/// Checks whether a path is a folder that belongs to this user.
 pub fn is_ours(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == own_user())
 }

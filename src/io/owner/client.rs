@@ -1,4 +1,4 @@
-//! A process whose command is done by the owner of the store.
+//! The client side: a process whose command the owner of the store runs.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
@@ -17,13 +17,13 @@ use crate::io::output::{Output, OwnOutput};
 #[derive(Debug)]
 pub struct Client {
     stream: UnixStream,
-    /// What it is.
+    /// The kind of owner.
     pub owner: OwnerKind,
-    /// Its process.
+    /// The owner's process id.
     pub process: u32,
 }
 
-/// Waits until the other side closes a connection on which nothing is said any more. Needs a tokio runtime around it.
+/// Waits until the peer closes a connection that is no longer used. Must be called within a tokio runtime.
 pub async fn wait_for_close(stream: UnixStream) {
     let stream =
         stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
@@ -32,35 +32,35 @@ pub async fn wait_for_close(stream: UnixStream) {
     while let Ok(1..) = stream.read(&mut byte).await {}
 }
 
-/// Why nothing came of a connection.
+/// The reason why connecting failed.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// Nobody listens, or the owner is just ending: it is worth trying again.
+    /// No process listens, or the owner is about to end; a retry may succeed.
     NotThere,
-    /// The owner refuses, or does not answer; a sentence.
+    /// The owner refuses or does not answer. Contains a sentence.
     Refused(String),
 }
 
-/// How long an owner may take to answer: one that runs does so at once.
+/// Time for an owner to answer; a running owner answers at once.
 const GREETING_TIME: Duration = Duration::from_secs(3);
-/// How long an owner may take to let go of the store.
+/// Time for an owner to release the store.
 const LETTING_GO_TIME: Duration = Duration::from_mins(1);
-/// Said of an owner that does not answer.
+/// Error for an owner that does not answer.
 const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal lets it go on)";
 
-/// How a command ended that the owner did.
+/// The outcome of a command that the owner ran.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// With this exit status, and with a sentence if something went wrong.
+    /// The command ended with this exit status, and with a sentence if something went wrong.
     Ended(u8, Option<String>),
-    /// The owner ended before it began: it is worth trying again.
+    /// The owner ended before the command began; a retry may succeed.
     NotBegun,
-    /// The owner ended meanwhile.
+    /// The owner ended while the command ran.
     Lost,
 }
 
 impl Client {
-    /// Connects to who listens at a socket.
+    /// Connects to the owner that listens at a socket.
     pub fn connect(socket: &Path) -> Result<Self, ConnectError> {
         if !socket.parent().is_some_and(is_ours) {
             return Err(ConnectError::NotThere);
@@ -87,16 +87,16 @@ impl Client {
         }
     }
 
-    /// A way to tell the owner that the command is to end.
+    /// Returns a function that cancels the command.
     pub fn canceller(&self) -> io::Result<impl FnMut() + Send + use<>> {
         let mut stream = self.stream.try_clone()?;
         Ok(move || {
-            // If it cannot be told any more, the command has ended.
+            // If this cannot be sent, the command has ended.
             write_frame(&mut stream, &ClientMessage::Cancel).ok();
         })
     }
 
-    /// Hands in a command and prints what comes of it.
+    /// Submits a command and prints its output.
     pub fn run(mut self, arguments: Vec<String>, output: &OwnOutput) -> RunEnd {
         if write_frame(&mut self.stream, &ClientMessage::Run(arguments)).is_err() {
             return RunEnd::NotBegun;
@@ -140,7 +140,7 @@ impl Client {
                 OwnerMessage::Ended { status, sentence } => {
                     output.show_progress(None);
                     if output.is_closed() {
-                        // It was left because nobody reads on.
+                        // The output was cut short because its reader is gone.
                         return RunEnd::Ended(0, None);
                     }
                     return RunEnd::Ended(status, sentence);
@@ -152,7 +152,7 @@ impl Client {
                 | OwnerMessage::Yours => {}
             }
             if output.is_closed() {
-                // Nobody reads on: the command need not go on either.
+                // The reader of the output is gone, so the command need not continue.
                 write_frame(&mut self.stream, &ClientMessage::Cancel).ok();
             }
         }
@@ -171,7 +171,7 @@ impl Client {
         write_frame(&mut self.stream, &ClientMessage::FileEnd(end))
     }
 
-    /// Writes a file of the pieces that come; they are taken to their end also if it cannot be written.
+    /// Writes a file from the received pieces. All pieces are received even if writing fails.
     fn receive_file(&mut self, file: &NamedFile, output: &OwnOutput) -> Result<(), String> {
         let mut ended = false;
         let written = output.write_file(file, &mut |file| {
@@ -196,14 +196,13 @@ impl Client {
         written
     }
 
-    /// Asks the owner to let go of the store and waits until it has. The connection stays open as long as this process
-    /// has the store: when it closes, the former owner takes the store back. An error is a sentence; `None`: the owner
-    /// ended.
+    /// Asks the owner to release the store and waits until it has. The connection stays open as long as this process has the
+    /// store; when it closes, the former owner reopens the store. The error is a sentence. Returns `None` if the owner ended.
     pub fn take_over(mut self, taker: Taker) -> Result<Option<UnixStream>, String> {
         if write_frame(&mut self.stream, &ClientMessage::TakeOver(taker)).is_err() {
             return Ok(None);
         }
-        // Without the time-out it is waited for as long as it takes.
+        // If the timeout cannot be set, the wait is unlimited.
         self.stream.set_read_timeout(Some(LETTING_GO_TIME)).ok();
         match read_frame(&mut self.stream) {
             Ok(Some(OwnerMessage::Yours)) => Ok(Some(self.stream)),
@@ -213,18 +212,18 @@ impl Client {
         }
     }
 
-    /// A connection that closes when the owner lets go of the store or ends.
+    /// Returns a connection that closes when the owner releases the store or ends.
     pub fn wait_for_end(mut self) -> Option<UnixStream> {
         write_frame(&mut self.stream, &ClientMessage::WaitForEnd).ok().map(|()| self.stream)
     }
 }
 
-/// Whether a read ended because nothing came in time.
+/// Checks whether a read timed out.
 fn is_time_out(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// Why the owner did not answer well.
+/// The reason why the handshake failed.
 enum GreetError {
     Broken,
     Silent,

@@ -1,13 +1,13 @@
-//! Messages on a stream: each is a frame of four bytes with its length, the first byte first, and a `MessagePack` record.
+//! Messages on a stream. Each is a frame: a length of four bytes, big-endian, and a `MessagePack` record.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of a frame at most.
+/// Maximum size of a frame, bytes.
 pub const FRAME_MAX: usize = 1024 * 1024;
-/// Bytes of a text or of a file that are sent in one frame.
+/// Number of bytes of a text or file sent per frame.
 pub const PIECE_BYTES: usize = 128 * 1024;
 
 /// Writes a message.
@@ -22,8 +22,8 @@ pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> Result<
     stream.flush()
 }
 
-/// Reads a message; `None`: the other side ended between two messages. What is longer than [`FRAME_MAX`] or no message
-/// is an error of the kind [`ErrorKind::InvalidData`]; no more than that is ever held.
+/// Reads a message. Returns `None` if the peer ended between two messages. A frame longer than [`FRAME_MAX`] or an invalid
+/// message is an error of the kind [`ErrorKind::InvalidData`]. Never more than one frame is held.
 pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<T>> {
     let mut length = [0; 4];
     match stream.read_exact(&mut length[..1]) {
@@ -45,7 +45,7 @@ pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<
         .map_err(|_| Error::new(ErrorKind::InvalidData, "that is no message"))
 }
 
-/// The pieces of a text that are sent in one frame each, cut between characters.
+/// Splits a text into pieces of one frame each, at character boundaries.
 pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! A process that hands in a command: what it is told, and what it says meanwhile.
+//! The owner's side of a guest: the output for a process that submitted a command, and its answers.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -16,20 +16,20 @@ use crate::io::output::{FILE_BYTES_MAX, Output};
 use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 
-/// The terminal and the files of a process that handed in a command. A process that does not read what it is told keeps
-/// its own command waiting, and nothing else.
+/// The terminal and the files of a process that submitted a command. A process that does not read its messages delays only
+/// its own command.
 #[derive(Debug)]
 pub struct GuestOutput {
     stream: UnixStream,
-    /// It ended, or does not listen any more.
+    /// Set once the process has ended or closed the connection.
     closed: Arc<AtomicBool>,
-    /// The process knows that its command has begun.
+    /// Set once the process knows that its command has begun.
     begun: Cell<bool>,
     files: Receiver<ClientMessage>,
 }
 
 impl GuestOutput {
-    /// Listens to what the process says while its command runs: it may cancel, send a file, or end.
+    /// Starts receiving messages from the process while its command runs: it may cancel, send a file, or end.
     pub fn attend(stream: &UnixStream, hand: Hand) -> io::Result<Rc<Self>> {
         let (sender, files) = channel();
         let closed = Arc::<AtomicBool>::default();
@@ -43,14 +43,14 @@ impl GuestOutput {
         Ok(Rc::new(Self { stream, closed, begun: Cell::new(false), files }))
     }
 
-    /// Tells the process something. What cannot be told is lost: it has ended.
+    /// Sends the process a message. A message that cannot be sent is lost, since the process has ended.
     pub fn send(&self, message: &OwnerMessage) {
         if write_frame(&mut &self.stream, message).is_err() {
             self.closed.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether the command has begun: it cannot be handed in again.
+    /// Checks whether the command has begun, so that it cannot be submitted again.
     pub fn has_begun(&self) -> bool {
         self.begun.get()
     }
@@ -60,7 +60,7 @@ impl GuestOutput {
     }
 }
 
-/// Hears what the process says until it ends or says what nobody understands.
+/// Receives messages from the process until it ends or sends an unexpected one.
 fn listen(stream: &mut UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
     while let Ok(Some(message)) = read_frame(stream) {
         match message {
@@ -141,7 +141,7 @@ impl Output for GuestOutput {
     }
 
     fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
-        // What is opened once is not opened again.
+        // A retry must not open the link twice.
         self.begin();
         self.send(&OwnerMessage::Open { link: link.to_owned(), command: command.cloned() });
         if let ClientMessage::Opened(opened) = self.answer()? {

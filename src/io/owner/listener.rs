@@ -1,4 +1,4 @@
-//! The owner's ear: it takes the commands of other processes of the same user, each on a thread of its own.
+//! The owner's listener: runs commands for other processes of the same user, each on its own thread.
 
 use std::fs;
 use std::io::{self, Read};
@@ -22,15 +22,15 @@ use crate::io::performing::Ending;
 use crate::io::system::words::system_words;
 use crate::io::visits::Hand;
 
-/// Processes that are attended at the same time.
+/// Maximum number of concurrent connections.
 const GUESTS_MAX: usize = 64;
-/// How long a process may take to say who it is.
+/// Time for a process to send its greeting.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
-/// Does what a command line says; returns the message that it ended with.
+/// A function that runs a command line and returns the final message.
 pub type RunCommand = dyn Fn(Vec<String>, Rc<GuestOutput>, Hand) -> OwnerMessage + Send + Sync;
 
-/// The owner's ear. Other processes find it until it is closed.
+/// The owner's listener. Other processes can connect until it is closed.
 #[derive(Debug)]
 pub struct Listener {
     socket: PathBuf,
@@ -38,23 +38,23 @@ pub struct Listener {
     guests: Arc<Guests>,
 }
 
-/// Those who are attended.
+/// The state of all connections.
 #[derive(Debug, Default)]
 struct Guests {
-    /// Connections, also of those who have not said who they are.
+    /// Number of connections, including those before the greeting.
     attended: AtomicUsize,
-    /// Those who have said it: the end of this process waits for them.
+    /// Number of connections after the greeting; this process waits for them before it ends.
     served: AtomicUsize,
-    /// Nobody is served any more who is not yet.
+    /// Set when no further connections are served.
     closed: AtomicBool,
     hands: watch::Sender<Vec<(Hand, UnixStream)>>,
-    /// Those who wait for the end: they notice it when their connection closes.
+    /// Connections that wait for the end of this process, which they notice when the connection closes.
     waiting: watch::Sender<Vec<UnixStream>>,
-    /// Who takes the store over.
+    /// The process that takes the store over.
     taker: watch::Sender<Option<(UnixStream, Taker)>>,
 }
 
-/// What the owner does for others.
+/// The data needed to serve other processes.
 #[derive(Clone)]
 struct Service {
     kind: OwnerKind,
@@ -64,8 +64,8 @@ struct Service {
 }
 
 impl Listener {
-    /// Begins to listen at a socket. The caller has the store open, so whatever is at the socket's place was left by a
-    /// process that ended. Needs a tokio runtime around it. An error is a sentence.
+    /// Starts listening at a socket. The caller has the store open, so an existing socket file was left by a process that has
+    /// ended. Must be called within a tokio runtime. The error is a sentence.
     pub fn start(
         socket: &Path,
         kind: OwnerKind,
@@ -93,7 +93,7 @@ impl Listener {
             loop {
                 match listener.accept().await {
                     Ok((stream, _)) => service.welcome(stream),
-                    // Too many open files, say: that passes.
+                    // A temporary error, such as too many open files.
                     Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
                 }
             }
@@ -101,35 +101,35 @@ impl Listener {
         Ok(Self { socket: socket.into(), accepting, guests })
     }
 
-    /// How many commands of others run.
+    /// Returns the number of connections being served.
     pub fn guests(&self) -> usize {
         self.guests.served.load(Ordering::SeqCst)
     }
 
-    /// Is not found any more; what runs goes on.
+    /// Stops accepting connections; running commands continue.
     pub fn close(&self) {
-        // Once only: by the second time another process may listen there.
+        // Only once: later, the socket may belong to another process.
         if !self.guests.closed.swap(true, Ordering::SeqCst) {
             self.accepting.abort();
             fs::remove_file(&self.socket).ok();
         }
     }
 
-    /// A way to tell all commands of others to end.
+    /// Returns a function that cancels all commands of other processes.
     pub fn canceller(&self) -> impl Fn() + Send + use<> {
         let guests = Arc::clone(&self.guests);
         move || guests.hands.borrow().iter().for_each(|(hand, _)| hand.cancel())
     }
 
-    /// Ends the connections of those who do not read what they asked for.
+    /// Closes the connections of processes that do not read their output.
     pub fn shut_guests(&self) {
         for (_, stream) in self.guests.hands.borrow().iter() {
-            // It has ended already, then.
+            // On an error, the connection has already ended.
             stream.shutdown(Shutdown::Both).ok();
         }
     }
 
-    /// Tells commands of others to end: all, or those that do not end by themselves.
+    /// Cancels commands of other processes: all of them, or only those that never end on their own.
     pub fn cancel_guests(&self, all: bool) {
         for (hand, _) in self.guests.hands.borrow().iter() {
             if all || hand.is_endless() {
@@ -138,8 +138,8 @@ impl Listener {
         }
     }
 
-    /// The store is free: whoever takes it over is told so, and whoever waits for the end notices it. Returns the
-    /// connection to who takes it over; it closes when that process gives the store back or ends.
+    /// Tells the process that takes the store over that it is free; processes that wait for the end notice it too. Returns
+    /// the connection to the taker, which closes when that process returns the store or ends.
     pub fn release(self) -> Option<(UnixStream, Taker)> {
         self.close();
         let (mut stream, taker) = self.guests.taker.send_replace(None)?;
@@ -155,7 +155,7 @@ impl Drop for Listener {
 }
 
 impl Service {
-    /// Attends a process on a thread of its own, if it is of this user.
+    /// Serves a process of this user on a separate thread.
     fn welcome(&self, stream: tokio::net::UnixStream) {
         if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own_user()) {
             return;
@@ -174,7 +174,7 @@ impl Service {
         }
         let service = self.clone();
         let attended = std::thread::Builder::new().name("guest".into()).spawn(move || {
-            // A connection that breaks is the end of that guest alone.
+            // A broken connection affects only its own guest.
             service.attend(stream).ok();
             service.guests.attended.fetch_sub(1, Ordering::Relaxed);
         });
@@ -205,7 +205,7 @@ impl Service {
         self.guests.served.fetch_add(1, Ordering::SeqCst);
         let served = Served(self);
         if self.guests.closed.load(Ordering::SeqCst) {
-            // It is not waited for any more: it tries again and finds the next owner.
+            // This process no longer waits for new guests; the client retries and finds the next owner.
             return Ok(());
         }
         let done = self.serve(stream);
@@ -245,11 +245,11 @@ impl Service {
         let ended = (self.run)(arguments, Rc::clone(&output), hand.clone());
         output.send(&ended);
         self.guests.hands.send_modify(|hands| hands.retain(|(other, _)| !other.is_same(&hand)));
-        // The thread that listens ends with the connection.
+        // The receiving thread ends with the connection.
         stream.shutdown(Shutdown::Both)
     }
 
-    /// Keeps a connection until the end; those that the other side has closed are forgotten.
+    /// Keeps a connection open until the end, and drops connections that the peer has closed.
     fn let_wait(&self, stream: UnixStream) {
         self.guests.waiting.send_modify(|waiting| {
             waiting.retain(is_open);
@@ -259,10 +259,10 @@ impl Service {
         });
     }
 
-    /// Ends the loop; the connection is answered when the store is free.
+    /// Ends the loop. The connection gets its answer when the store is free.
     fn hand_over(&self, stream: UnixStream, taker: Taker) -> io::Result<()> {
         if self.kind == OwnerKind::Command {
-            // It ends by itself, and whoever started it waits for what it says.
+            // This process ends soon on its own, and its user waits for its output.
             self.let_wait(stream);
             return Ok(());
         }
@@ -282,13 +282,13 @@ impl Service {
     }
 }
 
-/// Whether the other side of a connection on which nothing is said any more is still there.
+/// Checks whether the peer of an unused connection is still there.
 fn is_open(stream: &UnixStream) -> bool {
     let read = stream.set_nonblocking(true).and_then(|()| (&mut &*stream).read(&mut [0]));
     !matches!(read, Ok(0))
 }
 
-/// A guest that is served; whoever waits for the last one looks again when it leaves.
+/// A guest that is being served. On drop, the loop is woken, so that a wait for the last guest is checked again.
 struct Served<'a>(&'a Service);
 
 impl Drop for Served<'_> {

@@ -1,115 +1,114 @@
-//! What the processes tell each other.
+//! The messages between a client process and the owner of the store.
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::named_files::NamedFile;
 
-/// The version of these messages. Two processes understand each other only if they also are of the same release.
+/// Version of these messages. In addition, both processes must be of the same release.
 pub const PROTOCOL: u32 = 1;
 
-/// What a process says to the owner of the store. The first message is [`ClientMessage::Hello`], whose form never
-/// changes.
+/// A message from a client to the owner of the store. The first message is [`ClientMessage::Hello`], whose format never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientMessage {
-    /// Who speaks.
+    /// Identifies the client.
     Hello {
         /// [`PROTOCOL`].
         protocol: u32,
         /// The release.
         version: String,
     },
-    /// Do what this command line says.
+    /// Runs this command line.
     Run(Vec<String>),
-    /// Let go of the store: this process takes it. The connection stays open as long as it has it.
+    /// Requests the store for this process. The connection stays open as long as the process has the store.
     TakeOver(Taker),
-    /// Keep the connection open until you end.
+    /// Asks the owner to keep the connection open until it ends.
     WaitForEnd,
-    /// End the command.
+    /// Cancels the command.
     Cancel,
-    /// A piece of a file that was asked for.
+    /// A piece of a requested file.
     FileBytes(Vec<u8>),
-    /// The file that was asked for is whole, or cannot be read; or the file that was to be written is, or cannot be.
+    /// The end of a requested file, or the result of writing a file.
     FileEnd(Result<(), String>),
-    /// The address that was to be opened is, or cannot be.
+    /// The result of opening a link.
     Opened(Result<(), String>),
 }
 
-/// Who takes the store over.
+/// The process that takes the store over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Taker {
     /// A reader.
     Reader,
-    /// A command that needs the store for itself.
+    /// A command that needs exclusive use of the store.
     Command,
 }
 
-/// What the owner of the store says.
+/// A message from the owner of the store to a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnerMessage {
-    /// Who answers.
+    /// Identifies the owner.
     Welcome {
-        /// What it is.
+        /// The kind of owner.
         owner: OwnerKind,
-        /// Its process.
+        /// The owner's process id.
         process: u32,
     },
-    /// It does not do that; a sentence.
+    /// A refusal, as a sentence.
     Refused(String),
-    /// The command asks for something: it must not be handed in again.
+    /// The command has made a request and must not be submitted again.
     Began,
-    /// This process ends before it could do anything of the command.
+    /// The owner ends before the command has begun.
     NotBegun,
     /// A piece of standard output.
     Out(String),
     /// A line for standard error.
     Told(String),
-    /// How far it is; `None`: that is over.
+    /// The progress of the command. `None` removes the display.
     Progress(Option<Progress>),
-    /// Send this file.
+    /// Requests this file.
     ReadFile(String),
-    /// Make this file of the pieces that follow.
+    /// Starts a file, whose pieces follow.
     CreateFile(NamedFile),
-    /// A piece of it.
+    /// A piece of the file.
     FileBytes(Vec<u8>),
-    /// It is whole, or is to be left (`false`).
+    /// The end of the file; it is complete (`true`) or must be discarded (`false`).
     FileEnd(bool),
-    /// Open this address where whoever typed the command sees it.
+    /// Requests to open this link on the user's machine.
     Open {
-        /// The address.
+        /// The link.
         link: String,
-        /// The command that opens it, with the address in it; `None`: the browser.
+        /// The command that opens it and contains the link; `None` means the browser.
         command: Option<ExternalCommand>,
     },
     /// The command ended.
     Ended {
-        /// Its exit status.
+        /// The exit status.
         status: u8,
-        /// What went wrong; a sentence.
+        /// The error, as a sentence.
         sentence: Option<String>,
     },
     /// The store is free.
     Yours,
 }
 
-/// What the owner of the store is.
+/// The kind of process that owns the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnerKind {
     /// A reader on a terminal.
     Reader,
-    /// The poller without a screen.
+    /// The background poller, without a screen.
     Watch,
-    /// A command that ends by itself.
+    /// A command that ends on its own.
     Command,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is done.
+    /// Description of the work.
     pub text: String,
-    /// How much of it is done.
+    /// Amount done.
     pub done: u64,
-    /// How much there is; 0: nobody knows.
+    /// Total amount, or 0 if unknown.
     pub all: u64,
 }

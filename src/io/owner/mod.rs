@@ -1,9 +1,8 @@
-//! The process that has the store open does the work of the others: they hand it their command lines through a socket,
-//! and it answers with what is to be printed.
+//! The process that has the store open runs the commands of other processes: they send it their command lines through a
+//! socket, and it sends back the output.
 //!
-//! A command line is sent as it was typed and read again by the same version of the program, so a command does the same
-//! wherever it runs. Files are read and written by the process that was started for the command: its folder, its
-//! rights and its disk are meant.
+//! A command line is sent as typed and parsed by the same version of the program, so a command does the same in any process.
+//! Files are read and written by the process started for the command, so that its folder, permissions and disk apply.
 
 pub mod address;
 pub mod client;

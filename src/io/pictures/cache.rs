@@ -1,7 +1,7 @@
-//! The picture cache on disk: limited in size, the least recently used pictures are dropped first.
+//! The picture cache on disk. Its size is limited; the least recently used pictures are dropped first.
 //!
-//! A file is named by a hash of the picture's address and begins with the address itself, so that a collision is
-//! noticed. The folder can be deleted: missing pictures are fetched again.
+//! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions are noticed. The folder
+//! can be deleted; missing pictures are fetched again.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,12 +10,12 @@ use std::time::SystemTime;
 
 use siphasher::sip128::SipHasher13;
 
+use crate::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
 use crate::io::clock;
 use crate::io::private_files::create_private_folder;
 use crate::io::system::words::system_words;
-use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Size of the cache.
+/// Maximum size of the cache, bytes.
 const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
@@ -26,7 +26,7 @@ pub struct PictureCache {
 }
 
 impl PictureCache {
-    /// Returns the cache beside a store.
+    /// Returns the cache next to a store.
     pub fn beside(store: &Path) -> Self {
         Self { folder: store.join("pictures"), bytes_max: CACHE_BYTES_MAX }
     }
@@ -34,18 +34,19 @@ impl PictureCache {
     /// Returns the bytes of a cached picture and marks it as used.
     pub fn find(&self, url: &str) -> Option<Vec<u8>> {
         let file = File::open(self.path(url)).ok()?;
-        let most = u64::try_from(BYTES_MAX.saturating_add(ADDRESS_BYTES_MAX)).unwrap_or(u64::MAX);
+        let most =
+            u64::try_from(PICTURE_BYTES_MAX.saturating_add(ADDRESS_BYTES_MAX)).unwrap_or(u64::MAX);
         let mut bytes = Vec::new();
         (&file).take(most).read_to_end(&mut bytes).ok()?;
         let picture = bytes.strip_prefix(url.as_bytes())?.strip_prefix(b"\n")?.to_vec();
-        // A folder that cannot be written to loses only the order in which pictures are dropped.
+        // In a read-only folder, only the order of eviction is lost.
         file.set_modified(SystemTime::from(clock::precise_now())).ok();
         Some(picture)
     }
 
-    /// Adds a picture; the error says why that failed.
+    /// Adds a picture. The error gives the reason.
     pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
-        if bytes.len() > BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
+        if bytes.len() > PICTURE_BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
             return Err("it is too large to be kept".to_owned());
         }
         self.write(url, bytes)
@@ -65,7 +66,7 @@ impl PictureCache {
         Ok(())
     }
 
-    /// Drops the least recently used pictures until the rest is within the limit.
+    /// Drops the least recently used pictures until the cache is within its limit.
     fn make_room(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -110,7 +111,7 @@ mod tests {
         cache.keep("https://a.example/1.png", b"one").unwrap();
         assert_eq!(cache.find("https://a.example/1.png").as_deref(), Some(b"one".as_slice()));
         assert_eq!(cache.find("https://a.example/2.png"), None);
-        // Another address of the same hash, as if there were one.
+        // Simulates another URL with the same hash.
         fs::rename(cache.path("https://a.example/1.png"), cache.path("https://b.example/"))
             .unwrap();
         assert_eq!(cache.find("https://b.example/"), None);
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_too_large_is_not_kept() {
         let (_folder, cache) = cache(u64::MAX);
-        assert!(cache.keep("a", &vec![0; BYTES_MAX + 1]).is_err());
+        assert!(cache.keep("a", &vec![0; PICTURE_BYTES_MAX + 1]).is_err());
         assert_eq!(cache.find("a"), None);
     }
 }

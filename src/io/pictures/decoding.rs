@@ -5,9 +5,9 @@ use std::io::Cursor;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, Rgba, RgbaImage};
 
-/// Most pixels of a picture.
+/// Maximum number of pixels in a picture.
 const PIXELS_MAX: u64 = 40_000_000;
-/// Longest side of a picture in pixels.
+/// Maximum width and height of a picture, pixels.
 const SIDE_MAX: u32 = 30_000;
 const DECODED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ const OTHERS: [(usize, &[u8], &str); 9] = [
     (0, b"<html", "a web page"),
 ];
 
-/// Returns width and height of a picture as it is shown; the error says why it cannot be shown.
+/// Returns width and height of a picture as displayed. The error explains why it cannot be shown.
 pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
     let mut decoder = decoder(bytes)?;
     let (width, height) = decoder.dimensions();
@@ -38,7 +38,7 @@ pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
     Ok(if turned { (height, width) } else { (width, height) })
 }
 
-/// Decodes a picture, or its first frame, upright and on a white background.
+/// Decodes a picture, or its first frame, and applies its orientation.
 pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     let mut decoder = decoder(bytes)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -47,7 +47,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     Ok(image)
 }
 
-/// Replaces transparency by white: publishers draw for the white page of a browser.
+/// Replaces transparency with white, since publishers design for the white page of a browser.
 pub(super) fn on_white(image: DynamicImage) -> DynamicImage {
     if !image.color().has_alpha() {
         return image;
@@ -92,7 +92,7 @@ fn broken() -> String {
     "it is broken".to_owned()
 }
 
-/// Describes bytes that are not a picture that can be shown.
+/// Describes bytes that are not a supported picture.
 fn unknown(bytes: &[u8]) -> String {
     let start = bytes.trim_ascii_start();
     let begins = |(at, magic, _): &&(usize, &[u8], &str)| {
@@ -115,7 +115,7 @@ mod tests {
         bytes.into_inner()
     }
 
-    /// The head of a PNG that says it is so large, and nothing else.
+    /// Returns only the header of a PNG that claims this size.
     fn bomb(width: u32, height: u32) -> Vec<u8> {
         let mut head = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
         head.extend(width.to_be_bytes());
@@ -187,7 +187,7 @@ mod tests {
                 3 => encoded(&image, image::ImageFormat::WebP),
                 _ => Vec::new(),
             };
-            // A picture that goes wrong from some byte on.
+            // Corrupt the picture from some byte onwards.
             bytes.truncate(cut);
             bytes.extend(rest);
             let measured = measure(&bytes);

@@ -19,14 +19,14 @@ use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, DrawnCell, Protocol, Sent};
 use crate::ui::theme::theme_roles::Ink;
 
-/// The character that stands for a part of a picture in kitty's protocol.
+/// The placeholder character for a part of a picture in kitty's protocol.
 const PLACEHOLDER: char = '\u{10EEEE}';
-/// Most columns and rows of a drawing: kitty cannot number more.
+/// Maximum number of columns and rows in a drawing, a limit of kitty's numbering.
 const SIDE_MAX: u16 = 297;
-/// Pixels in each direction that a half-block is made from.
+/// Number of pixels sampled in each direction for a half-block.
 const SAMPLES: u32 = 4;
 
-/// Encodes a picture for its place on the screen; the error says why that failed.
+/// Encodes a picture for its place on the screen. The error gives the reason.
 pub fn draw(bytes: &[u8], wanted: &DrawingWanted) -> Result<Drawing, String> {
     let (columns, rows) = (wanted.cells.0.clamp(1, SIDE_MAX), wanted.cells.1.clamp(1, SIDE_MAX));
     let size = Size::new(columns, rows);
@@ -74,7 +74,7 @@ fn half_blocks(image: DynamicImage, size: Size, colours: Colours) -> Drawn {
 }
 
 fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
-    // The number is a colour of the placeholders: 24 bits, and never black.
+    // The number is encoded as a colour of the placeholders: 24 bits, and never black.
     let name = format!("{} {:?}", wanted.url, wanted.cells);
     let id = (crc32fast::hash(name.as_bytes()) & 0x00ff_ffff).max(1);
     let encoded = Kitty::new(image, size, id, wanted.graphics.tmux, true)?;
@@ -94,7 +94,7 @@ fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
     Ok(Drawing { rows, whole: false, sent: Some(Sent { id, data: Arc::from(data) }) })
 }
 
-/// Encodes each row as a picture of its own, so that any of them can be shown alone.
+/// Encodes each row as a separate picture, so that any row can be shown alone.
 fn iterm2(image: &DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
     let step = u32::from(wanted.graphics.cell.1.max(1));
     let mut rows = Vec::new();
@@ -119,7 +119,7 @@ fn sixel(image: DynamicImage, size: Size, tmux: bool) -> Drawn {
     Ok(Drawing { rows, whole: true, sent: None })
 }
 
-/// A row whose first cell paints all of it.
+/// Returns a row whose first cell paints the whole row.
 fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
     let cell = |symbol: String| DrawnCell {
         paints: !symbol.is_empty(),
@@ -132,7 +132,7 @@ fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
     row
 }
 
-/// Returns what the library would draw on a screen of that size.
+/// Renders the encoded picture to a buffer of that size.
 fn put(encoded: &Encoded, size: Size) -> Buffer {
     let area = Rect::new(0, 0, size.width, size.height);
     let mut buffer = Buffer::empty(area);
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::ui::theme::graphics::Graphics;
 
-    /// A picture whose upper half is red and whose lower half is blue.
+    /// Returns a picture with a red upper half and a blue lower half.
     fn flag() -> Vec<u8> {
         let mut image = image::RgbImage::from_pixel(80, 80, image::Rgb([255, 0, 0]));
         for pixel in image.rows_mut().skip(40).flatten() {

@@ -1,6 +1,6 @@
 //! Pictures of entries: cached on disk, measured, decoded, and encoded for the terminal.
 //!
-//! Decoders read untrusted bytes: they run on the blocking pool, within limits, and a panic becomes an error.
+//! Decoders read untrusted bytes, so they run on the blocking pool, within limits, and a panic becomes an error.
 
 mod cache;
 mod decoding;
@@ -13,7 +13,7 @@ pub use drawing::draw;
 use super::panics::catch_panic;
 use crate::ui::state::pictures::{PictureAnswer, PictureWork};
 
-/// Performs one request about the pictures of a cache.
+/// Performs one request on a picture cache.
 pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
     match wish {
         PictureWork::Find(url) => {

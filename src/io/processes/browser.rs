@@ -1,4 +1,4 @@
-//! Opens addresses in the reader's browser.
+//! Opens links in the user's browser.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -7,8 +7,8 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external::is_web_address;
 use crate::io::system::words::system_words;
 
-/// Opens an address (SPEC G.52) with a command of the reader's own, in which it stands already; without one as [`open`] does. A
-/// command that needs the terminal has it until it ends; any other one is not waited for.
+/// Opens a URL (SPEC G.52) with the user's command, which already contains it, or else like [`open`]. Waits only for a
+/// command that needs the terminal.
 pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
     let Some(line) = command else { return open(address) };
     check_address(address)?;
@@ -24,12 +24,12 @@ pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(),
     }
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| cannot(&system_words(&error)))?;
-    // Nobody waits for it but this thread, so that it leaves no zombie behind.
+    // This thread waits for the child, so that it does not become a zombie.
     std::thread::spawn(move || child.wait());
     Ok(())
 }
 
-/// Only addresses that cannot be taken for an option or a file (SPEC G.52).
+/// Accepts only URLs that cannot be mistaken for an option or a file (SPEC G.52).
 fn check_address(address: &str) -> Result<(), String> {
     if is_web_address(address) {
         return Ok(());
@@ -37,8 +37,8 @@ fn check_address(address: &str) -> Result<(), String> {
     Err(format!("only http and https addresses are opened from here, not '{address}'"))
 }
 
-/// Opens an http or https address (SPEC G.52) with the program that `BROWSER` names, else with that of the
-/// desktop. Does not wait for the browser.
+/// Opens an http or https URL (SPEC G.52) with the program in `BROWSER`, or else with the desktop's browser. Does not wait
+/// for the browser.
 pub fn open(address: &str) -> Result<(), String> {
     check_address(address)?;
     let named = std::env::var("BROWSER").unwrap_or_default();
@@ -57,7 +57,7 @@ pub fn open(address: &str) -> Result<(), String> {
     ))
 }
 
-/// Starts a program with an address, its output and input detached from the terminal.
+/// Starts a program with a URL, detached from the terminal.
 fn start(program: &str, address: &str) -> bool {
     let quiet = Command::new(program)
         .arg(address)
@@ -66,7 +66,7 @@ fn start(program: &str, address: &str) -> bool {
         .stderr(Stdio::null())
         .spawn();
     let Ok(mut child) = quiet else { return false };
-    // Nobody waits for it but this thread, so that it leaves no zombie behind.
+    // This thread waits for the child, so that it does not become a zombie.
     std::thread::spawn(move || child.wait());
     true
 }

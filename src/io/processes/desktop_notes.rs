@@ -5,7 +5,7 @@ use crate::io::terminal;
 use crate::ui::theme::graphics::is_in_tmux;
 use backissue_core::feed::text::one_line;
 
-/// Most characters of a notification.
+/// Maximum length of a notification, in characters.
 const CHARS_MAX: usize = 200;
 
 /// Sends a notification, unless the terminal is lent to a command.
@@ -16,7 +16,7 @@ pub fn tell(text: &str, settings: &NotifySettings) {
 
 /// Returns the escape sequence of a notification.
 fn sequence(text: &str, settings: &NotifySettings, tmux: bool) -> String {
-    // A semicolon would begin another field.
+    // A semicolon would start another field.
     let text = one_line(text, CHARS_MAX).replace(';', ",");
     let note = match settings.desktop {
         DesktopNotes::Off => String::new(),

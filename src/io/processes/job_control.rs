@@ -1,23 +1,23 @@
-//! Job control: suspending for the shell, and continuing.
+//! Job control: suspends the process for the shell, and continues it.
 
 use std::time::Duration;
 
 use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-/// How long to wait for a signal that the process sent to itself.
+/// Maximum wait for a signal that the process sent to itself.
 const ARRIVAL: Duration = Duration::from_secs(1);
 
-/// A signal of job control.
+/// A job control signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::io) enum JobSignal {
     /// Suspend (SIGTSTP).
     Stop,
-    /// Continue (SIGCONT): others may have used the terminal meanwhile.
+    /// Continue (SIGCONT): other programs may have used the terminal meanwhile.
     GoOn,
 }
 
-/// Receives the signals of job control.
+/// Receives job control signals.
 #[derive(Debug)]
 pub(in crate::io) struct Jobs {
     stops: Option<unix::Signal>,
@@ -25,7 +25,7 @@ pub(in crate::io) struct Jobs {
 }
 
 impl Jobs {
-    /// Starts to listen. Must be called inside a tokio runtime.
+    /// Starts listening. Must be called within a tokio runtime.
     pub(in crate::io) fn watch() -> Self {
         let listen = |kind: Signal| signal(SignalKind::from_raw(kind.as_raw())).ok();
         Self { stops: listen(Signal::TSTP), goes_on: listen(Signal::CONT) }
@@ -40,14 +40,14 @@ impl Jobs {
         }
     }
 
-    /// Stops this process, and everything that was started together with it, until the shell continues it.
+    /// Stops this process and its process group until the shell continues them.
     pub(in crate::io) async fn stop(&mut self) {
-        // All of the job is told to stop, as a terminal does it. We hear of that ourselves and only listen: the signal
-        // that stops us is one that nobody can listen to.
+        // The whole job receives SIGTSTP, as from a terminal. This process only catches it; it then stops itself with
+        // SIGSTOP, which cannot be caught.
         kill_current_process_group(Signal::TSTP).ok();
         tokio::time::timeout(ARRIVAL, received(&mut self.stops)).await.ok();
         kill_process(getpid(), Signal::STOP).ok();
-        // It may reach another thread first: this one waits until it was stopped and goes on.
+        // SIGSTOP may reach another thread first, so this thread waits until the process was stopped and continued.
         tokio::time::timeout(ARRIVAL, received(&mut self.goes_on)).await.ok();
     }
 }
@@ -61,7 +61,7 @@ async fn received(signals: &mut Option<unix::Signal>) {
     }
 }
 
-/// Whether there is a shell that would continue us: a process in the group of the session's leader has none.
+/// Checks whether a shell would continue this process. A process in the group of the session leader has no such shell.
 pub(in crate::io) fn has_shell() -> bool {
     getsid(None).is_ok_and(|leader| leader != getpgrp())
 }

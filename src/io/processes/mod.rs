@@ -1,4 +1,4 @@
-//! Other programs: the browser, the reader's own commands, desktop notifications, job control.
+//! Other programs: the browser, the user's commands, desktop notifications, job control.
 
 pub mod browser;
 pub mod desktop_notes;

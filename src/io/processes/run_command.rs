@@ -1,8 +1,7 @@
-//! Runs the reader's own commands: without a shell, detached from the screen, within limits.
+//! Runs the user's commands: without a shell, detached from the screen, within limits.
 //!
-//! A command has its own process group, so that everything it started ends with it when its time is up. Its output is
-//! read to the end and mostly discarded: a command must not wait for us, nor we for it. One that gets entries outlives
-//! this process.
+//! A command has its own process group, so that all its processes end when its time is up. Its output is read to the end and
+//! mostly discarded, so that neither side blocks the other. A command that receives entries outlives this process.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,18 +22,18 @@ use crate::io::system::words::system_words;
 use crate::view::panes::entry_text;
 use backissue_core::feed::text::one_line;
 
-/// Longest time for a command that reads entries.
+/// Maximum running time of a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);
-/// How long a command that shows something is watched: what fails later was closed by the reader.
+/// Time for which a command that shows something is watched. A later failure means that the user closed it.
 const WATCHED: Duration = Duration::from_secs(10);
-/// How long to wait for the rest of the output once a command has ended.
+/// Maximum wait for the rest of the output after a command has ended.
 const LEFTOVER: Duration = Duration::from_secs(1);
-/// Bytes of output that are kept.
+/// Maximum output that is kept, bytes.
 const SAID_BYTES_MAX: u64 = 64 * 1024;
-/// Characters of an error message that are shown.
+/// Maximum length of a displayed error message, in characters.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// Runs a command that does not need the terminal. Returns its first line of output; the error is a sentence.
+/// Runs a command that does not need the terminal. Returns the first line of its output. The error is a sentence.
 pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     match external.purpose {
         RunPurpose::Show => show(&external).await,
@@ -42,7 +41,7 @@ pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<Str
     }
 }
 
-/// Starts a command that shows an address, and does not wait for its end.
+/// Starts a command that shows a URL, and does not wait for its end.
 async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
     let program = external.command.program();
     let mut command = prepared(&external.command);
@@ -51,7 +50,7 @@ async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
     if let Ok(ended) = timeout(WATCHED, child.wait()).await {
         return judged(program, ended, "");
     }
-    // Somebody must wait for it, so that it leaves no zombie behind.
+    // A task waits for the child, so that it does not become a zombie.
     tokio::spawn(async move { child.wait().await });
     Ok(None)
 }
@@ -87,7 +86,7 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
     Ok(first_line(&said_by(said).await))
 }
 
-/// The end of what a command wrote to standard error.
+/// Returns the end of a command's standard error output.
 fn complaint(mut complaints: File) -> String {
     let mut bytes = Vec::new();
     let length = complaints.seek(SeekFrom::End(0)).unwrap_or_default();
@@ -166,7 +165,7 @@ fn text(told: &HandedEntry) -> String {
     text
 }
 
-/// Returns the output. A process that the command left running may keep the pipe open; it is not waited for.
+/// Returns the output. A process that the command left running may keep the pipe open, so the wait is limited.
 async fn said_by(hearing: JoinHandle<String>) -> String {
     timeout(LEFTOVER, hearing).await.ok().and_then(Result::ok).unwrap_or_default()
 }

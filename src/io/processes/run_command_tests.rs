@@ -1,4 +1,4 @@
-//! Commands that are really started: what they read, what is told of them, and that none outlives its time.
+//! Tests that start real commands: their input, their reported results, and their time limit.
 
 use chrono::DateTime;
 

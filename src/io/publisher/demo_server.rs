@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::server::{Publisher, PublisherAnswer, PublisherRequest};
 use crate::demo::{DemoRequest, DemoSite};
 
-/// A running demo; it ends when this is dropped.
+/// A running demo; it ends on drop.
 #[derive(Debug)]
 pub struct DemoServer {
     pub publisher: Publisher,

@@ -18,18 +18,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Most connections; further ones wait to be accepted.
+/// Maximum number of connections; further ones wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 64;
-/// Longest request line with its headers; a longer one is answered with 431.
+/// Maximum size of the request line and headers, bytes; a larger request is answered with 431.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Most requests in the log; the oldest are dropped first.
+/// Maximum number of requests in the log; the oldest are dropped first.
 pub const REQUESTS_LOGGED_MAX: usize = 4096;
-/// How long a connection may take to send a request before it is closed.
+/// Time for a connection to send a request before it is closed.
 const HEAD_WAIT: Duration = Duration::from_secs(30);
-/// A pause after a failed accept (no free file descriptor, say), so as not to spin.
+/// Pause after a failed accept (such as no free file descriptor), to avoid spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A received request. Header names are in lower case.
+/// A received request, with lowercase header names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublisherRequest {
     pub method: String,
@@ -46,7 +46,7 @@ impl PublisherRequest {
         self.path_and_query.split_once('?').map(|(_, query)| query)
     }
 
-    /// Returns the first header with this lower-case name.
+    /// Returns the first header with this lowercase name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
@@ -60,14 +60,14 @@ pub struct PublisherAnswer {
     pub body: Vec<u8>,
 }
 
-/// A socket that is bound but not served yet, so that its address is known to what will answer on it.
+/// A bound socket that is not served yet, so that the responder can know its address.
 #[derive(Debug)]
 pub struct BoundPublisher {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// A running server on a free port of 127.0.0.1. It and its connections end when it is dropped.
+/// A running server on a free port of 127.0.0.1. Dropping it ends all its connections.
 #[derive(Debug)]
 pub struct Publisher {
     address: SocketAddr,
@@ -86,7 +86,7 @@ impl Publisher {
         Ok(Self::bind().await?.serve(respond))
     }
 
-    /// Binds a free port first, for a `respond` that must know it.
+    /// Binds a free port first, for a responder that must know it.
     pub async fn bind() -> io::Result<BoundPublisher> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -97,7 +97,7 @@ impl Publisher {
         self.address
     }
 
-    /// Returns `http://127.0.0.1:PORT`, without a slash at the end.
+    /// Returns `http://127.0.0.1:PORT`, without a trailing slash.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -120,12 +120,12 @@ impl Drop for Publisher {
 }
 
 impl BoundPublisher {
-    /// Returns `http://127.0.0.1:PORT`, without a slash at the end.
+    /// Returns `http://127.0.0.1:PORT`, without a trailing slash.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Must be called inside a tokio runtime.
+    /// Starts serving. Must be called within a tokio runtime.
     pub fn serve<F>(self, respond: F) -> Publisher
     where
         F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
@@ -176,7 +176,7 @@ where
         .header_read_timeout(HEAD_WAIT)
         .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that hangs up or talks nonsense ends its own connection and nothing else.
+    // A client that disconnects or sends invalid data affects only its own connection.
     drop(conversation.await);
 }
 
@@ -194,7 +194,7 @@ fn read_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect()
 }
 
-/// Builds the response. One that is not valid HTTP (a line break in a header, say) becomes a 500 that says so.
+/// Builds the response. An invalid one (such as a line break in a header) becomes a 500 with an explanation.
 fn response(answer: PublisherAnswer) -> Response<Full<Bytes>> {
     let headers = answer.headers.into_iter();
     headers

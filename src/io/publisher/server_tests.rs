@@ -1,4 +1,4 @@
-//! Checks of the loopback publisher over real sockets.
+//! Tests of the loopback publisher over real sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -13,16 +13,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedSender;
-
 use super::catch_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
 use super::shared_index::SharedIndex;
 use crate::engine::input::Input;
+use crate::io::answers::Answers;
 use crate::io::clock;
 use crate::io::store::{Texts, measure_room};
 use crate::io::system::words::is_out_of_files_now;
-use crate::ui::input::ScreenInput;
 use backissue_core::history::FeedKey;
 
 /// The pause before it reads every row at the start, so that the first screen comes first.
@@ -93,7 +91,7 @@ struct Work {
     texts: Texts,
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
-    answers: UnboundedSender<ScreenInput>,
+    answers: Answers,
     /// It was told that the system refuses to write, and nothing was written since.
     is_told: Cell<bool>,
 }
@@ -104,7 +102,7 @@ impl Indexer {
         data: PathBuf,
         index: SharedIndex,
         texts: Texts,
-        answers: UnboundedSender<ScreenInput>,
+        answers: Answers,
     ) -> std::io::Result<Self> {
         let (sender, orders) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
@@ -159,7 +157,7 @@ impl Work {
     }
 
     fn tell(&self, error: &IndexError) {
-        self.answers.send(Input::Trouble(error.to_string()).into()).ok();
+        self.answers.send(Input::Trouble(error.to_string()));
     }
 
     /// Waits until the system may give again what it refused. What changes meanwhile is found by its stamp; whoever wants
@@ -300,6 +298,6 @@ impl Work {
 
     fn report_missing(&self, missing: usize) {
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
-        self.answers.send(ScreenInput::Indexed { missing }).ok();
+        self.answers.send(Input::Indexed { missing });
     }
 }

@@ -21,8 +21,8 @@ use super::upkeep::sync::SyncThread;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
+use crate::io::answers::Answers;
 use crate::io::search::Indexer;
-use crate::ui::input::ScreenInput;
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
@@ -34,13 +34,13 @@ const DEAD: &str = "the store stopped working; what was done since it was saved 
 #[derive(Debug)]
 pub struct StoreThread {
     work: UnboundedSender<Handed>,
-    answers: UnboundedSender<ScreenInput>,
+    answers: Answers,
     thread: Option<JoinHandle<Option<Store>>>,
 }
 
 impl StoreThread {
     /// Gives the store to its thread; answers go to `answers`.
-    pub fn start(store: Store, answers: UnboundedSender<ScreenInput>) -> std::io::Result<Self> {
+    pub fn start(store: Store, answers: Answers) -> std::io::Result<Self> {
         let (hand, work) = unbounded_channel();
         let told = answers.clone();
         let (data, shelf) = (store.data.clone(), store.search_index.clone());
@@ -86,9 +86,9 @@ impl StoreThread {
 }
 
 /// Says that nothing can be kept any more, and has the program stop.
-fn tell_dead(answers: &UnboundedSender<ScreenInput>) {
-    answers.send(Input::Trouble(DEAD.into()).into()).ok();
-    answers.send(Input::Request(Request::Stop).into()).ok();
+fn tell_dead(answers: &Answers) {
+    answers.send(Input::Trouble(DEAD.into()));
+    answers.send(Input::Request(Request::Stop));
 }
 
 /// Starts the thread that makes durable what the store wrote; it says so in the way in which work is handed in.
@@ -155,7 +155,7 @@ struct Working<'a> {
     store: Store,
     syncing: SyncThread,
     hand: WeakUnboundedSender<Handed>,
-    answers: &'a UnboundedSender<ScreenInput>,
+    answers: &'a Answers,
     indexer: &'a Indexer,
     writes: VecDeque<Write>,
     /// What was done since the last sync was ordered, and which of it is not written yet, by place.
@@ -214,7 +214,7 @@ impl<'a> Working<'a> {
         store: Store,
         syncing: SyncThread,
         hand: WeakUnboundedSender<Handed>,
-        answers: &'a UnboundedSender<ScreenInput>,
+        answers: &'a Answers,
         indexer: &'a Indexer,
     ) -> Self {
         Self {
@@ -242,7 +242,7 @@ impl<'a> Working<'a> {
         }
         let (store, told) = self.store.reopen().ok()?;
         if let Some(told) = told {
-            self.answers.send(Input::Trouble(told).into()).ok();
+            self.answers.send(Input::Trouble(told));
         }
         let syncing = start_syncing(&store, self.hand.clone()).ok()?;
         Some(Self { store, syncing, is_refused: false, backup: None, ..self })
@@ -256,7 +256,7 @@ impl<'a> Working<'a> {
         let answers = self.answers.clone();
         let tell = move |why: String| {
             let told = format!("no backup was made today: {why}");
-            answers.send(Input::Trouble(told).into()).ok();
+            answers.send(Input::Trouble(told));
         };
         self.backup = BackingUp::start(&self.store, today, tell);
     }
@@ -309,7 +309,7 @@ impl<'a> Working<'a> {
     }
 
     fn answer(&self, stored: Stored) {
-        self.answers.send(Input::Stored(Box::new(stored)).into()).ok();
+        self.answers.send(Input::Stored(Box::new(stored)));
     }
 
     fn take_waiting(&mut self, work: &mut UnboundedReceiver<Handed>) {
@@ -431,8 +431,9 @@ mod tests {
     #[test]
     fn the_store_is_nobody_elses_when_its_thread_gives_it_back() {
         let folder = tempfile::tempdir().unwrap();
-        let (answers, _heard) = unbounded_channel();
-        let thread = StoreThread::start(Store::open(folder.path()).unwrap(), answers).unwrap();
+        let (answers, _heard) = unbounded_channel::<Input>();
+        let thread =
+            StoreThread::start(Store::open(folder.path()).unwrap(), Answers::new(answers)).unwrap();
         let job = Job::SaveSearches(Vec::new());
         thread.hand(StoreWork { id: JobId(1), job, rollback: None });
         let store = thread.stop().unwrap();

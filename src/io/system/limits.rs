@@ -1,19 +1,18 @@
-//! What the system allows this process.
+//! Limits that the system sets for this process.
 
 use std::sync::{Arc, RwLock};
 use std::thread;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Files and connections that the program cannot do without: with fewer it would wait for one for ever.
+/// Minimum number of open files and connections; with fewer the program would wait forever for a free one.
 const FILES_MIN: u64 = 32;
 
-/// Lets this process have as many files and connections open as the system allows it to ask for, which is far above the usual
-/// limit. The error is a sentence.
+/// Raises the limit on open files and connections to the maximum allowed, which is far above the default. The error is a sentence.
 pub fn allow_many_files() -> Result<(), String> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // Where that is refused, requests wait for each other.
+    // If this is refused, requests wait for each other.
     setrlimit(Resource::Nofile, limit).ok();
     match getrlimit(Resource::Nofile).current {
         Some(files) if files < FILES_MIN => Err(format!(
@@ -23,11 +22,12 @@ pub fn allow_many_files() -> Result<(), String> {
     }
 }
 
-/// Threads that the program cannot do without, and what they are tried with, bytes of stack.
+/// Minimum number of threads, and the stack size used to test it, bytes.
 const THREADS_NEEDED: usize = 18;
 const STACK: usize = 64 * 1024;
 
-/// An error, as a sentence, where the system would not give the threads that are needed: libraries end the program then.
+/// Checks whether the system allows the minimum number of threads, because libraries abort the program otherwise. The error
+/// is a sentence.
 pub fn check_threads() -> Result<(), String> {
     let gate = Arc::new(RwLock::new(()));
     let closed = gate.write();

@@ -1,19 +1,19 @@
-//! Asks the system whether there is memory enough, and gives it back.
+//! Checks whether there is enough memory, and returns unused memory to the system.
 
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// While the program works, memory is given back this often; and as long after the last work.
+/// Interval at which memory is returned while the program works, and the delay after the last work.
 const GIVES_BACK_EVERY: Duration = Duration::from_secs(10);
-/// How it is done, where that is known.
+/// The function that returns memory, if the platform has one.
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
-/// Bytes that are needed besides the program's own files: stacks of threads, the store, a poll.
+/// Memory needed in addition to the program itself, bytes: thread stacks, the store, a poll.
 const NEEDED: usize = 112 * 1024 * 1024;
 
-/// An error, as a sentence, where the system would not give the memory that is needed: what it refuses later ends the program, or
-/// a thread that others wait for. It is asked for as the stack of a thread, which uses nothing of it.
+/// Checks whether the system grants the required memory, because a later refusal would end the program or a thread that
+/// others wait for. The memory is requested as the stack of a thread, which does not use it. The error is a sentence.
 pub fn check_room() -> Result<(), String> {
     let asked = thread::Builder::new().name("room".into()).stack_size(NEEDED).spawn(|| ());
     let given = asked.map(|thread| drop(thread.join()));
@@ -25,12 +25,12 @@ pub fn check_room() -> Result<(), String> {
     })
 }
 
-/// Sets how the pages are given back in which nothing is used any more. The first one counts.
+/// Sets the function that returns unused pages. Only the first call counts.
 pub fn set_give_back(give_back: fn()) {
     GIVE_BACK.set(give_back).ok();
 }
 
-/// When memory is given back: while there is work, and once after it. Nothing is done at rest.
+/// Decides when to return memory: during work, and once after it. An idle program does nothing.
 #[derive(Debug)]
 pub struct MemoryReturns {
     last: Instant,
@@ -38,22 +38,22 @@ pub struct MemoryReturns {
 }
 
 impl MemoryReturns {
-    /// `now`: when the program begins.
+    /// Starts at `now`, the start of the program.
     pub const fn new(now: Instant) -> Self {
         Self { last: now, has_worked: false }
     }
 
-    /// There is work, after which memory is given back where it is known how.
+    /// Records that there is work, after which memory should be returned if the platform supports it.
     pub fn note_work(&mut self) {
         self.has_worked = GIVE_BACK.get().is_some();
     }
 
-    /// When memory is to be given back, if nothing else happens before.
+    /// Returns the next time to return memory, if any.
     pub fn due(&self) -> Option<Instant> {
         self.has_worked.then(|| self.last + GIVES_BACK_EVERY)
     }
 
-    /// Whether it is time to give memory back, which is then to be done.
+    /// Checks whether it is time to return memory. The caller must then do so.
     pub fn is_time(&mut self, now: Instant) -> bool {
         let is_time = self.due().is_some_and(|due| due <= now);
         if is_time {
@@ -63,10 +63,10 @@ impl MemoryReturns {
     }
 }
 
-/// Gives memory back on a thread of its own: that takes a few milliseconds, and the screen goes on.
+/// Returns memory on a separate thread, because it takes a few milliseconds and must not block the screen.
 pub fn give_back() {
     if let Some(give_back) = GIVE_BACK.get() {
-        // Where there is no thread to be had, it is done the next time.
+        // If no thread can be started, the next call does it.
         thread::Builder::new().name("memory".into()).spawn(give_back).ok();
     }
 }

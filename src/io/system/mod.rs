@@ -1,4 +1,4 @@
-//! What the system allows this process, what it refuses, in words, and what it gets back.
+//! The operating system: its limits, its errors in words, and memory returned to it.
 
 pub mod limits;
 pub mod memory;

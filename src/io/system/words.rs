@@ -1,23 +1,23 @@
-//! Errors of the system in words: without its numbers, and with a reason also where it gives none.
+//! Describes system errors in words: without error numbers, and with a reason even if the system gives none.
 
 use std::io::{Error, ErrorKind};
 
-/// Too many files are open in this process, and in the system. They have no kind of their own.
+/// EMFILE and ENFILE: too many open files in this process, or in the system. They have no [`ErrorKind`].
 const TOO_MANY_FILES: [i32; 2] = [24, 23];
-/// The device does not answer.
+/// EIO: the device does not answer.
 const DEVICE_FAILS: i32 = 5;
 
-/// Whether the system refuses one more file or connection.
+/// Checks whether the system refused another file or connection.
 pub fn is_out_of_files(error: &Error) -> bool {
     error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
 }
 
-/// Whether the system would refuse one more file or connection now: libraries do not always say why they failed.
+/// Checks whether the system would now refuse another file or connection, since libraries do not always report the reason.
 pub fn is_out_of_files_now() -> bool {
     std::fs::File::open("/dev/null").is_err_and(|error| is_out_of_files(&error))
 }
 
-/// Whether the system has no room for what is written.
+/// Checks whether an error means that there is no space to write.
 pub fn is_out_of_room(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -25,7 +25,7 @@ pub fn is_out_of_room(error: &Error) -> bool {
     )
 }
 
-/// Says what the system refuses, as the end of a sentence.
+/// Describes a system error, as the end of a sentence.
 pub fn system_words(error: &Error) -> String {
     if is_out_of_files(error) {
         return "too many files and connections are open ('ulimit -n' allows more)".into();

@@ -1,5 +1,4 @@
-//! The terminal as ratatui sees it, never larger than a screen can be: some report 65535 columns, for which no memory would
-//! be enough.
+//! The ratatui backend with a limited size. Some terminals report 65535 columns, for which there would not be enough memory.
 
 use std::io::{self, Stdout, stdout};
 
@@ -7,16 +6,16 @@ use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 
-/// Most columns and rows that are drawn: more than the smallest letters fit on the largest screens.
+/// Maximum number of columns and rows that are drawn; more than the largest screens show with the smallest font.
 const COLUMNS_MAX: u16 = 1000;
 const ROWS_MAX: u16 = 500;
 
-/// A size that can be drawn.
+/// Limits a size to the range that can be drawn.
 pub(super) fn bounded(columns: u16, rows: u16) -> (u16, u16) {
     (columns.clamp(1, COLUMNS_MAX), rows.clamp(1, ROWS_MAX))
 }
 
-/// What is drawn on.
+/// The backend on standard output.
 #[derive(Debug)]
 pub(super) struct BoundedBackend(CrosstermBackend<Stdout>);
 
@@ -45,8 +44,8 @@ impl Backend for BoundedBackend {
     }
 
     fn show_cursor(&mut self) -> io::Result<()> {
-        // ratatui shows the cursor when it goes, and writes to stderr if that fails: where the terminal was closed that
-        // would panic, and what is still to be saved would be lost.
+        // ratatui shows the cursor on drop and writes to stderr if that fails. With a closed terminal that would panic, and
+        // unsaved data would be lost.
         self.0.show_cursor().ok();
         Ok(())
     }

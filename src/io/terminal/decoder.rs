@@ -1,6 +1,6 @@
-//! What the bytes of a terminal mean: keys, the mouse, pasted text, focus. No clock: the time of each piece is passed in.
+//! Decodes the bytes from a terminal: keys, the mouse, pasted text, focus. The caller passes the time of each piece.
 //!
-//! An unfinished sequence must not keep later keys waiting: `Alt-[` sends the same two bytes with which an arrow begins.
+//! An unfinished sequence must not delay later keys: `Alt-[` sends the same two bytes that start an arrow key.
 
 use std::time::{Duration, Instant};
 
@@ -8,36 +8,36 @@ use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::mouse::{Gesture, Mouse};
 
-/// How long to wait for the rest of a sequence, and of a pasted text.
+/// Maximum wait for the rest of a sequence, and of a pasted text.
 const SEQUENCE_TIME: Duration = Duration::from_millis(100);
 const PASTE_TIME: Duration = Duration::from_secs(1);
-/// The longest sequence, in bytes; the longest known one has 20.
+/// Maximum length of a sequence, bytes; the longest known one has 20.
 const SEQUENCE_MAX: usize = 64;
-/// Marks the end of a pasted text.
+/// The mark at the end of a pasted text.
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Ctrl-C.
 const INTERRUPT: u8 = 3;
 
-/// Decodes what a terminal sends.
+/// Decodes the input of a terminal.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     bytes: Vec<u8>,
-    /// When the last of the bytes came.
+    /// Arrival time of the last bytes.
     last: Option<Instant>,
-    /// The text that is being pasted, as far as it has come.
+    /// The text being pasted, as far as it has arrived.
     pasted: Option<Vec<u8>>,
 }
 
-/// What the buffered bytes begin with.
+/// The item at the start of the buffered bytes.
 #[derive(Debug, PartialEq)]
 enum Start {
-    /// An input, or a paste begins; `None`: nothing that has a meaning for us.
+    /// A complete item; `None` if it has no meaning here.
     Whole(Option<Decoded>),
-    /// The beginning of a sequence.
+    /// An incomplete sequence.
     Unfinished,
 }
 
-/// What a sequence means.
+/// The meaning of a sequence.
 #[derive(Debug, PartialEq)]
 enum Decoded {
     Input(ScreenInput),
@@ -45,13 +45,13 @@ enum Decoded {
 }
 
 impl Decoder {
-    /// Takes all the bytes that have come.
+    /// Adds newly arrived bytes.
     pub(super) fn push(&mut self, now: Instant, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.last = Some(now);
     }
 
-    /// The next input; `None`: none is whole. To be asked again when more has come, or at [`Decoder::deadline`].
+    /// Returns the next input, or `None` if none is complete. Call it again after more bytes, or at [`Decoder::deadline`].
     pub(super) fn next(&mut self, now: Instant) -> Option<ScreenInput> {
         loop {
             if self.pasted.is_some() {
@@ -73,7 +73,7 @@ impl Decoder {
         }
     }
 
-    /// When to stop waiting for more bytes.
+    /// Returns the time to stop waiting for more bytes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let time = match (&self.pasted, self.bytes.is_empty()) {
             (Some(_), _) => PASTE_TIME,
@@ -87,7 +87,7 @@ impl Decoder {
         self.last.is_some_and(|last| now.saturating_duration_since(last) >= time)
     }
 
-    /// The pasted text, if it has ended: by its mark, by silence, or by Ctrl-C as the last byte, which somebody typed.
+    /// Returns the pasted text if it has ended: by its end mark, by silence, or by a typed Ctrl-C as the last byte.
     fn end_paste(&mut self, now: Instant) -> Option<ScreenInput> {
         let mark = self.bytes.windows(PASTE_END.len()).position(|bytes| bytes == PASTE_END);
         let is_typed = self.bytes.last() == Some(&INTERRUPT);
@@ -96,7 +96,7 @@ impl Decoder {
             None if is_typed => (self.bytes.len().saturating_sub(1), 0),
             None if self.has_passed(now, PASTE_TIME) => (self.bytes.len(), 0),
             None => {
-                // The rest may be the beginning of the mark.
+                // The rest may be the start of the end mark.
                 let surely = self.bytes.len().saturating_sub(PASTE_END.len());
                 self.pasted.as_mut()?.extend(self.bytes.drain(..surely));
                 return None;
@@ -109,7 +109,7 @@ impl Decoder {
     }
 }
 
-/// What the bytes begin with, and its length; `None` for no bytes. If it is late, nothing counts as unfinished.
+/// Reads the item at the start of the bytes, and its length; `None` for no bytes. If `is_late`, nothing counts as unfinished.
 fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     let unfinished = Some((Start::Unfinished, 0));
     match bytes {
@@ -117,7 +117,7 @@ fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
         [0x1b] | [0x1b, 0x1b, ..] => Some((key(Code::Esc), 1)),
         [0x1b, b'[', rest @ ..] => match sequence_length(rest) {
             Some(0) if !is_late => unfinished,
-            // It was no sequence: the keys count.
+            // It was not a sequence, so the keys count.
             Some(0) | None => Some((key(Code::Alt('[')), 2)),
             Some(length) => {
                 let meant = rest.get(..length).and_then(read_sequence);
@@ -142,7 +142,7 @@ fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     }
 }
 
-/// The same key with Alt, if it is a character.
+/// Adds Alt to a key, if it is a character.
 fn with_alt(start: Start) -> Start {
     if let Start::Whole(Some(Decoded::Input(ScreenInput::Key(key)))) = &start
         && let Code::Char(char) = key.code
@@ -157,7 +157,7 @@ fn key(code: Code) -> Start {
     Start::Whole(Some(Decoded::Input(ScreenInput::Key(Key::code(code)))))
 }
 
-/// A character or a control character.
+/// Reads a character or a control character.
 fn read_key(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     let ctrl = |first: u8, byte: u8, of: u8| {
         let char = char::from(byte.wrapping_sub(first).wrapping_add(of));
@@ -191,12 +191,12 @@ fn read_key(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     Some((start, 1))
 }
 
-/// The length of a control sequence after `ESC [`; 0 if its end has not arrived, `None` if it is no sequence.
+/// Returns the length of a control sequence after `ESC [`; 0 if its end has not arrived, `None` if it is not a sequence.
 fn sequence_length(rest: &[u8]) -> Option<usize> {
     let fixed = match rest.first() {
         // The keys F1 to F5 of the Linux console.
         Some(b'[') => 2,
-        // The mouse where its reports have three bytes.
+        // Mouse reports of three bytes.
         Some(b'M') => 4,
         Some(_) | None => 0,
     };
@@ -214,7 +214,7 @@ fn sequence_length(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// What a whole control sequence means, without its `ESC [`.
+/// Decodes a complete control sequence, without its `ESC [`.
 fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
     let input = |input| Some(Decoded::Input(input));
     let pressed = |code, ctrl| input(ScreenInput::Key(Key { code, ctrl }));
@@ -236,14 +236,14 @@ fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
     }
     let mouse = text?.strip_prefix('<');
     let mut numbers = mouse.unwrap_or(text?).split(';').map(|number| {
-        // Subparameters after a colon do not matter here.
+        // Subparameters after a colon are ignored.
         number.split(':').next().and_then(|number| number.parse::<u32>().ok())
     });
     let (first, second, third) =
         (numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten());
     if mouse.is_some() || *last == b'M' {
         let button = u8::try_from(first?).ok()?;
-        // Without '<' the button is encoded as in a report of three bytes.
+        // Without '<' the button is encoded as in a three-byte report.
         let button = if mouse.is_some() { button } else { button.saturating_sub(32) };
         let (column, row) = (u16::try_from(second?).ok()?, u16::try_from(third?).ok()?);
         return read_mouse(button, column, row, *last == b'M');
@@ -266,7 +266,7 @@ fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
     pressed(code, ctrl)
 }
 
-/// The keys that are reported by a letter.
+/// Returns the key for a sequence that ends with a letter.
 const fn lettered(letter: u8) -> Option<Code> {
     Some(match letter {
         b'A' => Code::Up,
@@ -283,7 +283,7 @@ const fn lettered(letter: u8) -> Option<Code> {
     })
 }
 
-/// The keys that are reported by a number.
+/// Returns the key for a sequence with a number.
 fn numbered(number: u32) -> Option<Code> {
     let function = match number {
         1 | 7 => return Some(Code::Home),
@@ -302,7 +302,7 @@ fn numbered(number: u32) -> Option<Code> {
     u8::try_from(function).ok().map(Code::Function)
 }
 
-/// A report of the mouse; only clicks of the first button and the wheel have a meaning. Places are counted from 1.
+/// Decodes a mouse report. Only clicks of the first button and the wheel are used. Positions are counted from 1.
 fn read_mouse(button: u8, column: u16, row: u16, is_pressed: bool) -> Option<Decoded> {
     let is_moved = button & 0b10_0000 > 0;
     let gesture = match (button & 0b11) | ((button & 0b1100_0000) >> 4) {
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::io::clock::instant;
 
-    /// Everything decoded from pieces that each arrive after a pause in milliseconds.
+    /// Decodes pieces that each arrive after a pause in milliseconds.
     fn decoded(pieces: &[(u64, &[u8])]) -> Vec<ScreenInput> {
         let (mut decoder, mut now) = (Decoder::default(), instant());
         let mut inputs = Vec::new();

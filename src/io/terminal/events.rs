@@ -1,5 +1,5 @@
-//! What the terminal reports: keys, clicks, sizes. Its bytes are read here and not by crossterm, which waits for the end of an
-//! unfinished sequence for ever, and reads a terminal that was closed in an endless loop (its issue 793, still so in 0.29).
+//! Input from the terminal: keys, clicks, sizes. Its bytes are not read by crossterm, which waits forever for the end of an
+//! unfinished sequence, and reads a closed terminal in an endless loop (its issue 793, still open in 0.29).
 
 use std::fs::File;
 use std::future::pending;
@@ -17,27 +17,27 @@ use super::decoder::Decoder;
 use crate::io::clock;
 use crate::ui::input::ScreenInput;
 
-/// Bytes that are read at once; a paste may have more.
+/// Number of bytes read at once; a paste may have more.
 const READ_BYTES: usize = 4096;
 
-/// Reads what is typed, as soon as the next input is asked for.
+/// Reads the terminal's input on request.
 #[derive(Debug)]
 pub(super) struct TerminalEvents {
     terminal: AsyncFd<File>,
     decoder: Decoder,
     resizes: Signal,
-    /// Another program reads the keys.
+    /// Set while another program reads the keys.
     is_lent: bool,
 }
 
 impl TerminalEvents {
-    /// Opens the terminal. Must be called inside a tokio runtime.
+    /// Opens the terminal. Must be called within a tokio runtime.
     #[expect(
         deprecated,
         reason = "its successor is unsafe; this descriptor is ours and stays open"
     )]
     pub(super) fn start() -> io::Result<Self> {
-        // A duplicate, because the runtime accepts each descriptor only once.
+        // A duplicate is needed, because the runtime accepts each descriptor only once.
         let terminal = if io::stdin().is_terminal() {
             File::from(io::stdin().as_fd().try_clone_to_owned()?)
         } else {
@@ -51,7 +51,7 @@ impl TerminalEvents {
         })
     }
 
-    /// Waits for the next input; an error: the terminal is gone. Nothing is lost if the wait is given up.
+    /// Waits for the next input. An error means that the terminal is gone. Cancelling the wait loses nothing.
     pub(super) async fn next(&mut self) -> io::Result<ScreenInput> {
         if self.is_lent {
             return pending().await;
@@ -78,18 +78,18 @@ impl TerminalEvents {
         }
     }
 
-    /// Leaves the terminal to somebody else.
+    /// Stops reading while another program has the terminal.
     pub(super) const fn pause(&mut self) {
         self.is_lent = true;
     }
 
-    /// Reads again.
+    /// Resumes reading.
     pub(super) const fn resume(&mut self) {
         self.is_lent = false;
     }
 }
 
-/// Waits for a time; `None`: for ever.
+/// Waits until a deadline; `None` waits forever.
 async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
@@ -97,8 +97,8 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Reads one piece of what was typed, so that a long paste is decoded before more of it is taken; false if there is no more.
-/// The terminal is asked first, and is not made non-blocking: that would also hold for other programs that share it.
+/// Reads one piece of input, so that a long paste is decoded before more of it is read. Returns `false` if there is no more.
+/// The terminal is polled first instead of being made non-blocking, which would also affect other programs that share it.
 fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<bool> {
     let mut bytes = [0; READ_BYTES];
     loop {
@@ -111,7 +111,7 @@ fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<bool> {
         decoder.push(clock::instant(), piece);
         match piece.last() {
             None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            // Alone it would be the key Esc: read on if it begins a sequence.
+            // ESC alone would be the Esc key, so read on in case it starts a sequence.
             Some(0x1b) => {}
             Some(_) => return Ok(true),
         }

@@ -1,4 +1,4 @@
-//! The terminal: taken, drawn on, and restored whatever happens.
+//! The terminal: takes it, draws on it, and always restores it.
 
 mod bounded_backend;
 mod decoder;
@@ -29,16 +29,16 @@ use crate::ui::state::layout::Viewport;
 use crate::ui::theme::graphics::{Graphics, Sent};
 use crate::view;
 
-/// The terminal is in raw mode; read by the panic hook, which knows nothing else.
+/// Set while the terminal is in raw mode. This is the only state that the panic hook reads.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal is lent to a command.
+/// Set while the terminal is lent to a command.
 static LENT: AtomicBool = AtomicBool::new(false);
-/// We have set the title of the terminal.
+/// Set while the terminal has a title from this program.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-/// Enables the alternate screen, bracketed paste and focus events. What stands on the screen goes: after a kill, or in a terminal
-/// without an alternate screen, that is not empty.
+/// Enables the alternate screen, bracketed paste and focus events. Clears the screen, which is not empty after a kill or in a
+/// terminal without an alternate screen.
 const TAKE: &str = "\x1b[?1049h\x1b[2J\x1b[?2004h\x1b[?1004h";
 /// Disables everything that may have been enabled, and shows the cursor.
 const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
@@ -49,7 +49,7 @@ const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
 
-/// Most frames in the report.
+/// Maximum number of frames in the report.
 const FRAMES_MAX: usize = 100_000;
 
 /// The terminal in raw mode on its alternate screen; it is restored on drop.
@@ -60,16 +60,16 @@ pub struct Terminal {
     jobs: Jobs,
     verbose: bool,
     mouse: bool,
-    /// The title that was set last; `None`: titles are off.
+    /// The title that was set last; `None` if titles are off.
     title: Option<String>,
-    /// How often the reader wanted everything drawn anew by the last drawing.
+    /// The redraw counter at the last drawing; the user increments it to redraw everything.
     redraws: u32,
-    /// Numbers of the pictures that the terminal holds.
+    /// Numbers of the pictures stored in the terminal.
     sent: BTreeSet<u32>,
     tmux: bool,
 }
 
-/// Something that the screen can be drawn on.
+/// A target that the screen can be drawn on.
 pub trait Canvas {
     /// Draws the whole screen and returns the sizes it measured.
     fn draw(&mut self, app: &App, now: DateTime<Utc>) -> io::Result<Viewport>;
@@ -82,7 +82,7 @@ pub struct FrameTimes {
 }
 
 impl Terminal {
-    /// Takes the terminal. Must be called inside a tokio runtime.
+    /// Takes the terminal. Must be called within a tokio runtime.
     pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
         let backend = BoundedBackend::new();
@@ -105,7 +105,7 @@ impl Terminal {
 
     /// Detects how pictures can be shown.
     pub fn graphics(chosen: ImageProtocol) -> Graphics {
-        // Zero: the terminal does not say how large its cells are.
+        // Zero means that the terminal does not report its cell size.
         let cell = crossterm::terminal::window_size().ok().and_then(|size| {
             let width = size.width.checked_div(size.columns).filter(|&pixels| pixels > 0)?;
             let height = size.height.checked_div(size.rows).filter(|&pixels| pixels > 0)?;
@@ -139,14 +139,14 @@ impl Terminal {
         execute!(stdout(), Print(through_tmux(delete, self.tmux)))
     }
 
-    /// Deletes all our pictures, because the terminal changes hands.
+    /// Deletes all our pictures before another program uses the terminal.
     fn take_back_pictures(&mut self) {
         for id in std::mem::take(&mut self.sent) {
             self.take_back_picture(id).ok();
         }
     }
 
-    /// Restores the terminal and stops until the shell continues us; then everything is drawn again.
+    /// Restores the terminal and stops until the shell continues this process; then everything is drawn again.
     pub async fn suspend(&mut self) -> io::Result<ScreenInput> {
         if !job_control::has_shell() {
             return Ok(ScreenInput::NoShell);
@@ -157,9 +157,9 @@ impl Terminal {
         self.take_again()
     }
 
-    /// Takes the terminal again after others may have used it.
+    /// Takes the terminal again after other programs may have used it.
     fn take_again(&mut self) -> io::Result<ScreenInput> {
-        // What crossterm remembers of the terminal is as old as the last taking.
+        // crossterm's saved terminal mode may be out of date.
         crossterm::terminal::disable_raw_mode()?;
         enter(self.mouse, self.title.is_some())?;
         self.title = self.title.take().map(|_| String::new());
@@ -168,17 +168,17 @@ impl Terminal {
         Ok(ScreenInput::Continued(columns, rows))
     }
 
-    /// Lets everything be drawn anew, whatever stands on the screen now.
+    /// Forces a complete redraw, whatever is on the screen now.
     fn forget_screen(&mut self) -> io::Result<()> {
         self.take_back_pictures();
-        // A new one knows of nothing on the screen and draws all. (Clearing the old one would ask the terminal where
-        // its cursor is, and wait for an answer.)
+        // A new instance has no record of the screen and draws everything. (Clearing the old one would query the cursor
+        // position and wait for an answer.)
         execute!(stdout(), Clear(ClearType::All))?;
         self.inner = ratatui::Terminal::new(BoundedBackend::new())?;
         Ok(())
     }
 
-    /// Returns columns and rows.
+    /// Returns the number of columns and rows.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.inner.size()?;
         Ok((size.width, size.height))
@@ -208,7 +208,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Shows one sentence and nothing else.
+    /// Shows only one sentence.
     pub fn show_text(&mut self, text: &str) -> io::Result<()> {
         self.inner.draw(|frame| view::draw_sentence(frame, text)).map(|_| ())
     }
@@ -217,7 +217,7 @@ impl Terminal {
     pub async fn next(&mut self) -> ScreenInput {
         tokio::select! {
             biased;
-            // An error: the terminal is gone. End cleanly.
+            // An error means that the terminal is gone, so the program ends cleanly.
             input = self.events.next() => input.unwrap_or(Input::Request(Request::Stop).into()),
             job = self.jobs.next() => match job {
                 JobSignal::Stop => ScreenInput::Suspend,
@@ -228,15 +228,14 @@ impl Terminal {
 
     /// Lends the terminal to a command; see [`is_lent`].
     pub fn lend(&mut self) {
-        // Who reads keys in the background would take them from the other.
+        // A background reader would take keys from the command.
         self.events.pause();
         self.take_back_pictures();
         LENT.store(true, Ordering::Relaxed);
         give_back();
     }
 
-    /// Waits until the command that has the terminal is suspended with a key, and stops too: the shell then continues
-    /// both.
+    /// Waits until a key suspends the command that has the terminal, and stops this process too; the shell then continues both.
     pub async fn stop_with_borrower(&mut self) {
         if self.jobs.next().await == JobSignal::Stop && job_control::has_shell() {
             self.jobs.stop().await;
@@ -251,7 +250,7 @@ impl Terminal {
         Ok(msg)
     }
 
-    /// Prints how fast the frames were, if `-v` was given.
+    /// Prints the frame times, if `-v` was given.
     pub fn report(&mut self, frames: &FrameTimes) {
         if self.verbose {
             self.take_back_pictures();
@@ -283,8 +282,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Installs a panic hook: each panic is reported, and one that ends the calling thread restores the terminal before it is
-/// printed. Panics that are caught, and those of other threads, come back as failures; they must not disturb the screen.
+/// Installs a panic hook that reports each panic. A panic that ends the calling thread restores the terminal before it is
+/// printed. Caught panics and panics of other threads become errors and must not disturb the screen.
 pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
@@ -298,7 +297,7 @@ pub fn guard_panics() {
     }));
 }
 
-/// Whether the terminal is lent to a command: an interrupt typed there is meant for the command.
+/// Checks whether the terminal is lent to a command; an interrupt typed there is meant for the command.
 pub fn is_lent() -> bool {
     LENT.load(Ordering::Relaxed)
 }
@@ -312,7 +311,7 @@ fn enter(mouse: bool, titled: bool) -> io::Result<()> {
     execute!(stdout(), Print(TAKE), Print(mouse), Print(title))
 }
 
-/// Copies a text to the clipboard of the terminal (OSC 52).
+/// Copies a text to the terminal's clipboard (OSC 52).
 pub fn copy(text: &str) {
     let mut sequence = String::new();
     if CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence).is_ok() {
@@ -320,7 +319,7 @@ pub fn copy(text: &str) {
     }
 }
 
-/// Writes an escape sequence, unless the terminal is not ours now.
+/// Writes an escape sequence, if this program has the terminal now.
 pub(super) fn send(sequence: &str) {
     if TAKEN.load(Ordering::Relaxed) {
         let mut out = stdout().lock();
@@ -328,7 +327,7 @@ pub(super) fn send(sequence: &str) {
     }
 }
 
-/// Wraps a sequence for the terminal behind tmux, which passes it through if `allow-passthrough` is on.
+/// Wraps a sequence for the terminal outside tmux, which passes it through if `allow-passthrough` is on.
 pub(super) fn through_tmux(sequence: String, tmux: bool) -> String {
     if tmux {
         return format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
@@ -353,7 +352,7 @@ impl FrameTimes {
         }
     }
 
-    /// Returns the figures in one line.
+    /// Formats the statistics as one line.
     pub fn summary(&self) -> String {
         let mut taken = self.taken.clone();
         taken.sort_unstable();

@@ -9,8 +9,9 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::marked::Marked;
 use backissue_core::feed::opml::subscription_list::normal_tags;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, Flag};
-use backissue_core::schedule::{Pace, counted_words};
+use backissue_core::schedule::Pace;
 
 /// Sets the pace of the marked feeds; `None`: none is marked.
 pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<ScreenEffect>> {

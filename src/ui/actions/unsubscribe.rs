@@ -13,9 +13,9 @@ use crate::ui::panes::attention;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Asks, Overlay, Question};
+use backissue_core::feed::text::counted_words;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::{Counters, FeedKey};
-use backissue_core::schedule::counted_words;
 
 /// A question names so many feeds; of more it counts the others.
 const NAMED_MAX: usize = 3;

@@ -4,10 +4,9 @@ use chrono::{DateTime, Utc};
 
 use super::filter_dialog;
 use super::outcome::{ClickOutcome, KeyOutcome};
-use crate::engine::request::Request;
-use crate::engine::store_work::Job;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::scroll_list::ScrollList;
@@ -28,7 +27,7 @@ pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     app.ui.lay_over(Overlay::FilterList(FilterList::default()));
-    vec![store(Job::CountFilters)]
+    vec![ask_store(ScreenRequest::FilterCounts)]
 }
 
 /// What `m` does: a filter is made from the selected entry; in the subscriptions pane the list is opened.

@@ -11,10 +11,9 @@ use super::{heat_map, plan_advice};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::engine::request::Request;
-use crate::engine::store_work::Job;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::commands::Command;
 use crate::ui::panes::selected_feed;
 use crate::ui::scroll_list::{Distance, moved};
@@ -60,7 +59,7 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
         polls: None,
     };
     app.ui.lay_over(Overlay::Plan(Box::new(opened)));
-    let mut effects = vec![store(Job::ReadPolls(feed))];
+    let mut effects = vec![ask_store(ScreenRequest::Polls(feed))];
     effects.extend(app.ask(now, Request::Learn(feed)));
     effects
 }

@@ -6,11 +6,10 @@ use chrono::{DateTime, Utc};
 
 use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::feeds::tags;
-use crate::engine::request::Request;
-use crate::engine::store_work::Job;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::actions::marking;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::panes::{load_rows, selected_feed};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -138,7 +137,7 @@ pub fn rename_tag(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenE
     *folded = renamed.collect();
     let folded = folded.clone();
     let mut effects = app.ask(now, Request::RenameTag { tag, name: name.clone() });
-    effects.push(store(Job::SaveFolded(folded)));
+    effects.push(ask_store(ScreenRequest::SaveFolded(folded)));
     select_tag(app, &name);
     effects.extend(load_rows::open_list(app, now));
     effects

@@ -6,10 +6,9 @@ use chrono_tz::Tz;
 use super::entry_list::rows_around;
 use super::{list_query, load_rows};
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
-use crate::engine::request::Request;
-use crate::engine::store_work::Job;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::{EntryKey, Flag};
@@ -38,7 +37,10 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     list.waiting = true;
     let number = list.number;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
-    vec![store(Job::ReadRows(RowsWanted { date: Some(date), ..RowsWanted::at(number, 0, rows) }))]
+    vec![ask_store(ScreenRequest::Rows(RowsWanted {
+        date: Some(date),
+        ..RowsWanted::at(number, 0, rows)
+    }))]
 }
 
 /// The first and the last second of what was typed, in the reader's zone.
@@ -85,7 +87,7 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
     let rows = rows_around(app.ui.viewport.entries_rows.into());
-    effects.push(store(Job::ReadRows(RowsWanted {
+    effects.push(ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         seek: Some(Seek { from: 0, down: true, what: Sought::Unopened }),
         asked: Some(0),

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 
 use super::list_query;
 use crate::engine::calendar::day_start;
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 
 /// Asks for both counts.
 pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -20,7 +20,7 @@ pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Asks how much is unread today, unless the answer to an earlier question is on its way.
 pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.today.begin() {
-        vec![store(Job::CountToday(day_start(now, app.engine.zone)))]
+        vec![ask_store(ScreenRequest::TodayCount(day_start(now, app.engine.zone)))]
     } else {
         Vec::new()
     }
@@ -38,7 +38,7 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
     let ids = app.engine.saved_searches.iter().map(|search| search.id);
     let wanted = ids.filter_map(|id| Some((id, list_query::resolve_search(app, now, id)?)));
-    vec![store(Job::CountSearches(wanted.collect()))]
+    vec![ask_store(ScreenRequest::SearchCounts(wanted.collect()))]
 }
 
 /// The answer to that.
@@ -57,6 +57,7 @@ pub const fn stop_waiting(app: &mut App) {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::store_work::Job;
     use crate::ui::panes::counts::*;
     use crate::ui::sample_app::{app_with, jobs, noon};
 

@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use super::entry_list::{Listing, WINDOW_ROWS, sight_rows};
 use super::list_query;
 use crate::engine::entries::rows::RowsWanted;
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -26,7 +26,7 @@ pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
     let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };
     app.ui.list.waiting = true;
-    vec![store(Job::ReadRows(wanted))]
+    vec![ask_store(ScreenRequest::Rows(wanted))]
 }
 
 /// Opens the list of the selected row of the subscriptions, from its beginning.
@@ -44,7 +44,7 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.feeds.keep_in_sight(height);
     let rows = sight_rows(app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
-    let mut effects = vec![store(Job::ReadRows(wanted))];
+    let mut effects = vec![ask_store(ScreenRequest::Rows(wanted))];
     if matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))) {
         effects.push(ScreenEffect::HurryIndex);
     }
@@ -60,7 +60,7 @@ pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &mut app.ui.list;
     list.waiting = true;
     list.gaps.clone_from(&query.gaps);
-    vec![store(Job::ReadRows(RowsWanted {
+    vec![ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         around,
         asked: around.map(|_| list.selected),

@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use super::entry_list::{Listing, sight_rows};
 use super::{counts, list_query, load_rows, saved_searches};
 use crate::engine::entries::rows::{RowOrder, RowsWanted};
+use crate::engine::request::ScreenRequest;
 use crate::engine::search_query::resolve;
-use crate::engine::store_work::Job;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::scroll_list::Distance;
@@ -125,7 +125,7 @@ fn search_for(
     let rows = sight_rows(app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
     // What came since the last key is shown when it is indexed.
-    vec![store(Job::ReadRows(wanted)), ScreenEffect::HurryIndex]
+    vec![ask_store(ScreenRequest::Rows(wanted)), ScreenEffect::HurryIndex]
 }
 
 /// Leaves the search: the reader is where it was opened.

@@ -2,9 +2,9 @@
 
 use super::feeds_pane;
 use super::tag_tree::{above, depth};
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::FeedKey;
@@ -72,7 +72,7 @@ pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
     feeds_pane::rebuild_rows(app);
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
-    vec![store(Job::SaveFolded(app.ui.feeds.folded.clone()))]
+    vec![ask_store(ScreenRequest::SaveFolded(app.ui.feeds.folded.clone()))]
 }
 
 /// Whether a row is a tag that hides the feeds below it.
@@ -99,6 +99,7 @@ pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::store_work::Job;
     use crate::ui::panes::tag_folds::*;
     use crate::ui::sample_app::{app_with, jobs, select};
 

@@ -7,11 +7,10 @@ use super::{full_text, read_ahead};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
-use crate::engine::request::Request;
-use crate::engine::store_work::Job;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
 use crate::ui::come_back;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::panes::entry_list::rows_around;
 use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
 use crate::ui::screen::Then;
@@ -42,7 +41,7 @@ fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEff
     let mut effects = match app.ui.ahead.take(key) {
         AheadEntry::Here(entry) => show_entry(app, now, *entry),
         AheadEntry::OnItsWay => Vec::new(),
-        AheadEntry::Unknown => vec![store(Job::ReadEntry(key))],
+        AheadEntry::Unknown => vec![ask_store(ScreenRequest::Entry(key))],
     };
     if unopened && app.ui.list.order == RowOrder::OldestFirst {
         effects.extend(browsing::mark_opened(app, now, key));
@@ -170,15 +169,15 @@ fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect
         return open_next_feed(app, now);
     }
     app.ui.then = Some(Then::Open);
-    ask_store(app, Seek { from: place, ..seek })
+    seek_row(app, Seek { from: place, ..seek })
 }
 
 /// Asks the store where the next entry of a kind stands.
-fn ask_store(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
+fn seek_row(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
     app.ui.list.waiting = true;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
     let at = RowsWanted::at(app.ui.list.number, seek.from, rows);
-    vec![store(Job::ReadRows(RowsWanted { seek: Some(seek), ..at }))]
+    vec![ask_store(ScreenRequest::Rows(RowsWanted { seek: Some(seek), ..at }))]
 }
 
 fn open_place(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
@@ -266,7 +265,7 @@ fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         None if end >= list.total => say_nothing_here(app, now),
         None => {
             app.ui.then = Some(Then::OpenHere);
-            ask_store(app, Seek { from: end, down: true, what: Sought::Unread })
+            seek_row(app, Seek { from: end, down: true, what: Sought::Unread })
         }
     }
 }

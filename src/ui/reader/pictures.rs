@@ -16,8 +16,6 @@ use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, P
 use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
-/// Bytes of a picture at most, as it comes.
-pub const BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Drawings kept in memory: all of an entry, so that none drives out another that is beside it on the screen.
 const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
 /// Pictures of which is remembered how they stand.

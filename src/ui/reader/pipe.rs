@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external;
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::{EntryBody, EntryKey};
@@ -37,7 +37,7 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
             app.ui.piped = Some(text.trim().to_owned());
             app.ui.say(now, format!("passing the entry to {}", command.program()));
             app.ui.pipes.push((key, command));
-            vec![store(Job::ReadEntry(key))]
+            vec![ask_store(ScreenRequest::Entry(key))]
         }
         Err(why) => {
             app.ui.complain(now, why);

@@ -2,9 +2,9 @@
 //! one shows it at once.
 
 use crate::engine::entries::rows::Sought;
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
 /// Asks for what may follow the entry that was opened, and keeps nothing else.
@@ -22,5 +22,5 @@ pub fn ask_ahead(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {
     ahead.retain(|(key, _)| wanted.contains(key));
     wanted.retain(|wanted| ahead.iter().all(|(key, _)| key != wanted));
     ahead.extend(wanted.iter().map(|key| (*key, None)));
-    wanted.into_iter().map(|key| store(Job::ReadEntry(key))).collect()
+    wanted.into_iter().map(|key| ask_store(ScreenRequest::Entry(key))).collect()
 }

@@ -6,9 +6,9 @@
 use super::lines::{Rendered, Role};
 use crate::engine::effect::Effect;
 use crate::engine::entries::loaded_entry::ReadingPosition;
-use crate::engine::store_work::Job;
+use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
 /// For each line of a text the characters before it, and behind the last those of all.
@@ -95,7 +95,7 @@ pub fn save_left(
     }
     // Who comes straight back may be there before it is written.
     app.ui.left = Some((open.key, open.now));
-    Some(store(Job::SaveReadingPosition(open.key, open.now)))
+    Some(ask_store(ScreenRequest::SaveReadingPosition(open.key, open.now)))
 }
 
 #[cfg(test)]

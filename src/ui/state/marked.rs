@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::layout::Pane;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, FeedKey};
-use backissue_core::schedule::counted_words;
 
 /// Feeds and entries that are marked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use crate::ui::overlays::filter_list::FILTER_LINES;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::FilterList;
 use crate::view::{cells, pane, theme};
+use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, until_text};
-use backissue_core::schedule::counted_words;
 
 /// Columns of the dialog at most.
 const COLUMNS_MAX: u16 = 84;

@@ -11,7 +11,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::ui::app::App;
 use crate::ui::scroll_list::ScrollList;
 use crate::view::{cells, pane, theme};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
 /// Columns of the list at most.
 const COLUMNS_MAX: u16 = 84;

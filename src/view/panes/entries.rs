@@ -18,8 +18,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines};
-use backissue_core::schedule::counted_words;
 
 /// The most cells of a feed's name beside its entries in a list of several feeds.
 const NAME_CELLS_MAX: usize = 28;

@@ -11,7 +11,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::view::{pane, theme};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
 /// Draws the pane.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) {

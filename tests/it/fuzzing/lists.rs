@@ -1,7 +1,7 @@
 //! Lists of subscriptions: OPML, the `urls` files of other readers, addresses one a line.
 
-use backissue::io::performing::{left_out, parse_list, subscriptions_in};
-use backissue_core::feed::opml::{is_url_list, read_opml, read_urls};
+use backissue::engine::feeds::import::subscriptions_in;
+use backissue_core::feed::opml::{is_url_list, read_list, read_opml, read_urls};
 
 use super::{Target, documents};
 
@@ -21,10 +21,10 @@ fn check(bytes: &[u8], _: usize) {
     let urls = read_urls(&text);
     assert_eq!(urls, read_urls(&text), "two answers");
     read_opml(bytes).ok();
-    let Ok(list) = parse_list(bytes) else { return };
+    let Ok(list) = read_list(bytes) else { return };
     subscriptions_in(&list);
     // What is told of it goes to a terminal.
-    let told = left_out(&list);
+    let told = list.left_out();
     let is_plain = |line: &String| !line.chars().any(char::is_control);
     assert!(told.iter().all(is_plain), "{told:?}");
 }

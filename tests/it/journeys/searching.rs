@@ -2,6 +2,7 @@
 
 use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;
+use backissue::engine::input::Input;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::state::layout::Pane;
@@ -131,7 +132,7 @@ fn an_open_search_shows_what_the_index_has_taken_in() {
     world.serve("https://tower.example/feed", &more);
     world.poll(FeedKey(2));
     assert_eq!(world.titles().len(), 3, "the index lags behind");
-    world.tell(ScreenInput::Indexed { missing: 0 });
+    world.tell(Input::Indexed { missing: 0 });
     assert_eq!(world.titles().len(), 4);
 }
 
@@ -156,7 +157,7 @@ fn whoever_opens_or_changes_a_search_has_the_index_written_at_once_and_nobody_el
     assert!(!has_hurried(&world), "other lists are looked at");
     world.press("jjjj");
     assert!(has_hurried(&world), "a saved search is opened");
-    world.tell(ScreenInput::Indexed { missing: 0 });
+    world.tell(Input::Indexed { missing: 0 });
     world.poll(FeedKey(2));
     assert!(!has_hurried(&world), "it is shown anew");
 }
@@ -165,10 +166,10 @@ fn whoever_opens_or_changes_a_search_has_the_index_written_at_once_and_nobody_el
 fn a_search_that_finds_nothing_says_what_is_not_indexed_yet() {
     let mut world = orchard();
     world.press("/matins");
-    world.tell(ScreenInput::Indexed { missing: 3 });
+    world.tell(Input::Indexed { missing: 3 });
     let screen = world.draw();
     assert!(screen.contains("Nothing found yet: 3 entries are"), "{screen}");
-    world.tell(ScreenInput::Indexed { missing: 0 });
+    world.tell(Input::Indexed { missing: 0 });
     assert!(world.draw().contains("Nothing found. All words"));
 }
 

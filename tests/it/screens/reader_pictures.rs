@@ -3,6 +3,7 @@
 
 use crate::support::scripted::Scripted;
 use crate::support::world::{World, rss};
+use backissue::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
 use backissue::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
@@ -11,7 +12,6 @@ use backissue::io::http::{Http, Limits};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::{Reconfigured, ScreenInput};
-use backissue::ui::reader::pictures::BYTES_MAX;
 use backissue::ui::settings::ScreenSettings;
 use backissue::ui::state::pictures::{PictureState, PictureWork};
 use backissue::ui::theme::colours::Colours;
@@ -331,7 +331,7 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
     runtime.block_on(async {
         let publisher = Publisher::start(|request| {
             let accepts = request.header("accept").unwrap_or_default().starts_with("image/png");
-            let bytes = if request.path() == "/large" { BYTES_MAX + 1 } else { 3 };
+            let bytes = if request.path() == "/large" { PICTURE_BYTES_MAX + 1 } else { 3 };
             PublisherAnswer {
                 status: if accepts { 200 } else { 406 },
                 headers: Vec::new(),

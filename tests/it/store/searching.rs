@@ -4,9 +4,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use backissue::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
+use backissue::engine::input::Input;
+use backissue::io::answers::Answers;
 use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;
-use backissue::ui::input::ScreenInput;
 use backissue_core::feed::Entry;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::{Marks, Matching, parse};
@@ -193,7 +194,8 @@ fn whoever_searches_without_waiting_is_told_what_is_missing_and_when_nothing_is(
     let shared = SharedIndex::default();
     let (answers, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let data = store.folder().to_owned();
-    let indexer = Indexer::start(data, shared.clone(), store.texts(), answers).unwrap();
+    let indexer =
+        Indexer::start(data, shared.clone(), store.texts(), Answers::new(answers)).unwrap();
     let (waiting, told) = channel();
     indexer.when_indexed(waiting);
     assert_eq!(told.recv_timeout(WAIT), Ok(0));
@@ -205,8 +207,8 @@ fn whoever_searches_without_waiting_is_told_what_is_missing_and_when_nothing_is(
     let (waiting, told) = channel();
     indexer.when_indexed(waiting);
     assert_eq!(told.recv_timeout(WAIT), Ok(0));
-    let heard: Vec<ScreenInput> = std::iter::from_fn(|| heard.try_recv().ok()).collect();
-    assert_eq!(heard, [1, 0].map(|missing| ScreenInput::Indexed { missing }));
+    let heard: Vec<Input> = std::iter::from_fn(|| heard.try_recv().ok()).collect();
+    assert_eq!(heard, [1, 0].map(|missing| Input::Indexed { missing }));
     store.use_index(shared.get().unwrap().clone());
     assert_eq!(found(&mut store, "hail"), [5]);
     indexer.stop();

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backissue::engine::input::Input;
 use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
+use backissue::io::answers::Answers;
 use backissue::io::store::{MeasureRoom, Store, StoreThread};
-use backissue::ui::input::ScreenInput;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -84,7 +84,7 @@ impl Drop for SmallDisk {
 /// The thread of a store, and what it answers.
 pub(super) struct Working {
     pub(super) thread: StoreThread,
-    answers: UnboundedReceiver<ScreenInput>,
+    answers: UnboundedReceiver<Input>,
     jobs: u64,
     told: Vec<String>,
 }
@@ -103,7 +103,7 @@ impl Working {
         store.measure_room_by(measure);
         let (sender, answers) = unbounded_channel();
         Self {
-            thread: StoreThread::start(store, sender).unwrap(),
+            thread: StoreThread::start(store, Answers::new(sender)).unwrap(),
             answers,
             jobs: 0,
             told: Vec::new(),
@@ -115,10 +115,10 @@ impl Working {
         let id = JobId(self.jobs);
         self.thread.hand(StoreWork { id, job, rollback: None });
         while let Some(input) = self.answers.blocking_recv() {
-            if let ScreenInput::Engine(Input::Trouble(told)) = &input {
+            if let Input::Trouble(told) = &input {
                 self.told.push(told.clone());
             }
-            if let ScreenInput::Engine(Input::Stored(stored)) = input
+            if let Input::Stored(stored) = input
                 && stored.id == id
             {
                 return stored.result;

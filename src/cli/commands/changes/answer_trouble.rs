@@ -1,4 +1,4 @@
-//! `backissue resume` and `backissue move`: answers to feeds that ended, or that say that they moved.
+//! `backissue resume` and `backissue move`: answers for feeds that ended or announced a new address.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub(in crate::cli) fn answer_move(desk: &Desk, args: &MoveArgs) -> Result<Done, 
     let is_open = desk.inspect(move |engine| {
         engine.feeds.get(&feed).is_some_and(|feed| feed.state.proposed.is_some())
     })?;
-    // What was told says why.
+    // The messages printed above explain why.
     Ok(if is_open { Done::WithFailures } else { done })
 }
 
@@ -38,7 +38,7 @@ fn find(desk: &Desk, typed: &str) -> Result<FeedKey, Failure> {
     desk.inspect(move |engine| lookup::find_subscription(engine, &typed))?
 }
 
-/// Hands in an answer, waits for the poll that may come of it, and tells what came of that.
+/// Submits an answer, waits for the poll it may cause, and prints the result.
 fn answer(desk: &Desk, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Failure> {
     let noted = desk.inspect(|engine| engine.poll_run.noted)?;
     for sentence in sentences(&desk.ask(Request::Trouble(feed, answer))?) {

@@ -13,13 +13,13 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::store::Store;
 use crate::io::visits::Waited;
+use backissue_core::feed::text::counted_words;
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::filters::{
     Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text,
 };
-use backissue_core::schedule::counted_words;
 
-/// Makes a filter, waits until it is applied, and says what it hits.
+/// Adds a filter, waits until it is applied, and prints how many entries it hits.
 pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (typed, until) = (args.feed.clone(), args.until.clone());
@@ -67,7 +67,7 @@ fn chosen_action(args: &FilterAddArgs) -> Action {
     }
 }
 
-/// Gives a filter up and waits until what it did is taken back.
+/// Removes a filter and waits until its effects are reverted.
 pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
     let now = clock::now();
     let words = desk.inspect(move |engine: &Engine| {
@@ -84,7 +84,7 @@ pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
     Ok(Done::All)
 }
 
-/// Waits until a change of a filter is done to the entries, and durable.
+/// Waits until a filter change is applied to the entries and durable.
 fn wait_until_applied(desk: &Desk, id: u32) -> Result<(), Failure> {
     let waited =
         desk.follow(move |engine, _, _: &mut Vec<()>| !engine.filters.is_pending(id), |()| {})?;
@@ -97,7 +97,7 @@ fn wait_until_applied(desk: &Desk, id: u32) -> Result<(), Failure> {
     }
 }
 
-/// What a filter does, to what, and how long: `hide: title ~ sponsored, until 1 March 2026`.
+/// Describes a filter: its action, conditions and end, as in `hide: title ~ sponsored, until 1 March 2026`.
 pub(in crate::cli) fn describe_filter(
     engine: &Engine,
     filter: &EntryFilter,

@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure>
     let MarkPlan { fitting, changing, all_from_history } = plan;
     let marked = changing.len();
     if marked > 0 {
-        // What counts as read only because it is old is to be so again when that is taken back.
+        // Entries that count as read only because of their age must return to that state on undo.
         let flag = if args.mark == MarkWord::Unread && all_from_history {
             Flag::FromHistory
         } else {
@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure>
 }
 
 impl MarkWord {
-    /// As it is typed.
+    /// Returns the word as typed on the command line.
     const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -75,7 +75,7 @@ impl MarkWord {
     }
 }
 
-/// The entries that are named by their numbers; all must be there.
+/// Finds the entries named by number. All of them must exist.
 fn find_named(
     desk: &Desk,
     typed: &[String],
@@ -101,7 +101,7 @@ fn find_named(
     Ok(keys)
 }
 
-/// What is named together, as one query; the search index holds what the store holds if the query needs it.
+/// Combines the feeds, tags, search and date into one query. If the query needs the search index, waits until it is up to date.
 fn resolve_query(
     desk: &Desk,
     args: &MarkArgs,
@@ -130,7 +130,7 @@ fn resolve_query(
     Ok(matching)
 }
 
-/// The query of a search, or one that finds everything.
+/// Returns the query for a search text, or a query that matches everything.
 fn match_search(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -152,7 +152,7 @@ fn match_search(
     Ok(matching)
 }
 
-/// The feeds that have one of these tags, or one below it.
+/// Returns the feeds that have one of these tags or a tag below it.
 fn find_tagged(engine: &Engine, tags: &[String]) -> Result<BTreeSet<FeedKey>, Failure> {
     let mut found = BTreeSet::new();
     for tag in tags {

@@ -1,4 +1,4 @@
-//! The subcommands that change what is kept, one file each.
+//! The subcommands that change stored data, one file each.
 
 pub(in crate::cli) mod answer_trouble;
 pub(in crate::cli) mod change_filters;
@@ -8,5 +8,5 @@ pub(in crate::cli) mod set;
 pub(in crate::cli) mod undo;
 pub(in crate::cli) mod unsubscribe;
 
-/// Stands behind a change that can be taken back.
+/// Hint printed after a change that can be undone.
 const UNDO_HINT: &str = " · 'backissue undo' takes it back";

@@ -1,4 +1,4 @@
-//! `backissue open`: opens an entry's page in the browser of whoever typed it.
+//! `backissue open`: opens an entry's page in the user's browser.
 
 use crate::cli::Done;
 use crate::cli::args_changes::OpenArgs;

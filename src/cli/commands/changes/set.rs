@@ -1,4 +1,4 @@
-//! `backissue set`: what the reader chooses for a feed; planned at once.
+//! `backissue set`: changes the settings of a feed and recalculates its plan at once.
 
 use crate::cli::args_set::SetArgs;
 use crate::cli::commands::plan;
@@ -26,15 +26,15 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     let zone = learn::zone_of(engine.zone);
     set_all(args, &mut Chosen::default(), &zone)?;
     let args = args.clone();
-    // What others set meanwhile stays: only what is named is changed, in what is chosen at that moment.
+    // Only the named settings change, starting from the current values, so that concurrent changes to other settings survive.
     let change = move |engine: &Engine| {
         let before = engine.feeds.get(&feed).map(|feed| feed.record.chosen()).unwrap_or_default();
         let mut chosen = before.clone();
-        // It went well above.
+        // The same call succeeded above.
         set_all(&args, &mut chosen, &zone).ok();
         (Request::Set(feed, Box::new(chosen.clone())), (before, chosen))
     };
-    // What is to be learned is learned after the next poll.
+    // Learning, if the new settings need it, happens after the next poll.
     let (engine, before, chosen) =
         desk.ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
     desk.wait_until_kept()?;
@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     Ok(Done::All)
 }
 
-/// Sets what is named. An error says what cannot be set so.
+/// Applies the named settings. The error explains which value is invalid.
 fn set_all(args: &SetArgs, chosen: &mut Chosen, zone: &Zone) -> Result<(), Failure> {
     for (setting, given) in &args.settings {
         setting.set_flag(chosen, given, zone).map_err(Failure::new)?;
@@ -57,7 +57,7 @@ fn set_all(args: &SetArgs, chosen: &mut Chosen, zone: &Zone) -> Result<(), Failu
     Ok(())
 }
 
-/// What changed, one fragment each: `pace: normal → more`.
+/// Lists the changes, one fragment each: `pace: normal → more`.
 fn list_changes(before: &Chosen, after: &Chosen) -> Vec<String> {
     let told = |row: &FeedSettingRow| {
         let (before, after) = (row.told(before), row.told(after));

@@ -1,4 +1,4 @@
-//! `backissue undo`: takes the last change back, whichever hand made it.
+//! `backissue undo`: undoes the last change, including one made in the reader.
 
 use crate::cli::Done;
 use crate::cli::desk::{Desk, sentences};
@@ -16,7 +16,7 @@ pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
         (sentences(told), engine.undo.is_undo_wanted())
     })?;
     if waits {
-        // The last change is not done yet: it is taken back as soon as it is.
+        // The last change is still being applied; it is undone as soon as it is done.
         let waited = desk.follow(
             |engine, events, notes| {
                 notes.extend(sentences(events));

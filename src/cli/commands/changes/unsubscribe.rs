@@ -1,4 +1,4 @@
-//! `backissue unsubscribe` and `backissue subscribe-again`: removes subscriptions, and brings them back.
+//! `backissue unsubscribe` and `backissue subscribe-again`: remove subscriptions and restore them.
 
 use super::UNDO_HINT;
 use crate::cli::args_changes::FeedsNamed;

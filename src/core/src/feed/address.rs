@@ -1,4 +1,4 @@
-//! Resolves and compares addresses that documents contain (SPEC C.4).
+//! Resolves and compares the URLs in documents (SPEC C.4).
 
 use std::borrow::Cow;
 
@@ -6,12 +6,11 @@ use url::Url;
 
 use super::characters::{is_bidi_control, is_invisible};
 
-/// Longest address kept, in bytes.
+/// Maximum length of a kept URL, in bytes.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
-/// Resolves an address without what only surrounds or interrupts it: white space and quotes around it, line breaks with
-/// their indentation, control characters and invisible marks inside. An absolute one stays as it was written, an empty
-/// one is `None`.
+/// Cleans a URL and resolves it against `base`. Cleaning removes surrounding white space and quotes, line breaks with their
+/// indentation, control characters and invisible characters. An absolute URL is not normalised; an empty one gives `None`.
 pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
     if written.len() > ADDRESS_BYTES_MAX {
         return None;
@@ -49,7 +48,7 @@ fn clean_address(written: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect::<String>().chars().filter(|c| !is_mark(*c)).collect())
 }
 
-/// Whether an address begins with a scheme.
+/// Checks whether a URL begins with a scheme.
 pub(super) fn has_scheme(address: &str) -> bool {
     address.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -59,7 +58,7 @@ pub(super) fn has_scheme(address: &str) -> bool {
     })
 }
 
-/// Whether an address may be opened as a page.
+/// Checks whether a URL has the scheme `http` or `https`, so that it can be opened as a page.
 pub(super) fn is_web(address: &str) -> bool {
     let starts = |scheme: &str| {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
@@ -67,13 +66,13 @@ pub(super) fn is_web(address: &str) -> bool {
     starts("http://") || starts("https://")
 }
 
-/// Parses an address with the scheme `http` or `https`.
+/// Parses a URL with the scheme `http` or `https`.
 pub(super) fn web_url(address: &str) -> Option<Url> {
     let url = Url::parse(address.trim()).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
-/// Turns `feed://host/` and `feed:https://host/` into web addresses. Others stay as they are.
+/// Converts `feed://host/` and `feed:https://host/` to web URLs. Returns other URLs unchanged.
 pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
     match address.split_at_checked(5) {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
@@ -87,12 +86,12 @@ pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns an address without its fragment.
+/// Returns a URL without its fragment.
 pub(super) fn without_fragment(address: &str) -> &str {
     address.split('#').next().unwrap_or(address)
 }
 
-/// Whether two addresses name the same document. They are compared in canonical form without fragments.
+/// Checks whether two URLs identify the same document. Compares canonical forms and ignores fragments.
 pub(super) fn same_document(address: &str, other: &Url) -> bool {
     Url::parse(without_fragment(address)).is_ok_and(|mut address| {
         let mut other = other.clone();

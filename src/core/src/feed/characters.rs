@@ -1,6 +1,6 @@
-//! Classes of Unicode characters: which ones may reach a terminal (SPEC G.52), and which ones nobody sees.
+//! Unicode character classes: characters that may reach a terminal (SPEC G.52) and characters that are invisible.
 
-/// Whether a character may stand in a text of several lines: no control and no bidi character but line ends and tabs.
+/// Checks whether a character is allowed in multi-line text. Control and bidi characters are not, except line ends and tabs.
 pub(super) const fn is_harmless(c: char) -> bool {
     match c {
         ' '..='~' | '\n' | '\r' | '\t' => true,
@@ -8,10 +8,10 @@ pub(super) const fn is_harmless(c: char) -> bool {
     }
 }
 
-/// Whether a character must not reach the screen: C0 and C1 controls, bidi controls, invisible
-/// characters that can hide or reorder text, tags, and fillers that look like nothing.
+/// Checks whether a character must not reach the screen: C0 and C1 controls, bidi controls, tags, blank fillers and invisible
+/// characters that can hide or reorder text.
 ///
-/// Zero-width joiners and variation selectors may: scripts and emoji need them.
+/// Zero-width joiners and variation selectors are allowed, because scripts and emoji need them.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -35,17 +35,17 @@ pub fn is_hidden(c: char) -> bool {
         )
 }
 
-/// Characters that change the direction of what follows them, and so can hide what a text says.
+/// Checks for a character that changes the direction of the following text and can therefore disguise it.
 pub const fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
 }
 
-/// Invisible characters that are part of a script's spelling or of an emoji when they stand alone.
+/// Checks for an invisible character that, on its own, is part of a script's spelling or of an emoji.
 pub(super) const fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Invisible characters that no visible text needs.
+/// Checks for an invisible character that visible text never needs.
 pub(super) const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
@@ -58,7 +58,7 @@ pub(super) const fn is_mark(c: char) -> bool {
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Which way an element moves its text off the line.
+/// Direction in which an element shifts its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
     /// `sup`.
@@ -68,14 +68,14 @@ pub enum Shift {
 }
 
 impl Shift {
-    /// The shift of an element.
+    /// Returns the shift for an element name.
     pub(super) fn of(name: &str) -> Option<Self> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if is("sup") { Some(Self::Up) } else { is("sub").then_some(Self::Down) }
     }
 
-    /// Writes `text` with the raised or lowered characters of Unicode. Words stay as they are (`4th`, `CO max`); what
-    /// cannot be shifted but follows a letter or digit gets a sign before it (`x^a/b`).
+    /// Converts `text` to Unicode superscript or subscript characters. Leaves words unchanged (`4th`, `CO max`). If text after
+    /// a letter or digit cannot be converted, puts a sign before it (`x^a/b`).
     pub fn apply(self, text: &str, before: Option<char>) -> String {
         const PLAIN: &str = "0123456789+-−=()ni";
         const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ";

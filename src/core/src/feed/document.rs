@@ -1,4 +1,4 @@
-//! The result of parsing: one feed document with its head section, hints, links and entries, the same for all formats.
+//! The result of parsing: one feed document with its head section, hints, links and entries. It is the same for all formats.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,46 +7,46 @@ use super::entry::Entry;
 use super::flaws::{Flaw, LACKS_END, TOO_MANY_ENTRIES, TRUNCATED};
 use super::hints::Hints;
 
-/// Everything that was read in one document.
+/// Parsed contents of one document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedDocument {
-    /// The format family of the root element.
+    /// Format family of the root element.
     pub kind: Kind,
-    /// What the document says of its own place in the logical feed (RFC 5005, SPEC C.2), judged from
-    /// the document alone: whether it was reached through an archive link is not known here.
+    /// Role that the document states within the logical feed (RFC 5005, SPEC C.2). It is derived from the document alone and
+    /// ignores whether an archive link led here.
     pub role: DocumentRole,
     pub head: FeedHead,
-    /// What the publisher asks of pollers. Meaningful only in a subscription document (SPEC 0).
+    /// Polling hints from the publisher. Meaningful only in a subscription document (SPEC 0).
     pub hints: Hints,
     /// Archive and paging links, resolved (SPEC C.4).
     pub history: HistoryLinks,
     /// All links of the head section, resolved, in document order.
     pub links: Vec<Link>,
-    /// For a redirect document (SPEC S1.12, S1.14), and where a podcast says that it moved (`itunes:new-feed-url`).
+    /// Target of a redirect document (SPEC S1.12, S1.14), or the new feed URL of a podcast (`itunes:new-feed-url`).
     pub new_location: Option<NewLocation>,
-    /// Entries the publisher has deleted (RFC 6721).
+    /// Entries deleted by the publisher (RFC 6721).
     pub tombstones: Vec<Tombstone>,
-    /// In document order.
+    /// Entries in document order.
     pub entries: Vec<Entry>,
-    /// What was dropped or repaired.
+    /// Parts that were dropped or repaired.
     pub flaws: Vec<Flaw>,
 }
 
 impl FeedDocument {
-    /// Whether the document breaks off. What could be read of it is here, but it must not be taken for
-    /// the whole (SPEC G.30). Where entries that are missing would be withdrawn or never asked for again, a missing
-    /// last end tag is enough.
+    /// Checks whether the document is truncated. A truncated document contains the part that could be read, but must not be
+    /// treated as the whole (SPEC G.30). In complete and archive documents a missing last end tag is enough, because a missing
+    /// entry there would be withdrawn or never requested again.
     pub fn is_truncated(&self) -> bool {
         let must_be_whole = self.history.complete || self.history.archive;
         self.has_flaw(TRUNCATED) || (must_be_whole && self.lacks_end())
     }
 
-    /// Whether all entries are closed and only the last end tags are missing.
+    /// Checks whether all entries are closed and only the last end tags are missing.
     pub fn lacks_end(&self) -> bool {
         self.has_flaw(LACKS_END)
     }
 
-    /// Takes missing last end tags for a break, because nothing else would show one.
+    /// Treats missing last end tags as truncation. Use this when nothing else would reveal a truncated document.
     pub fn doubt_end(&mut self) {
         for flaw in self.flaws.iter_mut().filter(|flaw| flaw.reason == LACKS_END) {
             TRUNCATED.clone_into(&mut flaw.reason);
@@ -57,12 +57,12 @@ impl FeedDocument {
         self.flaws.iter().any(|flaw| flaw.reason == reason)
     }
 
-    /// Whether the document holds more entries than the limit (SPEC 0). The rest was left out.
+    /// Checks whether the document has more entries than the limit (SPEC 0). The excess entries were dropped.
     pub fn is_cut_short(&self) -> bool {
         self.has_flaw(TOO_MANY_ENTRIES)
     }
 
-    /// Returns the dates of the entries, oldest first. Entries without one are left out.
+    /// Returns the dates of the entries, oldest first. Skips entries without a date.
     pub fn entry_dates(&self) -> Vec<DateTime<Utc>> {
         let mut dates: Vec<_> =
             self.entries.iter().filter_map(|entry| entry.published.or(entry.updated)).collect();
@@ -70,7 +70,7 @@ impl FeedDocument {
         dates
     }
 
-    /// Returns the mean time between entries by their own dates, seconds, more than 0; `None` where too few have one.
+    /// Returns the mean time between the dates of the entries, in seconds, more than 0, or `None` if too few entries are dated.
     pub fn mean_gap(&self) -> Option<i64> {
         let dates = self.entry_dates();
         let (first, last) = (dates.first()?, dates.last()?);
@@ -80,10 +80,10 @@ impl FeedDocument {
     }
 }
 
-/// How many dates are needed to say how often entries come.
+/// Minimum number of dates for a mean gap.
 const DATED_MIN: usize = 3;
 
-/// The format family of a document.
+/// Format family of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Atom 1.0, or 0.3 and the drafts.
@@ -96,13 +96,13 @@ pub enum Kind {
     Json,
     /// An XML-level redirect (SPEC D.5).
     Redirect,
-    /// No feed at all.
+    /// Not a feed.
     #[default]
     None,
 }
 
 impl Kind {
-    /// The word used in `parse --json` (UX 5).
+    /// Returns the name used in `parse --json` (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Atom => "atom",
@@ -114,29 +114,29 @@ impl Kind {
         }
     }
 
-    /// Whether a document of this kind can have entries.
+    /// Checks whether a document of this kind can have entries.
     pub const fn is_feed(self) -> bool {
         matches!(self, Self::Atom | Self::Rss | Self::Rdf | Self::Json)
     }
 }
 
-/// The place of a document in its logical feed, judged from the document alone.
+/// Role of a document within its logical feed, derived from the document alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DocumentRole {
-    /// It links to archives: a subscription document of an archived feed (RFC 5005 §4).
+    /// A subscription document of an archived feed: it links to archives (RFC 5005 §4).
     Subscription,
-    /// It is marked as an archive document (RFC 5005 §4).
+    /// A document marked as an archive (RFC 5005 §4).
     Archive,
-    /// It is the whole logical feed (RFC 5005 §2).
+    /// A document that contains the whole logical feed (RFC 5005 §2).
     Complete,
-    /// It has paging links (RFC 5005 §3, JSON Feed `next_url`).
+    /// A document with paging links (RFC 5005 §3, JSON Feed `next_url`).
     Paged,
     #[default]
     Plain,
 }
 
 impl DocumentRole {
-    /// The word used in `parse --json` (UX 5).
+    /// Returns the name used in `parse --json` (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Subscription => "subscription",
@@ -148,20 +148,20 @@ impl DocumentRole {
     }
 }
 
-/// The head section. Texts are plain text, safe to show.
+/// The head section. All texts except the subtitle are plain text that is safe to display.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedHead {
-    /// `atom:id`; `None` where the format has none.
+    /// `atom:id`; `None` if the format has none.
     pub id: Option<String>,
     /// Title as plain text.
     pub title: Option<String>,
-    /// The site, resolved.
+    /// URL of the site, resolved.
     pub link: Option<String>,
     /// `atom:updated`, RSS `lastBuildDate`.
     pub updated: Option<DateTime<Utc>>,
     /// RSS channel `pubDate`.
     pub published: Option<DateTime<Utc>>,
-    /// Subtitle or description as the publisher marked it up.
+    /// Subtitle or description with the publisher's markup.
     pub subtitle: Option<String>,
     /// Language tag as written.
     pub language: Option<String>,
@@ -169,24 +169,24 @@ pub struct FeedHead {
     pub rights: Option<String>,
     /// Name of the first author.
     pub author: Option<String>,
-    /// Program that wrote the document.
+    /// Program that generated the document.
     pub generator: Option<String>,
 }
 
-/// Archive and paging links and marks (RFC 5005; drafts as SPEC A.4). Addresses are resolved.
+/// Archive and paging links and markers (RFC 5005; drafts as in SPEC A.4). URLs are resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HistoryLinks {
-    /// `fh:complete`, or the drafts' `incremental` / `stateful` = false.
+    /// `fh:complete`, or `incremental` / `stateful` = false in the drafts.
     pub complete: bool,
     /// `fh:archive`.
     pub archive: bool,
-    /// The drafts' `incremental` / `stateful` = true.
+    /// `incremental` / `stateful` = true in the drafts.
     pub incremental: bool,
     /// `self`.
     pub this: Option<String>,
     /// `current`.
     pub current: Option<String>,
-    /// `prev-archive`, else the drafts' `fh:prev`.
+    /// `prev-archive`, otherwise `fh:prev` from the drafts.
     pub prev_archive: Option<String>,
     /// `next-archive`.
     pub next_archive: Option<String>,
@@ -200,31 +200,31 @@ pub struct HistoryLinks {
     pub previous: Option<String>,
 }
 
-/// One link of a head section.
+/// A link in the head section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Relation in lower case, IANA form shortened (SPEC C.2 rule 1); missing = `alternate`.
+    /// Relation in lower case, with the IANA form shortened (SPEC C.2 rule 1). `alternate` if missing.
     pub rel: String,
-    /// Resolved address.
+    /// Resolved URL.
     pub href: String,
     /// Media type as written.
     pub media_type: Option<String>,
 }
 
-/// Where a redirect document points.
+/// Target of a redirect document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewLocation {
-    /// A resolved address; it has the effect of a 301 (SPEC S1.12).
+    /// Resolved URL, treated like a 301 (SPEC S1.12).
     At(String),
-    /// An empty address; it has the effect of a 410 (SPEC S1.14).
+    /// Empty URL, treated like a 410 (SPEC S1.14).
     Gone,
 }
 
-/// An entry deleted by its publisher (RFC 6721).
+/// An entry that its publisher deleted (RFC 6721).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
-    /// Id of the deleted entry.
+    /// ID of the deleted entry.
     pub id: String,
-    /// When it was deleted.
+    /// Time of the deletion.
     pub when: DateTime<Utc>,
 }

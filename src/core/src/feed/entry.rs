@@ -1,26 +1,26 @@
-//! One entry of a feed, made safe to keep and to show.
+//! One feed entry, sanitised for storage and display.
 
 use chrono::{DateTime, Utc};
 
-/// One entry. `id` is never empty (SPEC C.5).
+/// A feed entry. `id` is never empty (SPEC C.5).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Identity within its feed (SPEC C.5): stated id, else link, else a hash of title and text.
+    /// Identity within the feed (SPEC C.5): the stated ID, else the link, else a hash of the title and text.
     pub id: String,
-    /// Title as plain text: entities and markup resolved once, control characters out.
+    /// Title as plain text, with entities and markup resolved once and control characters removed.
     pub title: Option<String>,
-    /// The page of the entry, resolved.
+    /// URL of the entry's page, resolved.
     pub link: Option<String>,
     /// Name of the first author.
     pub author: Option<String>,
-    /// When it was published, as far as stated and readable.
+    /// Publication time, if stated and readable.
     pub published: Option<DateTime<Utc>>,
-    /// When it was changed: `atom:updated`, `dcterms:modified`, JSON Feed `date_modified`. Never `pubDate`
-    /// (SPEC AMB-13): this is the `entry_time` of SPEC C.5.
+    /// Time of the last change: `atom:updated`, `dcterms:modified` or JSON Feed `date_modified`, never `pubDate` (SPEC AMB-13).
+    /// This is the `entry_time` of SPEC C.5.
     pub updated: Option<DateTime<Utc>>,
-    /// Publisher's markup.
+    /// Summary with the publisher's markup.
     pub summary: Option<String>,
-    /// Publisher's markup.
+    /// Content with the publisher's markup.
     pub content: Option<String>,
     pub enclosures: Vec<Enclosure>,
     /// Categories as plain text.
@@ -28,7 +28,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The text to read: content, else summary.
+    /// Returns the text to display: the content, or the summary if there is no content.
     pub fn body(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
@@ -37,12 +37,12 @@ impl Entry {
 /// A file attached to an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Enclosure {
-    /// Resolved address.
+    /// Resolved URL.
     pub url: String,
     /// Media type as written.
     pub media_type: Option<String>,
-    /// Size in bytes as stated.
+    /// Stated size in bytes.
     pub length: Option<u64>,
-    /// Playing time in seconds, where stated.
+    /// Duration in seconds, if stated.
     pub duration_seconds: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Hashes the content of an entry, so that an edit can be told from a repetition (SPEC E).
+//! Hashes the content of an entry, to distinguish edits from repetitions (SPEC E).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,14 +8,13 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::entry::Entry;
 
-/// Keys of [`content_hash`]. Stored data depends on them: they never change.
+/// Keys of [`content_hash`]. They never change, because stored data depends on them.
 const KEYS: (u64, u64) = (0x636f_6e74_656e_7420, 0x6f66_2061_6e20_656e);
-/// Separates fields: the ASCII unit separator, which no field holds.
+/// Field separator: the ASCII unit separator, which cannot occur in a field.
 const US: u8 = 0x1f;
 
-/// Hashes what a reader sees of an entry (SPEC E.2): title, link, author, summary, content,
-/// addresses of enclosures, categories. Times, order, white space, comments in the markup and the `utm_*`
-/// parameters of the link do not count.
+/// Hashes the visible parts of an entry (SPEC E.2): title, link, author, summary, content, enclosure URLs and categories.
+/// Ignores times, order, white space, comments in the markup and `utm_*` parameters in the link.
 pub fn content_hash(entry: &Entry) -> u128 {
     let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
     let mut field = |text: &str| {
@@ -46,7 +45,7 @@ fn write_words(hasher: &mut SipHasher13, text: &str) {
     }
 }
 
-/// Removes comments from markup, because some programs write the time they took into one.
+/// Removes comments from markup. Some programs write their run time into a comment.
 fn without_comments(markup: &str) -> Cow<'_, str> {
     let mut rest = markup;
     let mut out = String::new();
@@ -62,7 +61,7 @@ fn without_comments(markup: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Removes the `utm_*` parameters from the query of a link.
+/// Removes `utm_*` parameters from the query of a link.
 fn without_tracking(link: &str) -> Cow<'_, str> {
     if !link.contains("utm_") {
         return Cow::Borrowed(link);
@@ -83,13 +82,13 @@ fn without_tracking(link: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the set of the CRC-32 of each entry (SPEC E.1, E.5) over id, title, link and text to read,
-/// separated by 0x1F. Order and repetition do not matter.
+/// Returns the set of entry CRC-32 values (SPEC E.1, E.5). Each covers ID, title, link and body, separated by 0x1F. Order and
+/// repetition do not matter.
 pub fn crc_set(entries: &[Entry]) -> BTreeSet<u32> {
     entries.iter().map(entry_crc).collect()
 }
 
-/// Returns the CRC-32 of one entry, as in [`crc_set`].
+/// Returns the CRC-32 of one entry as defined for [`crc_set`].
 pub fn entry_crc(entry: &Entry) -> u32 {
     let fields = [
         entry.id.as_str(),

@@ -1,41 +1,41 @@
-//! Collects what was dropped or repaired in one document, up to a limit.
+//! Collects the parts of one document that were dropped or repaired, up to a limit.
 
 use serde::{Deserialize, Serialize};
 
 use super::text;
 
-/// How many flaws of a document are kept. The others are only counted.
+/// Maximum number of flaws kept per document. Further flaws are only counted.
 pub(super) const FLAWS_MAX: usize = 64;
-/// How many flaws are kept beside the hints of a document, for all elements and for each.
+/// Maximum number of flaws stored with the hints: in total, and per element.
 const HINT_FLAWS_MAX: usize = 24;
 const HINT_FLAWS_OF_ONE_MAX: usize = 4;
-/// Longest text of a flaw, in characters.
+/// Maximum length of the text of a flaw, in characters.
 const FLAW_TEXT_MAX: usize = 120;
 
-/// The reason of the flaw of a document that breaks off.
+/// Reason given for a truncated document.
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
 
-/// The reason of the flaw of a date such as 05/07/2021.
+/// Reason given for a date such as 05/07/2021.
 pub(super) const AMBIGUOUS_DATE: &str = "its day and month can be read in two ways";
 
-/// The reason of the flaw of a document of which only the last end tags are missing.
+/// Reason given for a document that lacks only its last end tags.
 pub(super) const LACKS_END: &str = "the end tag of this element, the last one, is missing";
 
-/// The reason of the flaw of a document with more entries than the limit.
+/// Reason given for a document with more entries than the limit.
 pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
-/// The reason of the flaw of a document with characters that no text may have.
+/// Reason given for a document with characters that are not allowed in text.
 pub const REMOVED_CONTROLS: &str = "control characters were removed";
-/// Elements were left out, for a document has a limit of nesting.
+/// Reason given for elements dropped because they exceed the nesting limit.
 pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: what is below is left out";
 
-/// One thing that was dropped or repaired so that the rest of the document could be used (SPEC A).
+/// One part that was dropped or repaired so that the rest of the document could be used (SPEC A).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flaw {
-    /// The element, attribute or layer concerned, e.g. `ttl`, `encoding`, `item`.
+    /// Affected element, attribute or layer, such as `ttl`, `encoding` or `item`.
     pub element: String,
-    /// The offending text, cut so that it fits on a line.
+    /// Offending text, shortened to fit on one line.
     pub text: String,
-    /// One sentence fragment that says what was done and why.
+    /// Sentence fragment that states what was done and why.
     pub reason: String,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Flaws {
 }
 
 impl Flaws {
-    /// Notes that something was dropped or repaired.
+    /// Records a part that was dropped or repaired.
     pub(super) fn add(&mut self, element: &str, offending: &str, reason: &str) {
         if self.list.len() >= FLAWS_MAX {
             self.more += 1;
@@ -56,19 +56,19 @@ impl Flaws {
         self.list.push(shortened(element, offending, reason));
     }
 
-    /// Like [`Self::add`], but only the first time for this element and reason.
+    /// Like [`Self::add`], but only for the first occurrence of this element and reason.
     pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
         if !self.list.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
             self.add(element, offending, reason);
         }
     }
 
-    /// Whether there is a flaw with this reason.
+    /// Checks whether any flaw has this reason.
     pub(super) fn has(&self, reason: &str) -> bool {
         self.list.iter().any(|flaw| flaw.reason == reason)
     }
 
-    /// Notes that the document ends inside an element. This is kept beyond the limit.
+    /// Records that the document ends inside an element. The limit does not apply to this flaw.
     pub(super) fn truncated(&mut self, element: &str) {
         self.truncated = Some(Flaw {
             element: "document".to_owned(),
@@ -77,7 +77,7 @@ impl Flaws {
         });
     }
 
-    /// Notes that the last end tags are missing. This is kept beyond the limit.
+    /// Records that the last end tags are missing. The limit does not apply to this flaw.
     pub(super) fn lacks_end(&mut self, element: &str) {
         self.truncated(element);
         if let Some(flaw) = &mut self.truncated {
@@ -85,7 +85,7 @@ impl Flaws {
         }
     }
 
-    /// Returns the list, with one line for what did not fit.
+    /// Returns the list, plus one line with the number of flaws over the limit.
     pub(super) fn into_list(mut self) -> Vec<Flaw> {
         if self.more > 0 {
             self.list.push(Flaw {
@@ -99,7 +99,7 @@ impl Flaws {
     }
 }
 
-/// Collects what is wrong with hints twice: for the document, and in fewer lines to be kept beside its hints.
+/// Collects flaws in hints twice: for the document, and in a shorter list that is stored with the hints.
 #[derive(Debug)]
 pub(super) struct HintFlaws<'f> {
     document: &'f mut Flaws,
@@ -112,7 +112,7 @@ impl<'f> HintFlaws<'f> {
         Self { document, kept: Vec::new(), more: 0 }
     }
 
-    /// Notes that a hint was dropped or repaired.
+    /// Records a hint that was dropped or repaired.
     pub(super) fn add(&mut self, element: &str, offending: &str, reason: &str) {
         self.document.add(element, offending, reason);
         let alike = self.kept.iter().filter(|flaw| flaw.element == element).count();
@@ -123,7 +123,7 @@ impl<'f> HintFlaws<'f> {
         }
     }
 
-    /// Like [`Self::add`], but only the first time for this element and reason.
+    /// Like [`Self::add`], but only for the first occurrence of this element and reason.
     pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
         self.document.add_once(element, offending, reason);
         if !self.kept.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
@@ -131,7 +131,7 @@ impl<'f> HintFlaws<'f> {
         }
     }
 
-    /// Returns what is kept beside the hints, with one line for what did not fit.
+    /// Returns the flaws to store with the hints, plus one line with the number of flaws over the limit.
     pub(super) fn into_list(mut self) -> Vec<Flaw> {
         if self.more > 0 {
             self.kept.push(shortened("hints", "", &format!("and {} more", self.more)));

@@ -1,4 +1,4 @@
-//! The hints for pollers that a publisher writes into a document (SPEC S0.5 to S0.11, A.5, H.1).
+//! Polling hints that a publisher writes into a document (SPEC S0.5 to S0.11, A.5, H.1).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 use super::flaws::Flaw;
 use super::sparse::is_default;
 
-/// From this ttl on, minutes, seconds may have been meant (SPEC G.3).
-pub const SUSPICIOUS_TTL_MINUTES: u32 = 600;
+/// Smallest ttl, in minutes, that may have been meant as seconds (SPEC G.3).
+const SUSPICIOUS_TTL_MINUTES: u32 = 600;
 
-/// All hints of one subscription document. An absent one was not stated, or was dropped as unreadable.
+/// All hints of one subscription document. An absent hint was not stated or was unreadable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hints {
-    /// RSS `ttl`, minutes, 1 to 527 040 (SPEC S0.7).
+    /// RSS `ttl` in minutes, 1 to 527 040 (SPEC S0.7).
     #[serde(skip_serializing_if = "is_default")]
     pub ttl_minutes: Option<u32>,
-    /// Hours in UTC without polls, 0 to 23, ascending, without duplicates (SPEC S0.8).
+    /// UTC hours without polls, 0 to 23, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
     pub skip_hours: Vec<u8>,
-    /// Days in UTC without polls, ascending, without duplicates (SPEC S0.8).
+    /// UTC days without polls, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
     pub skip_days: Vec<DayOfWeek>,
     /// `sy:*` (SPEC S0.5).
     #[serde(skip_serializing_if = "is_default")]
     pub sy: Option<SyHint>,
-    /// `refreshRate`, milliseconds, at least 1 000 (SPEC S0.10).
+    /// `refreshRate` in milliseconds, at least 1 000 (SPEC S0.10).
     #[serde(skip_serializing_if = "is_default")]
     pub refresh_rate_ms: Option<u64>,
     /// Interval rules in document order, at most `RULES_MAX` (SPEC A.5, H.1).
     #[serde(skip_serializing_if = "is_default")]
     pub intervals: Vec<IntervalRule>,
-    /// The program that wrote the document, for the boilerplate rule of SPEC B.2.
+    /// Program that generated the document, for the boilerplate rule of SPEC B.2.
     #[serde(skip_serializing_if = "is_default")]
     pub generator: Option<String>,
-    /// The feed offers push (`cloud`, `WebSub` hub, JSON Feed `hubs`): noted, not used (SPEC S0.11).
+    /// Whether the feed offers push (`cloud`, `WebSub` hub, JSON Feed `hubs`). Push is recorded but not used (SPEC S0.11).
     #[serde(skip_serializing_if = "is_default")]
     pub offers_push: bool,
-    /// JSON Feed `expired`: no more entries will come (SPEC G.40).
+    /// JSON Feed `expired`: the feed will have no more entries (SPEC G.40).
     #[serde(skip_serializing_if = "is_default")]
     pub expired: bool,
-    /// Hints that were dropped or repaired, and a `ttl` that looks like seconds (SPEC G.3): a few of each kind, so that
-    /// they can be kept with the feed. The flaws of the document hold them too, except that of the `ttl`.
+    /// Hints that were dropped or repaired, and a `ttl` that looks like seconds (SPEC G.3). Only a few of each kind are stored
+    /// with the feed. The document's flaws include them too, except the `ttl` flaw.
     #[serde(skip_serializing_if = "is_default")]
     pub flaws: Vec<Flaw>,
 }
 
 impl Hints {
-    /// Takes over the hints of a delta (RFC 3229). Those that it does not contain stay (SPEC section 0).
+    /// Applies the hints of a delta (RFC 3229). Hints that the delta does not contain are kept (SPEC section 0).
     pub fn overlay(&mut self, delta: Self) {
         let mut kept = std::mem::take(self);
         kept.flaws.retain(|flaw| !delta.speaks_of(&flaw.element));
@@ -66,7 +66,7 @@ impl Hints {
         };
     }
 
-    /// Whether an element of this name was read, or dropped.
+    /// Checks whether an element with this name was present, either read or dropped.
     fn speaks_of(&self, element: &str) -> bool {
         let is_read = match element {
             "ttl" => self.ttl_minutes.is_some(),
@@ -79,29 +79,27 @@ impl Hints {
         is_read || self.flaws.iter().any(|flaw| flaw.element == element)
     }
 
-    /// Notes a `ttl` that may have been meant as seconds: entries come every `gap_seconds`, ten times as often
-    /// (SPEC G.3). It stays as it is.
-    pub(super) fn note_suspicious_ttl(&mut self, gap_seconds: i64) {
-        let ttl = self.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES);
-        if let Some(ttl) = ttl.filter(|ttl| gap_seconds < i64::from(*ttl) * 60 / 10) {
-            self.flaws.push(Flaw {
-                element: "ttl".to_owned(),
-                text: ttl.to_string(),
-                reason: "looks like seconds, since entries come far more often: read as minutes"
-                    .to_owned(),
-            });
-        }
+    /// A `ttl` that may have been meant as seconds, because entries come every `gap_seconds`, ten times as often (SPEC G.3). It
+    /// is reported and still read as minutes.
+    pub fn ttl_like_seconds(&self, gap_seconds: i64) -> Option<Flaw> {
+        let ttl = self.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES)?;
+        (gap_seconds < i64::from(ttl) * 60 / 10).then(|| Flaw {
+            element: "ttl".to_owned(),
+            text: ttl.to_string(),
+            reason: "looks like seconds, since entries come far more often: read as minutes"
+                .to_owned(),
+        })
     }
 }
 
 /// The `mod_syndication` hint (SPEC S0.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyHint {
-    /// Default daily.
+    /// Period, daily by default.
     pub period: Period,
     /// Updates per period, 1 to 99 999.
     pub frequency: u32,
-    /// Instant from which slots are counted; `None`: no phase.
+    /// Start of the slot grid, or `None` if there is no phase.
     pub base: Option<DateTime<Utc>>,
 }
 
@@ -113,14 +111,14 @@ pub enum Period {
     Daily,
     /// 7 days.
     Weekly,
-    /// 30 days, or a calendar month where SPEC B.6 says so.
+    /// 30 days, or a calendar month where SPEC B.6 requires it.
     Monthly,
-    /// 365 days, or a calendar year where SPEC B.6 says so.
+    /// 365 days, or a calendar year where SPEC B.6 requires it.
     Yearly,
 }
 
 impl Period {
-    /// The word used in documents.
+    /// Returns the word used in documents.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Hourly => "hourly",
@@ -132,20 +130,20 @@ impl Period {
     }
 }
 
-/// One interval rule (SPEC A.5.2), normalised: 0 read as day 7, hour 24 as 0 (start) or 23 (end).
+/// One interval rule (SPEC A.5.2), normalised: day 0 becomes 7, and hour 24 becomes 0 (start) or 23 (end).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalRule {
-    /// 1 to 527 040.
+    /// Interval in minutes, 1 to 527 040.
     pub minutes: u32,
-    /// 0 to 23; inclusive. `None` = 0.
+    /// First hour, 0 to 23, inclusive. `None` = 0.
     pub start_hour: Option<u8>,
-    /// 0 to 23; inclusive. Smaller than the start: wraps into the next day. `None` = 23.
+    /// Last hour, 0 to 23, inclusive. If it is before the start, the range wraps into the next day. `None` = 23.
     pub end_hour: Option<u8>,
-    /// 1 = Monday to 7 = Sunday. `None` = 1.
+    /// First day, 1 = Monday to 7 = Sunday. `None` = 1.
     pub start_day: Option<u8>,
-    /// 1 = Monday to 7 = Sunday; smaller than the start: wraps over the weekend. `None` = 7.
+    /// Last day, 1 = Monday to 7 = Sunday. If it is before the start, the range wraps over the weekend. `None` = 7.
     pub end_day: Option<u8>,
-    /// The zone in which hours and days are counted.
+    /// Time zone of the hours and days.
     pub zone: Zone,
 }
 
@@ -154,9 +152,9 @@ pub struct IntervalRule {
 pub enum Zone {
     /// Absent, `UTC`, `GMT`, `Z`.
     Utc,
-    /// East of UTC, in minutes, -840 to 840.
+    /// Offset east of UTC in minutes, -840 to 840.
     Offset(i16),
-    /// A valid name of the IANA zone database.
+    /// Valid name from the IANA time zone database.
     Named(String),
 }
 
@@ -184,7 +182,7 @@ impl DayOfWeek {
         Self::Sunday,
     ];
 
-    /// English name, as documents write it.
+    /// Returns the English name used in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Monday => "Monday",

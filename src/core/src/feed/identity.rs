@@ -1,5 +1,5 @@
-//! The identity of an entry (SPEC C.5). It is never random, and depends on the order of entries only where nothing
-//! else tells them apart.
+//! The identity of an entry (SPEC C.5). It is never random. It depends on entry order only if nothing else distinguishes the
+//! entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -9,54 +9,54 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13 as SipHasher128};
 
 use super::text::strip_markup;
 
-/// Keys of [`identity_hash`]. Stored data depends on them: they never change.
+/// Keys of [`identity_hash`]. They never change, because stored data depends on them.
 const IDENTITY_KEYS: (u64, u64) = (0x6261_636b_6973_7375, 0x6520_6964_656e_7469);
-/// Keys of the identity of entries that state none. They never change either.
+/// Hash keys for entries without a stated ID. They never change either.
 const TEXT_KEYS: (u64, u64) = (0x656e_7472_7920_7769, 0x7468_6f75_7420_6964);
-/// Longest identity kept, in bytes; a longer one is replaced by its hash.
+/// Maximum length of an identity, in bytes. A longer one is replaced by its hash.
 const ID_BYTES_MAX: usize = 4_096;
-/// The start of identities that are hashes.
+/// Prefix of identities that are hashes.
 const HASH_PREFIX: &str = "urn:backissue:entry:";
 
-/// The reason of the flaw of an id that does not count.
+/// Reason given for an ignored ID.
 pub(super) const SHARED_ID: &str = "different entries state this same id: it was left out";
 
-/// The parts of an entry from which its identity is made.
+/// Entry fields from which the identity is derived.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatedIdentity<'a> {
     /// `atom:id`, `guid`, `rdf:about`, JSON Feed `id`.
     pub id: Option<&'a str>,
-    /// The page of the entry, resolved.
+    /// URL of the entry's page, resolved.
     pub link: Option<&'a str>,
     /// Title as plain text.
     pub title: Option<&'a str>,
-    /// Summary, else content.
+    /// Summary, or the content if there is none.
     pub text: Option<&'a str>,
-    /// Name of the first author. It counts only beside another entry that is the same but for its author.
+    /// Name of the first author. Used only to distinguish entries that differ in nothing else.
     pub author: Option<&'a str>,
-    /// Whether the entry has anything else: a date, an attached file, a category.
+    /// Whether the entry has anything else: a date, an attached file or a category.
     pub has_more: bool,
 }
 
-/// Returns the identity of an entry alone: the stated id trimmed, else the link, else a hash of title and text.
+/// Returns the identity of a single entry: the trimmed stated ID, else the link, else a hash of the title and text.
 pub fn entry_id(stated: &StatedIdentity<'_>) -> String {
     named(stated.id).or_else(|| named(stated.link)).map_or_else(|| text_hash(stated, &[]), bounded)
 }
 
-/// The identities of the entries of one document.
+/// Identities of the entries of one document.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EntryIds {
-    /// In the order of the document.
+    /// Identities in document order.
     pub ids: Vec<String>,
-    /// Stated ids that do not count, because different entries state the same one.
+    /// Stated IDs that are ignored because different entries share them.
     pub shared: Vec<String>,
 }
 
 /// Returns the identities of the entries of one document.
 ///
-/// Each is that of [`entry_id`]. An id that different entries share does not count. Entries without an id that would be
-/// one by this are told apart: those with one link by title, else text, and author; those without a link by author, and
-/// then by their place.
+/// Each identity is the result of [`entry_id`], but an ID shared by different entries is ignored. Entries without an ID that
+/// would get the same identity are distinguished further. Entries with the same link are distinguished by title, else text, and
+/// by author. Entries without a link are distinguished by author, then by position.
 pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
     let shared = shared_ids(stated);
     if shared.is_empty() {
@@ -73,8 +73,8 @@ pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
     EntryIds { ids: told_apart(&stated), shared }
 }
 
-/// Finds ids that cannot be ids: at least three entries of a document state the same one, or the only two with different
-/// links, and no two of them agree in both link and title.
+/// Finds stated IDs that cannot be real IDs. Either at least three entries share the ID, or the only two entries share it and
+/// have different links. In both cases no two of these entries have the same link and title.
 fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
     let ids = stated.iter().filter_map(|entry| named(entry.id));
     let mut hashes: Vec<u64> = ids.map(identity_hash).collect();
@@ -91,7 +91,7 @@ fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
     by_id.retain(|_, entries| {
         let said: BTreeSet<_> = entries.iter().map(|e| (named(e.link), named(e.title))).collect();
         let links: BTreeSet<_> = entries.iter().filter_map(|e| named(e.link)).collect();
-        // Two copies of one entry may differ in their titles.
+        // Two copies of one entry may have different titles.
         let is_pair = entries.len() == 2 && stated.len() == 2 && links.len() == 2;
         said.len() == entries.len() && (entries.len() > 2 || is_pair)
     });
@@ -116,7 +116,7 @@ fn told_apart(stated: &[StatedIdentity<'_>]) -> Vec<String> {
     ids
 }
 
-/// Returns new identities for those of the entries at these places that need one.
+/// Returns new identities for the entries at these positions that need one.
 fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, String)> {
     let entries = || places.iter().filter_map(|at| Some((*at, stated.get(*at)?)));
     let by_author: Vec<(usize, String)> =
@@ -124,12 +124,12 @@ fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, St
     let first = by_author.first().map(|(_, id)| id);
     let is_one = by_author.iter().all(|(_, id)| Some(id) == first);
     if entries().any(|(_, entry)| named(entry.link).is_some()) {
-        // What is the same in all of this is one entry that stands there twice (SPEC G.41).
+        // Entries that are equal in all of this are one repeated entry (SPEC G.41).
         return if is_one { Vec::new() } else { by_author };
     }
     let mut told = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    // From the end, since new entries come first: the place of those that stay is the same in the next document.
+    // New entries come first, so counting from the end gives existing entries the same number in the next document.
     for (at, id) in by_author.iter().rev() {
         let Some(entry) = stated.get(*at) else { continue };
         let count = counts.entry(id).or_default();
@@ -143,7 +143,7 @@ fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, St
     told
 }
 
-/// Hashes what tells an entry from others with its link, or with its title and text.
+/// Hashes the fields that distinguish an entry from others with the same link, or with the same title and text.
 fn hash_with_author(entry: &StatedIdentity<'_>) -> String {
     let author = entry.author.unwrap_or_default();
     match (named(entry.link), named(entry.title)) {
@@ -153,7 +153,7 @@ fn hash_with_author(entry: &StatedIdentity<'_>) -> String {
     }
 }
 
-/// Whether an entry says nothing. Several of that kind are one: nobody needs them all.
+/// Checks whether an entry is empty. Several empty entries share one identity.
 fn is_blank(entry: &StatedIdentity<'_>) -> bool {
     let says_nothing = |value| named(value).is_none();
     !entry.has_more && [entry.title, entry.text, entry.author].into_iter().all(says_nothing)
@@ -163,18 +163,18 @@ fn named(value: Option<&str>) -> Option<&str> {
     value.map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// Hashes title, text, and more.
+/// Hashes the title, the text and `more`.
 fn text_hash(entry: &StatedIdentity<'_>, more: &[&str]) -> String {
     let text = plain_text(entry);
     hashed(&[&[entry.title.unwrap_or_default(), text.as_str()], more].concat())
 }
 
-/// Returns the text without its markup: the addresses in it change when the feed moves.
+/// Returns the text without markup. URLs in the markup would change when the feed moves.
 fn plain_text(entry: &StatedIdentity<'_>) -> String {
     strip_markup(entry.text.unwrap_or_default())
 }
 
-/// Whether an identity was made from what the entry says, because it states no id, and no link of its own.
+/// Checks whether an identity is a hash of the entry's content, because the entry has no ID and no distinct link.
 pub fn is_made_up(id: &str) -> bool {
     id.starts_with(HASH_PREFIX)
 }
@@ -195,7 +195,7 @@ fn hashed(parts: &[&str]) -> String {
     format!("{HASH_PREFIX}{:032x}", hasher.finish128().as_u128())
 }
 
-/// Hashes an identity with fixed keys, so that the result is the same in every run and on every machine.
+/// Hashes an identity with fixed keys. The result is the same in every run and on every machine.
 pub fn identity_hash(id: &str) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(IDENTITY_KEYS.0, IDENTITY_KEYS.1);
     hasher.write(id.as_bytes());
@@ -253,7 +253,7 @@ mod tests {
         StatedIdentity { link: Some("http://a.example/"), ..titled(title, author) }
     }
 
-    /// How many of the identities differ.
+    /// Counts the distinct identities.
     fn count(ids: &[String]) -> usize {
         ids.iter().collect::<BTreeSet<_>>().len()
     }

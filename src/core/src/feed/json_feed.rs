@@ -1,4 +1,4 @@
-//! Reads JSON Feed 1 and 1.1 value by value, so that a value of a wrong type costs only itself (SPEC G.39).
+//! Reads JSON Feed 1 and 1.1 value by value, so that a value of the wrong type affects nothing else (SPEC G.39).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -19,13 +19,13 @@ use super::xml::links;
 use super::xml::schedule_hints::{self, StatedRule};
 use super::xml::tree_builder::ENTRIES_MAX;
 
-/// How many values of one list inside an item are kept.
+/// Maximum number of values kept from one list inside an item.
 const LIST_MAX: usize = 100;
 
-/// How many values one document may hold: each takes far more memory than text.
+/// Maximum number of values in one document. Each takes far more memory than its text.
 const VALUES_MAX: usize = 1_000_000;
 
-/// Reads a document; `url` is where it came from.
+/// Reads a document that was fetched from `url`.
 pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     if memchr::memchr3_iter(b',', b'[', b'{', document.as_bytes()).nth(VALUES_MAX).is_some() {
         flaws.add("document", "", "too many values");
@@ -61,8 +61,8 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     }
 }
 
-/// Reads the first JSON value of a text and ignores what follows it. Line ends inside texts, which JSON
-/// forbids, count as spaces; half a surrogate pair, which other programs write, becomes U+FFFD.
+/// Parses the first JSON value of a text and ignores the rest. Line ends inside strings, which JSON forbids, are read as
+/// spaces. Lone surrogates, which some programs write, become U+FFFD.
 pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Error> {
     let first = |text: &str| {
         serde_json::Deserializer::from_str(text)
@@ -76,7 +76,7 @@ pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Erro
     })
 }
 
-/// Replaces each escape that is half a surrogate pair.
+/// Replaces each escaped lone surrogate.
 fn without_lone_surrogates(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -91,7 +91,7 @@ fn without_lone_surrogates(text: &str) -> String {
                 rest = tail.get(6..).unwrap_or_default();
                 continue;
             }
-            // With the escaped character, which may be a backslash.
+            // Include the escaped character, which may be a backslash.
             (None, _) => tail.char_indices().nth(2).map_or(tail.len(), |(end, _)| end),
         };
         let (escape, after) = tail.split_at(taken);
@@ -102,13 +102,13 @@ fn without_lone_surrogates(text: &str) -> String {
     out
 }
 
-/// The surrogate of an escape such as `\ud83d` at the start of a text.
+/// Returns the surrogate from an escape such as `\ud83d` at the start of a text.
 fn surrogate_escape(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u32::from_str_radix(digits, 16).ok().filter(|code| (0xd800..0xe000).contains(code))
 }
 
-/// Returns a text or a number as text, unless it is blank.
+/// Returns a string or number as text, or `None` if it is blank.
 fn scalar_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text::safe_text(text).into_owned(),
@@ -122,7 +122,7 @@ fn read_line(value: &Value, key: &str) -> Option<String> {
     scalar_text(value.get(key)?).map(|text| text.trim().to_owned())
 }
 
-/// Reads plain text as one line. Titles of JSON Feed are plain text.
+/// Reads plain text as one line. JSON Feed titles are plain text.
 fn read_shown_line(value: &Value, key: &str, max: usize) -> Option<String> {
     Some(text::one_line(&scalar_text(value.get(key)?)?, max)).filter(|line| !line.is_empty())
 }
@@ -147,7 +147,7 @@ fn read_head(value: &Value, base: Option<&Url>) -> FeedHead {
     }
 }
 
-/// `authors` of version 1.1, `author` of version 1.
+/// Reads `authors` (version 1.1) or `author` (version 1).
 fn read_author(value: &Value) -> Option<String> {
     let name = |author: &Value| {
         read_shown_line(author, "name", NAME_MAX)
@@ -168,7 +168,7 @@ fn read_history(links: &[Link], url: Option<&Url>) -> HistoryLinks {
     let named = |rel: &str| links.iter().find(|link| link.rel == rel).map(|link| link.href.clone());
     let this = named("self");
     let own = this.as_deref().and_then(|this| Url::parse(this).ok());
-    // A next page equal to the feed itself would never end.
+    // A next page that is the feed itself would cause an endless loop.
     let elsewhere = |href: &String| {
         ![url, own.as_ref()].into_iter().flatten().any(|own| address::same_document(href, own))
     };
@@ -190,7 +190,7 @@ fn read_hints(value: &Value, flaws: &mut Flaws) -> Hints {
     Hints { flaws: flaws.into_list(), ..hints }
 }
 
-/// `_schedule` (SPEC H.1).
+/// Reads `_schedule` (SPEC H.1).
 fn read_rules(schedule: &Value, flaws: &mut HintFlaws<'_>) -> Vec<IntervalRule> {
     let mut rules = Vec::new();
     if !schedule.get("intervals").is_some_and(Value::is_array) {
@@ -268,17 +268,17 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     entries.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry }).collect()
 }
 
-/// What the document of an item says of how to read it.
+/// Document properties that affect how items are read.
 struct ItemContext<'u> {
-    /// The address of the document.
+    /// URL of the document.
     base: Option<&'u Url>,
-    /// The page of the feed.
+    /// Home page of the feed.
     page: Option<Url>,
-    /// Whether its dates name the day or the month first.
+    /// Whether dates put the day or the month first.
     order: Option<DateOrder>,
 }
 
-/// Reads an item, all but its id.
+/// Reads an item without its ID.
 fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entry {
     let ItemContext { base, order, .. } = *within;
     let markup = |key: &str| {
@@ -331,7 +331,7 @@ fn read_stated_date(
     date.map(|date| date.at)
 }
 
-/// Reads the attachments, those that play first.
+/// Reads the attachments and sorts playable files first.
 fn read_enclosures(item: &Value, base: Option<&Url>) -> Vec<Enclosure> {
     let files = list_values(item, "attachments").take(LIST_MAX);
     let mut enclosures: Vec<Enclosure> =
@@ -353,7 +353,7 @@ fn read_enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {
     })
 }
 
-/// Reads a number, also one that is written as a text or with a fraction.
+/// Reads a number, even if it is written as a string or with a fraction.
 fn read_whole_number(value: &Value) -> Option<u64> {
     let text = scalar_text(value)?;
     text.split('.').next().unwrap_or_default().trim().parse().ok()

@@ -1,14 +1,15 @@
-//! Libraries that panic at some of what publishers send: that is foreseen, and no fault of the program.
+//! Catches panics in libraries that cannot handle some published data. Such panics are expected and are not bugs in this
+//! program.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// Whether such a library is at work on this thread.
+    /// Whether such a library is running on this thread.
     static AT_WORK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has a library do what it may panic at; `None` if it did.
+/// Runs library code that may panic, and returns `None` if it panics.
 pub fn catch_library_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     let before = AT_WORK.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -16,7 +17,7 @@ pub fn catch_library_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// Whether a panic of this thread is one of those. Whoever reports panics asks it on the thread that panics.
+/// Checks whether a panic on this thread is an expected one. A panic hook calls this on the panicking thread.
 pub fn is_library_at_work() -> bool {
     AT_WORK.get()
 }

@@ -1,11 +1,11 @@
-//! Logins within texts: no message shows one, and nothing but the file of credentials keeps one.
+//! Removes logins from text, so that messages never show them and only the credentials file stores them.
 
-/// Schemes of addresses that have `@` and no password.
+/// Schemes whose URLs contain `@` but no password.
 const NAMING: [&str; 6] = ["acct", "feed", "mailto", "sip", "sips", "xmpp"];
-/// The longest login that is found; it bounds the time for a long text.
+/// Longest login that is detected, in characters. The limit bounds the run time on long texts.
 const LOGIN_CHARS_MAX: usize = 256;
 
-/// Removes what looks like a login (`user:password@`) at the start of any word and of the host of any address.
+/// Removes login-like text (`user:password@`) at the start of words and of URL hosts.
 pub fn without_logins(text: &str) -> String {
     if !text.contains('@') {
         return text.to_owned();
@@ -30,7 +30,7 @@ pub fn without_logins(text: &str) -> String {
     clean
 }
 
-/// Whether a word, or the host of an address, begins after this text.
+/// Checks whether a word or a URL host begins after this text.
 fn begins_word(before: &str) -> bool {
     const SEPARATORS: [char; 10] = ['"', '\'', '<', '>', '(', ',', ';', '=', '|', '`'];
     let is_separator = |c: char| c.is_whitespace() || SEPARATORS.contains(&c);
@@ -39,7 +39,7 @@ fn begins_word(before: &str) -> bool {
         || ["//", ":/", "%20", "%09"].iter().any(|end| before.ends_with(end))
 }
 
-/// The length of the login at the start of a text, with its `@`; 0 if there is none.
+/// Returns the length of the login at the start of a text, including its `@`, or 0 if there is none.
 fn login_length(text: &str, is_host: bool) -> usize {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
     let chars = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| !is_end(*char));
@@ -59,12 +59,12 @@ fn login_length(text: &str, is_host: bool) -> usize {
     if NAMING.iter().any(|naming| user.eq_ignore_ascii_case(naming)) || password.starts_with('/') {
         return 0;
     }
-    // A password may contain a slash: the first @ ends it.
+    // A password may contain a slash, so the first @ ends it.
     host.rfind('@').or_else(|| word.find('@')).map_or(0, behind)
 }
 
-/// The length of a login at the start of a host whose password contains blanks or quotes. Such an address is invalid and is
-/// repeated in an error message.
+/// Returns the length of a login at the start of a host if the password contains blanks or quotes. Such a URL is invalid, but
+/// error messages quote it.
 fn odd_login_length(text: &str) -> usize {
     let within = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| *char != '\n');
     let end = within.last().map_or(0, |(at, char)| at.saturating_add(char.len_utf8()));

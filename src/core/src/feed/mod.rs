@@ -1,19 +1,17 @@
 //! Parses feed documents (RSS, RDF, Atom, JSON Feed), OPML lists and the feed links of web pages.
 //!
-//! This folder does not fetch, does not store, does not decide when to poll and does not know the
-//! time. It turns bytes into a [`FeedDocument`] with a list of [`Flaw`]s, and never fails: a document
-//! that is no feed has the kind [`Kind::None`].
+//! This module does not fetch, store or schedule anything and does not know the time. It turns bytes into a [`FeedDocument`]
+//! with a list of [`Flaw`]s. It never fails: input that is not a feed gets the kind [`Kind::None`].
 //!
 //! An XML document is read in these steps:
 //!
 //! 1. `decode` turns its bytes into text.
-//! 2. `lexer` and `tree_builder` turn the text into a tree, however broken it is. OPML is read from such a tree too.
-//! 3. `fields` chooses which element fills which field; `names` knows the namespaces.
-//! 4. `xml_feed` reads from the tree the dates, the texts with markup, the identity (`identity`), links and archive
-//!    marks (`links`), hints (`schedule_hints`) and deleted entries.
-//! 5. feed-rs reads the lines of the head section and the titles, authors, categories and attached files of entries,
-//!    from a small Atom document that `feed_rs_reader` writes from the tree. It never sees the publisher's bytes,
-//!    because one fault in them would cost the whole feed.
+//! 2. `lexer` and `tree_builder` turn the text into a tree, however broken it is. OPML uses the same tree.
+//! 3. `fields` chooses the element for each field; `names` knows the namespaces.
+//! 4. `xml_feed` reads the fields from the tree: dates, texts with markup, identities (`identity`), links and archive marks
+//!    (`links`), hints (`schedule_hints`), attached files and deleted entries.
+//!
+//! If no feed is found that way, `feed_rs_reader` tries the publisher's bytes with feed-rs.
 //!
 //! JSON Feed is read value by value (`json_feed`).
 

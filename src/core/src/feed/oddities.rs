@@ -1,4 +1,4 @@
-//! Finds oddities for publishers: things in a document that this program reads, but that not all readers read alike.
+//! Finds oddities to report to publishers: constructs that this program reads but other readers may read differently.
 
 use chrono::DateTime;
 use serde_json::Value;
@@ -14,48 +14,48 @@ use super::xml::tree_builder;
 use super::xml::xml_feed::{FeedParts, is_permanent_guid};
 use super::{address, json_feed, text};
 
-/// Longest text of an oddity, in characters.
+/// Maximum length of the text of an oddity, in characters.
 const TEXT_MAX: usize = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OddityKind {
-    /// An entry without `guid`, `atom:id` or `rdf:about`; the text is its title.
+    /// An entry without `guid`, `atom:id` or `rdf:about`. The text is its title.
     NoId,
-    /// A `guid` that is no address, although `isPermaLink` says so or is left out (RSS 2.0).
+    /// A `guid` that is not a URL although `isPermaLink` is true or missing (RSS 2.0).
     NotPermanent,
-    /// An id that is a number (JSON Feed): it is read as text.
+    /// A numeric ID (JSON Feed), read as text.
     NumericId,
-    /// A date with a time but without a zone: read as UTC.
+    /// A date with a time but no zone, read as UTC.
     NoZone,
-    /// A date without a time: read as midnight UTC.
+    /// A date without a time, read as midnight UTC.
     NoTime,
-    /// A date that is read, but not in the form of its format (RFC 3339 in Atom, RFC 822 in RSS).
+    /// A readable date that does not use the form of its format (RFC 3339 in Atom, RFC 822 in RSS).
     OddForm,
-    /// Hour 24 in `skipHours`: read as 0 (SPEC G.1).
+    /// Hour 24 in `skipHours`, read as 0 (SPEC G.1).
     Hour24,
-    /// A further `ttl`: the first one counts (SPEC G.13).
+    /// A repeated `ttl`. The first one counts (SPEC G.13).
     SecondTtl,
-    /// A hint or a history mark outside the head section: ignored (SPEC G.12); the text names the parent.
+    /// A hint or archive marker outside the head section. It is ignored (SPEC G.12). The text is the name of the parent.
     Misplaced,
     /// The namespace of a draft or of a version before Atom 1.0 (SPEC G.9).
     OldNamespace,
-    /// An `rss` version other than 2.0, or none (SPEC G.10).
+    /// An `rss` version other than 2.0, or no version (SPEC G.10).
     OldVersion,
 }
 
-/// Something odd, found once or more often in one document.
+/// An oddity that occurs at least once in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
     pub kind: OddityKind,
-    /// The element as written.
+    /// Name of the element as written.
     pub element: String,
-    /// The text of the first one, safe to show.
+    /// Text of the first occurrence, safe to display.
     pub text: String,
-    /// How many there are, at least 1.
+    /// Number of occurrences, at least 1.
     pub count: usize,
 }
 
-/// Finds the oddities of a document that [`super::parse()`] reads as a feed.
+/// Finds the oddities of a document that [`super::parse()`] recognises as a feed.
 pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     let mut ignored = Flaws::default();
     let document = decode::decode(bytes, origin.content_type, &mut ignored);
@@ -74,7 +74,7 @@ pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     oddities.0
 }
 
-/// The oddities found so far, one for each kind and element.
+/// Oddities found until now, one per kind and element.
 #[derive(Debug, Default)]
 struct Oddities(Vec<Oddity>);
 
@@ -175,7 +175,7 @@ impl Oddities {
         }
     }
 
-    /// Finds hints where nobody reads them. The `source` of an Atom entry describes another feed.
+    /// Finds misplaced hints, which readers ignore. Skips the `source` of an Atom entry, which describes another feed.
     fn find_misplaced(&mut self, parent: XmlElement<'_, '_>, is_head: bool, is_root: bool) {
         for child in parent.children() {
             if !is_head && is_hint(child) {
@@ -206,7 +206,7 @@ fn is_channel(element: XmlElement<'_, '_>) -> bool {
     element.local() == "channel"
 }
 
-/// Whether an element is a hint for pollers or a history mark (SPEC A.0, A.2, A.4).
+/// Checks whether an element is a polling hint or an archive marker (SPEC A.0, A.2, A.4).
 fn is_hint(element: XmlElement<'_, '_>) -> bool {
     match (element.ns(), element.local()) {
         (Ns::Rss, "ttl" | "skiphours" | "skipdays")
@@ -226,7 +226,7 @@ fn is_hint(element: XmlElement<'_, '_>) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks what is seen, as `kind element text count` joined by commas.
+    /// Checks the oddities found, written as `kind element text count` and joined by commas.
     fn check(document: &str, expected: &str) {
         let seen = find_oddities(document.as_bytes(), &Origin::default());
         let seen: Vec<String> = seen

@@ -1,4 +1,4 @@
-//! Which entries of a document with too many are left out: the oldest, where the dates say which these are (SPEC G.62).
+//! Chooses the entries to drop from a document with too many: the oldest, if the dates show which these are (SPEC G.62).
 
 use chrono::{DateTime, Utc};
 use memchr::memmem;
@@ -6,7 +6,7 @@ use memchr::memmem;
 use super::dates::date::parse_date;
 use super::xml::tree_builder::ENTRIES_MAX;
 
-/// How many entries at the start of a document are too many, if its dates say that the oldest come first.
+/// Returns the number of excess entries at the start of a document if its dates show that the oldest come first.
 pub(super) fn oldest_left_out(document: &str) -> usize {
     let is_start = |at: &usize, name: &str| {
         let after = document.as_bytes().get(at + name.len()).copied().unwrap_or_default();
@@ -28,8 +28,8 @@ pub(super) fn oldest_left_out(document: &str) -> usize {
     if surplus > 0 && is_oldest_first(places.iter().map(date_after)) { surplus } else { 0 }
 }
 
-/// Whether most dates of a list say that its oldest entries come first: of neighbours of those near both ends, so that one
-/// pinned entry decides nothing.
+/// Checks whether most dates of a list show that the oldest entries come first. It compares neighbouring dates across the list,
+/// so one pinned entry does not decide the result.
 pub(super) fn is_oldest_first(dates: impl ExactSizeIterator<Item = Option<DateTime<Utc>>>) -> bool {
     let count = dates.len();
     let step = (count / DATES_MAX).max(1);
@@ -39,9 +39,9 @@ pub(super) fn is_oldest_first(dates: impl ExactSizeIterator<Item = Option<DateTi
     rising > falling
 }
 
-/// About how many dates of a long list are looked at.
+/// Approximate number of dates sampled from a long list.
 const DATES_MAX: usize = 100;
-/// How far behind the start of an entry its date is looked for, in bytes.
+/// Maximum distance from the start of an entry to its date, in bytes.
 const DATED_WITHIN: usize = 64 << 10;
 /// Start tags of dates.
 const DATES: [&str; 4] = ["<pubDate>", "<dc:date>", "<published>", "<updated>"];

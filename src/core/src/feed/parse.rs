@@ -2,23 +2,24 @@
 
 use url::Url;
 
-use super::document::FeedDocument;
+use super::document::{FeedDocument, Kind};
 use super::encoding::decode;
 use super::flaws::{Flaw, Flaws, TOO_DEEP, TOO_MANY_ENTRIES};
 use super::json_feed;
+use super::xml::feed_rs_reader::read_with_feed_rs;
 use super::xml::xml_feed;
 
-/// Where a document came from, as far as it is known.
+/// Known origin of a document.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Origin<'a> {
-    /// Address of the document after redirects: what relative links are resolved against.
+    /// URL of the document after redirects. Relative links are resolved against it.
     pub url: Option<&'a str>,
-    /// `Content-Type` of the HTTP answer: its charset outranks the document's own statement.
+    /// `Content-Type` of the HTTP response. Its charset takes precedence over the one in the document.
     pub content_type: Option<&'a str>,
 }
 
-/// Parses a document. It never fails: what is no feed has the kind [`super::Kind::None`] and a flaw that says
-/// why. The flaws list what was dropped or repaired (SPEC A).
+/// Parses a document and never fails. Input that is not a feed gets the kind [`super::Kind::None`] and a flaw that explains
+/// why. The flaws list all dropped and repaired parts (SPEC A).
 pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     let mut flaws = Flaws::default();
     let url = origin.url.and_then(|url| Url::parse(url.trim()).ok());
@@ -32,11 +33,17 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     } else {
         xml_feed::read_xml_feed(text, url.as_ref(), &mut flaws)
     };
+    if document.kind == Kind::None
+        && let Some(read) = read_with_feed_rs(bytes, &mut flaws)
+    {
+        document = read;
+    }
     if let Some(gap) = document.mean_gap() {
-        document.hints.note_suspicious_ttl(gap);
+        let flaw = document.hints.ttl_like_seconds(gap);
+        document.hints.flaws.extend(flaw);
     }
     document.flaws = flaws.into_list();
-    // What a limit left out is kept with the feed, so that its reader is told of it.
+    // Flaws about limits are also stored with the feed, so that users see that something was left out.
     let is_limit = |flaw: &&Flaw| [TOO_MANY_ENTRIES, TOO_DEEP].contains(&flaw.reason.as_str());
     document.hints.flaws.extend(document.flaws.iter().filter(is_limit).cloned());
     document

@@ -1,4 +1,4 @@
-//! Writes a feed document as one JSON object for programs (`parse --json`, UX 5).
+//! Writes a feed document as one JSON object for `parse --json` (UX 5).
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::entry::{Enclosure, Entry};
 use super::flaws::Flaw;
 use super::hints::{Hints, IntervalRule, Zone};
 
-/// Returns the object of UX 5. Absent values are null; times are RFC 3339 in UTC.
+/// Returns the JSON object defined in UX 5. Absent values are null, and times are RFC 3339 in UTC.
 pub fn report(document: &FeedDocument) -> Value {
     json!({
         "kind": document.kind.word(),
@@ -48,7 +48,7 @@ fn feed_json(document: &FeedDocument) -> Value {
     })
 }
 
-/// Returns the address, empty for a redirect to nowhere.
+/// Returns the new URL, or an empty string if the feed is gone.
 fn new_location_text(location: &NewLocation) -> &str {
     match location {
         NewLocation::At(address) => address,

@@ -1,6 +1,6 @@
-//! Lets stored records leave out fields that have their default value. Most feeds state little, and every poll writes it.
+//! Omits default values from stored records. Most feeds state few values, and every poll writes a record.
 
-/// Whether a field has its default value and need not be written.
+/// Checks whether a field has its default value and can be omitted.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::*;
 
-/// Reads a fixture as if it came from `url`.
+/// Parses a fixture as if it were fetched from `url`.
 macro_rules! document {
     ($file:literal, $url:expr) => {
         parse(

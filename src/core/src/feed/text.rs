@@ -1,4 +1,4 @@
-//! Makes text fit for a terminal: plain, without control characters, of bounded length (SPEC G.52).
+//! Makes text safe for a terminal: plain, without control characters and of bounded length (SPEC G.52).
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use super::content::absolute_addresses::attribute;
 use super::content::markup_starts::{MarkupStarts, Place};
 use super::xml::references::{push_resolved, resolve, windows_1252};
 
-/// Longest title kept, in characters.
+/// Maximum length of a title, in characters.
 pub const TITLE_MAX: usize = 1_000;
-/// Longest name, category or other short text kept, in characters.
+/// Maximum length of a name, category or other short text, in characters.
 pub const NAME_MAX: usize = 300;
-/// How many combining marks may follow one another on one letter.
+/// Maximum number of combining marks in a row on one letter.
 const MARKS_MAX: usize = 4;
 
-/// Makes one line of plain text: without control and bidi characters and runs of invisible ones, with white
-/// space collapsed and trimmed, at most `max` characters long (the last one is an ellipsis if it was cut).
+/// Returns one line of plain text with at most `max` characters. Removes control and bidi characters and runs of invisible
+/// characters, and collapses and trims white space. If the text is cut, the last character is an ellipsis.
 pub fn one_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
     let mut filter = Filter::default();
@@ -47,7 +47,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     out
 }
 
-/// Appends an ellipsis. Where the text is full it takes the place of the last character.
+/// Appends an ellipsis. If the text is full, the ellipsis replaces the last character.
 fn push_ellipsis(out: &mut String, full: bool) {
     if full {
         out.pop();
@@ -58,8 +58,7 @@ fn push_ellipsis(out: &mut String, full: bool) {
     out.push('…');
 }
 
-/// Makes one line of plain text from the markup of a title or a name: without tags, with character references
-/// resolved once.
+/// Converts the markup of a title or name to one line of plain text. Removes tags and resolves character references once.
 pub fn plain_line(markup: &str, max: usize) -> String {
     if markup.contains('<') {
         one_line(&without_markup(markup, Place::Line), max)
@@ -70,13 +69,13 @@ pub fn plain_line(markup: &str, max: usize) -> String {
     }
 }
 
-/// Like [`plain_line`], but `None` where nothing is left.
+/// Like [`plain_line`], but returns `None` if the result is empty.
 pub fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())
 }
 
-/// Removes control and bidi characters but line ends and tabs. C1 controls that stand for characters of
-/// windows-1252 become those.
+/// Removes control and bidi characters except line ends and tabs. Converts C1 controls to the windows-1252 characters that they
+/// represent.
 pub fn safe_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
@@ -86,10 +85,10 @@ pub fn safe_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(meant).filter(|&c| is_harmless(c)).collect())
 }
 
-/// Decides character by character what a line may hold.
+/// Decides for each character whether it may appear in a line.
 #[derive(Default)]
 struct Filter {
-    /// The last character was visible.
+    /// Whether the last character was visible.
     visible: bool,
     marks: usize,
 }
@@ -112,8 +111,15 @@ impl Filter {
     }
 }
 
-/// Returns the text of the markup of an entry, without tags, comments and the insides of `script` and `style`, with
-/// character references resolved once. The time is linear in the input.
+/// A count with its noun: `1 time`, `2 times`.
+pub fn counted_words(count: impl std::fmt::Display, one: &str, many: &str) -> String {
+    let count = count.to_string();
+    let noun = if count == "1" { one } else { many };
+    format!("{count} {noun}")
+}
+
+/// Converts the markup of an entry to text. Removes tags, comments and the contents of `script` and `style`, and resolves
+/// character references once. The run time is linear in the input.
 pub fn strip_markup(markup: &str) -> String {
     without_markup(markup, Place::Body)
 }
@@ -137,7 +143,7 @@ fn without_markup(markup: &str, place: Place) -> String {
         if is_block(name) {
             out.push(' ');
         }
-        // In a title a picture stands for a word.
+        // In a title, an image represents a word.
         if place == Place::Line && name.eq_ignore_ascii_case("img") {
             let alt =
                 attribute(tag, "alt").filter(|alt| !alt.contains('<') && !alt.contains("&lt;"));
@@ -158,7 +164,7 @@ fn without_markup(markup: &str, place: Place) -> String {
     out
 }
 
-/// Puts the end of `out` from `from` on above or below the line.
+/// Converts the part of `out` after `from` to superscript or subscript.
 fn shift_end(out: &mut String, from: usize, shift: Shift) -> Option<usize> {
     let inside = out.split_off(from.min(out.len()));
     let shifted = shift.apply(&inside, out.chars().next_back());
@@ -166,17 +172,17 @@ fn shift_end(out: &mut String, from: usize, shift: Shift) -> Option<usize> {
     None
 }
 
-/// Elements whose content is not text.
+/// Elements whose content is not displayed.
 const HIDDEN: [&str; 2] = ["script", "style"];
 
-/// The text of a CDATA section, which publishers write where HTML has none.
+/// Returns the text of a CDATA section, which publishers write even though HTML has none.
 fn cdata(tag: &str) -> Option<&str> {
     let (start, inside) = tag.split_at_checked("<![CDATA[".len())?;
     let is_cdata = start.eq_ignore_ascii_case("<![CDATA[");
     is_cdata.then(|| inside.strip_suffix("]]>").unwrap_or(inside))
 }
 
-/// Length of the tag, comment or CDATA section at the start of `text`; `None` where it takes the rest.
+/// Returns the length of the tag, comment or CDATA section at the start of `text`, or `None` if it never ends.
 fn markup_length(text: &str) -> Option<usize> {
     let up_to = |mark: &str| {
         memchr::memmem::find(text.as_bytes(), mark.as_bytes()).map(|end| end + mark.len())
@@ -205,7 +211,7 @@ fn tag_name(tag: &str) -> &str {
     inner.get(..end).unwrap_or("")
 }
 
-/// Elements that separate words.
+/// Checks for an element that separates words.
 fn is_block(name: &str) -> bool {
     const BLOCK: [&str; 27] = [
         "article",
@@ -239,7 +245,7 @@ fn is_block(name: &str) -> bool {
     BLOCK.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// How far the end tag of a hidden element reaches; everything where there is none.
+/// Returns the length up to the end tag of a hidden element, or the whole length if it has none.
 fn hidden_length(text: &str, name: &str) -> usize {
     for at in memchr::memmem::find_iter(text.as_bytes(), b"</") {
         let tail = text.get(at + 2..).unwrap_or("");
@@ -255,7 +261,7 @@ pub(super) fn push_escaped(out: &mut String, text: &str) {
     push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
 }
 
-/// Like [`push_escaped`], for the value of an attribute in double quotes.
+/// Like [`push_escaped`], but for an attribute value in double quotes.
 pub(super) fn push_escaped_attribute(out: &mut String, text: &str) {
     push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
 }

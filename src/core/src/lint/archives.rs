@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 
 use super::finding::{Findings, Level, Topic};
 use crate::feed::fingerprint::content_hash;
+use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::history::address::canonical;
-use crate::schedule::counted_words;
 
 /// A document of the chain, as far as its neighbours are compared with it.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use chrono::{DateTime, Duration, Utc};
 
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use crate::feed::text::counted_words;
 use crate::feed::{Kind, OddityKind};
-use crate::schedule::counted_words;
 
 /// A date up to so far ahead may come from a clock that runs fast, or from a wrong zone (SPEC C.5).
 const TOLERANCE_HOURS: i64 = 24;

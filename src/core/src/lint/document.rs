@@ -2,8 +2,8 @@
 
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Kind, NewLocation, OddityKind};
-use crate::schedule::counted_words;
 
 /// From this size on a document is heavy to fetch at every poll, bytes.
 const HEAVY_BYTES: usize = 1 << 20;

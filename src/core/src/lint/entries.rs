@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use crate::feed::identity::is_made_up;
+use crate::feed::text::counted_words;
 use crate::feed::{Kind, Oddity, OddityKind};
-use crate::schedule::counted_words;
 
 /// Checks the entries of a document.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {

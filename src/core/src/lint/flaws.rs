@@ -2,7 +2,7 @@
 
 use super::finding::{Findings, Level, Topic};
 use crate::feed::Flaw;
-use crate::schedule::counted_words;
+use crate::feed::text::counted_words;
 
 /// Elements of flaws and what they are about; what is not here is about the document.
 const TOPICS: [(&str, Topic); 12] = [

@@ -7,10 +7,10 @@ use super::finding::{Findings, Level, Topic};
 use super::polls::{facts, reference};
 use super::speakers::{Speaker, speakers};
 use super::wording::{about, instant, listed};
-use crate::feed::hints::SUSPICIOUS_TTL_MINUTES;
+use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
-use crate::schedule::{SettledBy, counted_words, duration_words, rule_in_force, rule_words};
+use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
 
 /// Numbers that are common as seconds, and odd as minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
@@ -186,17 +186,15 @@ fn others(hints: &Hints, findings: &mut Findings) {
 
 /// SPEC G.3: never corrected, only said.
 fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
-    let Some(ttl) = exhibit.document.hints.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES)
-    else {
-        return;
-    };
-    let minutes = duration_words(i64::from(ttl) * MINUTE);
-    let gap = exhibit.document.mean_gap().filter(|gap| *gap < i64::from(ttl) * MINUTE / 10);
+    let hints = &exhibit.document.hints;
+    let Some(ttl) = hints.ttl_minutes else { return };
+    let gap = exhibit.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
     let because = match gap {
         Some(gap) => format!(", since the entries come about every {}", about(gap)),
         None if COMMON_SECONDS.contains(&ttl) => String::new(),
         None => return,
     };
+    let minutes = duration_words(i64::from(ttl) * MINUTE);
     let message =
         format!("looks like seconds{because}: ttl is minutes, so this asks for {minutes}");
     findings.warn(Topic::Hints, "ttl", &ttl.to_string(), message);

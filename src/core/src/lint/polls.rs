@@ -5,9 +5,10 @@ use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Topic};
 use super::wording::{about, instant, listed, moment};
+use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
-use crate::schedule::{Facts, FeedStatus, SettledBy, counted_words, following_plans};
+use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
 
 /// How many polls are named.
 const NAMED: usize = 3;

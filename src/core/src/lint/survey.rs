@@ -13,13 +13,14 @@ use super::finding::{Findings, Level, LintFinding, Topic};
 use super::lint_report::Chain;
 use super::lint_report::LintReport;
 use super::{entries, history};
+use crate::feed::text::counted_words;
 use crate::feed::{self, DocumentRole, Origin};
 use crate::history::address::canonical;
 use crate::history::{
     ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, GapKind, HistoryRecord, Limit, Next,
     Nodes, Polled, Reason, WalkPolicy,
 };
-use crate::schedule::{CacheState, counted_words};
+use crate::schedule::CacheState;
 
 /// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
 #[derive(Debug)]

@@ -53,7 +53,7 @@ mod tests {
             ["", "0", "0 and 1", "0, 1 and 2"]
         );
         assert_eq!(
-            [1, 2].map(|count| crate::schedule::counted_words(count, "entry", "entries")),
+            [1, 2].map(|count| crate::feed::text::counted_words(count, "entry", "entries")),
             ["1 entry", "2 entries"]
         );
     }

@@ -1,4 +1,4 @@
-//! How an answer moves the facts on: success and failure of an attempt (SPEC section 0, D.2).
+//! Updates the facts after a successful or failed attempt (SPEC section 0, D.2).
 
 use chrono::{DateTime, Utc};
 
@@ -7,8 +7,8 @@ use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 
 impl Facts {
-    /// A poll that ended in 200, 203, 226 or 304 and was processed. New hints are the caller's to
-    /// set: a 200 replaces them, a 226 replaces what it contains, a 304 keeps them.
+    /// Records a poll that returned 200, 203, 226 or 304 and was processed. The caller updates the hints: a 200
+    /// replaces them, a 226 replaces those it contains, and a 304 keeps them.
     pub fn record_success(
         &mut self,
         status: u16,
@@ -23,13 +23,13 @@ impl Facts {
         };
         self.cache = Some(cache);
         self.retry_after = Wait::of_answer(status, headers, received_at);
-        // Who was asked after the host had wanted to be left alone, and was answered, is welcome (SPEC B.4 rule 3).
+        // A success that started after the host had requested the wait shows that the host accepts requests
+        // again (SPEC B.4 rule 3).
         self.host_wait = self.host_wait.filter(|wait| started < wait.received_at);
         self.succeeded_at(started);
     }
 
-    /// An attempt that failed. Attempts that do not count (no network at all, SPEC B.4.4) are not
-    /// recorded.
+    /// Records a failed attempt. Attempts without any network connection do not count and are not recorded (SPEC B.4.4).
     pub fn record_failure(
         &mut self,
         failure: PollFailure,
@@ -51,7 +51,7 @@ impl Facts {
         }
     }
 
-    /// The same good answer again, at another time.
+    /// Simulates the same successful response at another time.
     pub(super) fn repeat_success(&mut self, at: DateTime<Utc>) {
         self.cache = self.cache.map(|cache| cache.repeated_at(at));
         self.retry_after = None;

@@ -1,4 +1,4 @@
-//! The reader's pace and bounds on an interval (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
+//! The user's pace and bounds on an interval (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
 
 use super::facts::Facts;
 use super::interval::pace::Pace;
@@ -7,7 +7,7 @@ use super::limits::{
 };
 use super::plan::SettledBy;
 
-/// One of the reader's two bounds.
+/// One of the user's two bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IntervalBound {
     Minimum,
@@ -23,22 +23,22 @@ impl IntervalBound {
     }
 }
 
-/// Pace and bounds in force for one feed, seconds.
+/// Pace and bounds in force for one feed, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) pace: Pace,
-    /// At least 1.
+    /// Minimum interval, at least 1.
     pub(super) min: i64,
-    /// At least `min`.
+    /// Maximum interval, at least `min`.
     pub(super) max: i64,
     /// `HARD_MIN`, or 0 on loopback hosts.
     pub(super) hard_min: i64,
-    /// The reader has fixed the interval: neither pace nor the reader's bounds apply.
+    /// The user has fixed the interval, so neither the pace nor the user's bounds apply.
     pub(super) fixed: bool,
 }
 
 impl Bounds {
-    /// The bounds these facts impose.
+    /// Returns the bounds that these facts impose.
     pub(super) fn from_facts(facts: &Facts) -> Self {
         let settings = &facts.settings;
         let hard_min = if facts.loopback { 0 } else { HARD_MIN_SECONDS };
@@ -53,33 +53,33 @@ impl Bounds {
         Self { pace: settings.pace, min, max, hard_min, fixed }
     }
 
-    /// Whether the least interval is the least that can be chosen; on loopback hosts, as in the demo, it may be shorter.
+    /// Checks whether the minimum is the lowest that a user can choose. It can be even lower on loopback hosts, as in the demo.
     pub(super) const fn has_least_min(&self) -> bool {
         self.min <= HARD_MIN_SECONDS
     }
 
-    /// Whether the least interval is that of a reader who chose none.
+    /// Checks whether the minimum interval is the default.
     pub(super) fn has_usual_min(&self) -> bool {
         self.min == i64::from(DEFAULT_MIN_SECONDS)
     }
 
-    /// Whether the longest interval is that of a reader who chose none.
+    /// Checks whether the maximum interval is the default.
     pub(super) fn has_usual_max(&self) -> bool {
         self.max == i64::from(DEFAULT_MAX_SECONDS)
     }
 
-    /// An interval after the pace, before the bounds.
+    /// Scales an interval by the pace, without applying the bounds.
     pub(super) fn scaled(&self, raw: i64) -> i64 {
         let (times, by) = self.pace.ratio();
         raw * times / by
     }
 
-    /// An interval after pace and bounds.
+    /// Scales an interval by the pace and applies the bounds.
     pub(super) fn interval(&self, raw: i64) -> i64 {
         self.scaled(raw).clamp(self.min, self.max)
     }
 
-    /// Which bound, if any, holds this interval.
+    /// Returns the bound that limits this interval, if any.
     pub(super) fn holder(&self, raw: i64) -> Option<IntervalBound> {
         let scaled = self.scaled(raw);
         let low = (scaled < self.min).then_some(IntervalBound::Minimum);

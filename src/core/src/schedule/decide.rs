@@ -1,9 +1,8 @@
-//! When to poll a feed next: the one order of precedence (SPEC B.1).
+//! Decides when to poll a feed next, in the order of precedence of SPEC B.1.
 //!
-//! First what is wished: the recommendation, the reader's pace and bounds, the instant that follows,
-//! jitter. Then what the server imposes, the floors. Then what the publisher forbids by the clock,
-//! the skip windows. A later stage can only move the time later, so none breaks an earlier
-//! restriction.
+//! The first stages compute the preferred time: the recommendation, the user's pace and bounds, the resulting instant
+//! and the jitter. The next stage applies the floors that the server imposes. The last one applies the skip windows
+//! that the publisher states. A later stage can only move the time later, so no stage breaks an earlier restriction.
 
 use chrono::{DateTime, Utc};
 
@@ -23,28 +22,28 @@ use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::recommend;
 use super::target_time::{TargetTime, find_target};
 
-/// The plan for one feed, with its explanation.
+/// Computes the plan for one feed, with its explanation.
 ///
-/// `u`, in [-1, 1), is the feed's share of the jitter, see [`super::spread_unit`].
+/// `u`, in [-1, 1), is the feed's share of the jitter; see [`super::spread_unit`].
 pub fn decide(facts: &Facts, now: DateTime<Utc>, u: f64) -> Plan {
     let mut trace = PlanTrace::on();
     let decision = decide_with_trace(facts, now, u, &mut trace);
     Plan::new(decision, trace.into_steps(), planning_flaws(facts))
 }
 
-/// The same without the explanation: a microsecond or two.
+/// Computes the same plan without the explanation, in a microsecond or two.
 pub fn decide_time(facts: &Facts, now: DateTime<Utc>, u: f64) -> Decision {
     decide_with_trace(facts, now, u, &mut PlanTrace::off())
 }
 
-/// Where a plan stands between two stages.
+/// Intermediate state of a plan between two stages.
 #[derive(Debug, Clone, Copy)]
 struct Draft {
     at: i64,
     kind: PlanKind,
     binding: Option<i64>,
     settled_by: SettledBy,
-    /// How far a move out of a skip window may be spread, half seconds.
+    /// Maximum spread of a move out of a skip window, in half seconds.
     spread: i64,
 }
 
@@ -74,8 +73,8 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
     decision(draft, clock)
 }
 
-/// Step 1: a feed that was never read is due at once, without jitter; after failed attempts the
-/// floors alone say when.
+/// Step 1: a feed that was never polled successfully is due at once, without jitter. After failed attempts only the
+/// floors determine the time.
 fn first_poll(ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
     let at = ground.last_try.unwrap_or(seconds(ground.now));
     trace.note(|| first_poll_step(at, ground.last_try.is_some()));
@@ -101,14 +100,14 @@ fn draft_target(ground: &Ground<'_>, last: i64, trace: &mut PlanTrace) -> Draft 
     }
 }
 
-/// A bound that changed the interval settles the time, except at a boundary: there the start of the
-/// stretch does, whatever the interval became.
+/// Returns what settled the time. A bound that changed the interval did, except at a boundary: there the start of the
+/// period settles the time, whatever the interval became.
 fn settled_by(target: &TargetTime) -> SettledBy {
     let held = target.held.filter(|_| target.kind != PlanKind::Boundary);
     held.map_or(target.source.settled_by(), IntervalBound::settled_by)
 }
 
-/// Step 6.
+/// Step 6: moves the time past every floor.
 fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
     for floor in floors(ground) {
         trace.note_some(|| floor_step(&floor, draft.at));
@@ -120,13 +119,13 @@ fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut PlanTrace) ->
     draft
 }
 
-/// Step 7, and the rule for readers who were away (SPEC A.9): a feed whose time came while an
-/// instant was open has only waited for the reader, so it is polled now, even inside a window.
+/// Step 7: moves the time out of the skip windows, and applies the rule for users who were away (SPEC A.9). A feed
+/// that could have been polled since it fell due is polled now, even inside a window.
 ///
-/// 1. now is inside a window, but since the feed fell due an instant was open: now
-/// 2. the time is open: it stays
-/// 3. else it moves to the opening and a little into the open hours; if that opening has passed,
-///    the feed is due
+/// 1. If now is inside a window, but there was an open instant since the feed fell due, poll now.
+/// 2. If the time is outside all windows, keep it.
+/// 3. Otherwise move it to the end of the window and slightly into the open hours. If the window has already ended,
+///    the feed is due.
 fn out_of_windows(
     mut draft: Draft,
     windows: &SkipWindows,
@@ -151,7 +150,7 @@ fn out_of_windows(
     draft
 }
 
-/// Step 8.
+/// Step 8: reports a time that has passed as due now.
 fn decision(draft: Draft, now: i64) -> Decision {
     let due = draft.at <= now;
     Decision {

@@ -1,4 +1,4 @@
-//! All that a plan may look at.
+//! The inputs of a plan.
 
 use std::sync::Arc;
 
@@ -16,71 +16,70 @@ use crate::feed::{Hints, IntervalRule};
 
 /// Everything the schedule of one feed depends on, besides `now` and `u` (SPEC section 0).
 ///
-/// Kept as a whole in the store, so that a restart forgets neither the last poll nor a floor
-/// (SPEC G.20). [`Facts::record_success`] and [`Facts::record_failure`] move it on.
+/// The store keeps the whole value, so that the last poll and the floors survive a restart (SPEC G.20).
+/// [`Facts::record_success`] and [`Facts::record_failure`] update it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// What the subscription document asks.
+    /// Scheduling hints from the feed document.
     #[serde(skip_serializing_if = "is_default")]
     pub hints: Hints,
-    /// What the reader asks: the settings of the feed, global ones filled in. Never stored: made anew for each plan.
+    /// The user's settings for the feed, with global values filled in. Never stored; filled in for each plan.
     #[serde(skip)]
     pub settings: ScheduleSettings,
-    /// Whether automatic polls happen at all.
+    /// Polling status of the feed.
     #[serde(skip_serializing_if = "is_default")]
     pub standing: FeedStatus,
-    /// Start of the last poll that ended in 200, 226 or 304 and was processed.
+    /// Start of the last poll that returned 200, 226 or 304 and was processed.
     #[serde(skip_serializing_if = "is_default")]
     pub last_ok: Option<DateTime<Utc>>,
-    /// Start of the last attempt, whatever its end. Without one, `last_ok` counts.
+    /// Start of the last attempt, whatever its result. If absent, `last_ok` counts.
     #[serde(skip_serializing_if = "is_default")]
     pub last_try: Option<DateTime<Utc>>,
-    /// Failures in a row since `last_ok`.
+    /// Number of consecutive failures since `last_ok`.
     #[serde(skip_serializing_if = "is_default")]
     pub failures: u32,
-    /// How the last attempt failed; only looked at while `failures` is not 0.
+    /// Kind of the last failure; used only while `failures` is not 0.
     #[serde(skip_serializing_if = "is_default")]
     pub failure: Option<PollFailure>,
-    /// The lifetime that the last good answer was given (SPEC B.4.2).
+    /// Cache lifetime of the last successful response (SPEC B.4.2).
     #[serde(skip_serializing_if = "is_default")]
     pub cache: Option<CacheState>,
-    /// What a refusing answer asked for (SPEC B.4.3).
+    /// Wait requested by an error response (SPEC B.4.3).
     #[serde(skip_serializing_if = "is_default")]
     pub retry_after: Option<Wait>,
-    /// What a 429 to another feed of the same host asked for (SPEC B.4.3).
+    /// Wait requested by a 429 response to another feed on the same host (SPEC B.4.3).
     #[serde(skip_serializing_if = "is_default")]
     pub host_wait: Option<Wait>,
-    /// The host is this machine: `HARD_MIN` does not apply.
+    /// The host is this machine, so `HARD_MIN` does not apply.
     #[serde(skip_serializing_if = "is_default")]
     pub loopback: bool,
-    /// What past updates suggest, if the reader allows learning and enough is known (SPEC B.2).
+    /// Schedule learned from past updates, if the user allows learning and enough is known (SPEC B.2).
     #[serde(skip_serializing_if = "is_default")]
     pub learned: Option<Learned>,
 }
 
-/// The reader's settings for one feed (SPEC A.8).
+/// The user's settings for one feed (SPEC A.8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScheduleSettings {
-    /// More often, normal, less often.
+    /// How often to poll: more, normal or less.
     pub pace: Pace,
-    /// Never more often than this, seconds. Values below `HARD_MIN` count as `HARD_MIN`.
+    /// Minimum interval, in seconds. Values below `HARD_MIN` count as `HARD_MIN`.
     pub min_seconds: u32,
-    /// Never less often than this, seconds. A value below the minimum counts as the minimum.
+    /// Maximum interval, in seconds. A value below the minimum counts as the minimum.
     pub max_seconds: u32,
-    /// The interval where nobody says anything, seconds.
+    /// Interval used when no source recommends one, in seconds.
     pub default_seconds: u32,
-    /// An interval that replaces every recommendation, seconds.
+    /// Fixed interval that replaces every recommendation, in seconds.
     pub fixed_seconds: Option<u32>,
-    /// Interval rules of the reader, above the publisher's (SPEC B.2 rank 0.5). The publisher's
-    /// skip windows still hold beside them.
+    /// The user's interval rules, which override the publisher's (SPEC B.2 rank 0.5). The publisher's skip windows still apply.
     pub own_rules: Vec<IntervalRule>,
-    /// The cache lifetimes of this server are not to be believed.
+    /// Ignore the cache lifetimes of this server.
     pub ignore_cache_lifetime: bool,
-    /// The skip windows of this feed are not to be kept.
+    /// Ignore the skip windows of this feed.
     pub ignore_skips: bool,
-    /// Polls go on although the publisher said the feed has ended (SPEC G.40).
+    /// Keep polling although the publisher marked the feed as ended (SPEC G.40).
     pub ignore_expired: bool,
 }
 
@@ -100,72 +99,72 @@ impl Default for ScheduleSettings {
     }
 }
 
-/// Whether a feed is polled automatically (SPEC B.1 step 0).
+/// Polling status of a feed (SPEC B.1 step 0).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedStatus {
-    /// Polled by plan.
+    /// Polled as planned.
     #[default]
     Active,
-    /// Nothing but 404 for 30 days: polled weekly (SPEC D.2).
+    /// Returned only 404 for 30 days; polled weekly (SPEC D.2).
     Dead,
-    /// An archive document was subscribed to and names no current one: it will not change, so it is
-    /// polled at the maximum (SPEC C.2).
+    /// The subscription is to an archive document that names no current one. It does not change, so it is polled at
+    /// the maximum interval (SPEC C.2).
     Archive,
-    /// The reader paused it.
+    /// Paused by the user.
     Paused,
-    /// The publisher ended it with 410 or an empty `newLocation`.
+    /// Ended by the publisher with 410 or an empty `newLocation`.
     Gone,
-    /// It redirects to nothing (SPEC D.5).
+    /// Redirects to nothing (SPEC D.5).
     Stopped,
 }
 
-/// How an attempt failed, as far as the schedule cares (SPEC D.2).
+/// Kind of failure of an attempt, as far as the schedule needs it (SPEC D.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PollFailure {
-    /// An answer with a status that is not a success.
+    /// A response with an error status.
     Status(u16),
-    /// No answer: time-out, DNS, TLS, connection reset.
+    /// No response: timeout, DNS, TLS, connection reset.
     Unanswered,
-    /// A good status, but no feed in the body.
+    /// A success status, but no feed in the body.
     Unreadable,
-    /// The body went over a limit.
+    /// The body exceeded a limit.
     TooLarge,
 }
 
-/// What past updates suggest (SPEC B.2 rank 6).
+/// Schedule learned from past updates (SPEC B.2 rank 6).
 ///
-/// Only the mean interval and the last answer are stored; the plan itself is learned anew, off the loop. Until it is,
-/// the stored answer holds for the poll it was given for, so that a restart moves nothing, and the mean interval for
-/// any other.
+/// Only the mean interval and the last answer are stored; a background task learns the plan again after a restart.
+/// Until then the stored answer applies to the poll it was computed for, so a restart does not move that poll, and the
+/// mean interval applies to every other poll.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Learned {
-    /// Mean interval at normal pace, seconds, at least 1.
+    /// Mean interval at normal pace, in seconds, at least 1.
     pub interval_seconds: u32,
-    /// What the plan answered for the last poll, while there was one.
+    /// The plan's answer for the last poll, if there was a plan.
     pub answered: Option<LearnedAnswer>,
-    /// The plan, with its own next poll for any last one.
+    /// The learned plan, which computes the next poll from any last poll.
     #[serde(skip)]
     pub plan: Option<Arc<LearnedPlan>>,
 }
 
-/// The next polls after one last poll, at the three paces.
+/// The next poll after a given last poll, at each of the three paces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LearnedAnswer {
-    /// The last poll, seconds since 1970.
+    /// The last poll, in seconds since 1970.
     pub last: i64,
-    /// The next ones, seconds since 1970, in the order of [`Pace::ALL`].
+    /// The next polls, in seconds since 1970, in the order of [`Pace::ALL`].
     pub next: [i64; 3],
 }
 
 impl Learned {
-    /// A flat interval, seconds.
+    /// Creates a schedule with a flat interval, in seconds.
     pub fn every(interval_seconds: u32) -> Self {
         Self { interval_seconds, ..Self::default() }
     }
 
-    /// What a plan says; `last_ok` and the settings are those of the feed it was learned for.
+    /// Creates a schedule from a plan; `last_ok` and the settings belong to the feed the plan was learned for.
     pub fn by_plan(
         plan: Arc<LearnedPlan>,
         last_ok: Option<DateTime<Utc>>,
@@ -176,7 +175,7 @@ impl Learned {
         learned.after_poll(last_ok, settings)
     }
 
-    /// The same after another poll: the answer to be stored is that for it.
+    /// Returns the schedule with the answer to store updated for a new last poll.
     #[must_use]
     pub fn after_poll(
         mut self,
@@ -193,10 +192,10 @@ impl Learned {
         self
     }
 
-    /// The next poll after one at `last`, seconds since 1970, not sooner than `min` and not later than `max` seconds
-    /// after it; `None`: only the interval is known.
+    /// Returns the next poll after one at `last`, in seconds since 1970, at least `min` and at most `max` seconds
+    /// after it. `None` means that only the interval is known.
     pub(super) fn next(&self, last: i64, pace: Pace, min: i64, max: i64) -> Option<i64> {
-        // The answer given for this poll stands, although the plan may have been learned anew since.
+        // The stored answer for this poll takes precedence, even if a new plan has been learned since.
         let Some(answer) = self.answered.filter(|answer| answer.last == last) else {
             return self.plan.as_ref()?.next(last, pace, min, max);
         };

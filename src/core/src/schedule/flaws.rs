@@ -1,4 +1,4 @@
-//! Hints that were read but cannot be followed, and hints that look like a mistake.
+//! Finds hints that were read but cannot be followed, and hints that look like mistakes.
 
 use chrono_tz::Tz;
 
@@ -8,11 +8,10 @@ use super::facts::Facts;
 use super::holds::bans::Skips;
 use super::interval::rules::rule_mask;
 use super::limits::RULES_MAX;
-use crate::feed::hints::SUSPICIOUS_TTL_MINUTES;
 use crate::feed::{Flaw, Zone};
 
-/// What is wrong with the hints of a feed, so that they are not followed or not as they stand: what was dropped when the
-/// document was read, and what planning finds.
+/// Returns the flaws in a feed's hints: those found when the document was read, and those found while planning. A
+/// flawed hint is ignored or followed only in part.
 pub fn planning_flaws(facts: &Facts) -> Vec<Flaw> {
     let mut flaws: Vec<Flaw> = facts.hints.flaws.clone();
     flaws.extend(offered_push(facts));
@@ -41,13 +40,13 @@ fn flaw(element: &str, text: String, reason: &str) -> Flaw {
     Flaw { element: element.to_owned(), text, reason: reason.to_owned() }
 }
 
-/// SPEC S0.11.
+/// Reports an offer of push updates, which is not used (SPEC S0.11).
 fn offered_push(facts: &Facts) -> Option<Flaw> {
     let reason = "offers push, which a reader at home cannot receive: polled instead";
     facts.hints.offers_push.then(|| flaw("push", "cloud or hub".to_owned(), reason))
 }
 
-/// SPEC G.2.
+/// Reports skip hints that cover the whole week (SPEC G.2).
 fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
     let Skips::WholeWeek = Skips::from_facts(facts) else { return None };
     let hints = &facts.hints;
@@ -56,22 +55,16 @@ fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
     Some(flaw(element, text, "covers the whole week: ignored"))
 }
 
-/// SPEC G.3: never corrected silently, only said.
+/// Reports a ttl that looks like seconds. The value is never corrected silently (SPEC G.3).
 fn ttl_in_seconds(facts: &Facts) -> Option<Flaw> {
     let hints = &facts.hints;
     if hints.flaws.iter().any(|flaw| flaw.element == "ttl") {
         return None;
     }
-    let ttl = hints.ttl_minutes.filter(|&ttl| ttl >= SUSPICIOUS_TTL_MINUTES)?;
-    let gap = i64::from(facts.learned.as_ref()?.interval_seconds);
-    let looks_wrong = gap < i64::from(ttl) * 60 / 10;
-    let news = duration_words(gap);
-    let reason =
-        format!("looks like seconds, since news comes about every {news}: read as minutes");
-    looks_wrong.then(|| flaw("ttl", ttl.to_string(), &reason))
+    hints.ttl_like_seconds(i64::from(facts.learned.as_ref()?.interval_seconds))
 }
 
-/// SPEC A.8: an edit that crosses the bounds is refused; where they come crossed, this is said.
+/// Reports a maximum below the minimum. The settings reject such a value, but it can come from another source (SPEC A.8).
 fn crossed_bounds(facts: &Facts) -> Option<Flaw> {
     let bounds = Bounds::from_facts(facts);
     let maximum = i64::from(facts.settings.max_seconds);

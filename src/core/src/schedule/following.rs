@@ -1,4 +1,4 @@
-//! Plans under an assumption: the polls that follow if nothing changes, and another pace.
+//! Hypothetical plans: the polls that follow if nothing changes, and the plan at another pace.
 
 use chrono::{DateTime, Utc};
 
@@ -8,10 +8,10 @@ use super::interval::pace::Pace;
 use super::limits::FOLLOWING_MAX;
 use super::plan::Plan;
 
-/// The next `count` plans (at most 1000), if each poll happens when planned and is answered as the
-/// last one was: same hints, same cache lifetime. Ends early at a plan that says never.
+/// Returns the next `count` plans (at most 1000), assuming that each poll happens as planned and gets the same
+/// response as the last one: same hints, same cache lifetime. Stops after a plan that never polls.
 ///
-/// `unit` gives the share of jitter for a last poll, see [`super::spread_unit`].
+/// `unit` returns the share of jitter for a last poll; see [`super::spread_unit`].
 pub fn following_plans(
     facts: &Facts,
     now: DateTime<Utc>,
@@ -31,7 +31,7 @@ pub fn following_plans(
     plans
 }
 
-/// The plan at another pace: what `+` or `-` would bring, before it is pressed.
+/// Computes the plan at another pace, to preview the effect of `+` or `-`.
 pub fn with_pace(facts: &Facts, pace: Pace, now: DateTime<Utc>, u: f64) -> Plan {
     let mut facts = facts.clone();
     facts.settings.pace = pace;

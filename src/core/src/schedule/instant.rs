@@ -1,22 +1,21 @@
-//! Instants as whole seconds since 1970: the arithmetic of this folder cannot overflow on them.
+//! Instants as whole seconds since 1970. The arithmetic of this module cannot overflow on them.
 //!
-//! `DateTime<Utc>` reaches about 262,000 years either way, which is far inside `i64` seconds, so
-//! sums of an instant and an interval need no check; only the way back is clamped.
+//! `DateTime<Utc>` covers about 262,000 years before and after 1970, well within `i64` seconds, so adding an interval
+//! to an instant needs no check. Only the conversion back is clamped.
 
 use chrono::{DateTime, Utc};
 
-/// Whole seconds since 1970, fractions cut off downwards (SPEC section 0).
+/// Returns whole seconds since 1970, rounded down (SPEC section 0).
 pub(super) const fn seconds(at: DateTime<Utc>) -> i64 {
     at.timestamp()
 }
 
-/// Whole seconds since 1970, a fraction counted as a full second: for waits, which must not end
-/// early by the part of a second in which they began.
+/// Returns whole seconds since 1970, rounded up. Used for waits, which must not end a fraction of a second early.
 pub(super) fn seconds_up(at: DateTime<Utc>) -> i64 {
     at.timestamp() + i64::from(at.timestamp_subsec_nanos() > 0)
 }
 
-/// Back to an instant; beyond what chrono can hold, the last or first instant it can.
+/// Converts seconds back to an instant, clamped to the range that chrono supports.
 pub(super) fn instant(seconds: i64) -> DateTime<Utc> {
     let limit = if seconds < 0 { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
     DateTime::from_timestamp(seconds, 0).unwrap_or(limit)

@@ -1,4 +1,4 @@
-//! The spread that keeps readers from arriving together (SPEC A.7).
+//! Jitter, which keeps many installations from polling at the same time (SPEC A.7).
 
 use std::hash::Hasher;
 
@@ -12,8 +12,8 @@ use super::plan::PlanKind;
 use super::recommend::IntervalSource;
 use super::target_time::TargetTime;
 
-/// The `u` of a plan, in [-1, 1): the same for the same installation, feed and last poll, so that a
-/// restart does not draw again.
+/// Computes the `u` of a plan, in [-1, 1). It depends only on the installation, the feed and the last poll, so a
+/// restart does not change it.
 pub fn spread_unit(salt: u128, feed_key: &[u8], last_ok: Option<DateTime<Utc>>) -> f64 {
     let mut hasher = SipHasher13::new_with_key(&salt.to_le_bytes());
     hasher.write(feed_key);
@@ -23,22 +23,22 @@ pub fn spread_unit(salt: u128, feed_key: &[u8], last_ok: Option<DateTime<Utc>>) 
     f64::from(top) / f64::from(1_u32 << 31) - 1.0
 }
 
-/// A usable `u`: anything but a number is 0, anything outside -1 to 1 the nearest of them.
+/// Clamps `u` to the range -1 to 1 and replaces NaN with 0.
 pub(super) fn usable(u: f64) -> f64 {
     if u.is_nan() { 0.0 } else { u.clamp(-1.0, 1.0) }
 }
 
-/// A share of a number of half seconds, rounded to whole seconds. (Half seconds, because half of an
-/// odd interval is not whole.)
+/// Returns a share of a number of half seconds, rounded to whole seconds. The width is in half seconds because half of
+/// an odd interval is not a whole number of seconds.
 #[expect(clippy::cast_possible_truncation, reason = "|u| <= 1, so it is at most the width")]
 #[expect(clippy::cast_precision_loss, reason = "widths stay far below 2^52")]
 pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
     (u * half_seconds as f64 / 2.0).round() as i64
 }
 
-/// The largest shift, half seconds: half of the binding interval, as the paper has it; a tenth where the reader fixed
-/// the interval, or nobody stated one; capped. Where a learned plan places the poll, a tenth of the gap, at most a
-/// minute: more would throw the plan away (SCHEDULING annex A.3).
+/// Returns the maximum shift, in half seconds. It is half of the binding interval, as in the paper, or a tenth if the
+/// user fixed the interval or nobody stated one; both are capped. For a poll that a learned plan places, it is a tenth
+/// of the gap and at most a minute, because a larger shift would defeat the plan (SCHEDULING annex A.3).
 pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
     if is_placed(target) {
         return (target.binding / 5).min(2 * PLACED_JITTER_SECONDS);
@@ -48,27 +48,27 @@ pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
     width.min(2 * JITTER_CAP_SECONDS)
 }
 
-/// Whether a learned plan places the poll.
+/// Checks whether a learned plan places the poll.
 pub(super) fn is_placed(target: &TargetTime) -> bool {
     target.kind == PlanKind::Slot && target.source == IntervalSource::Learned
 }
 
-/// What jitter made of a target.
+/// A target after jitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Jittered {
     pub(super) at: i64,
-    /// The largest shift that was possible, half seconds.
+    /// Maximum possible shift, in half seconds.
     pub(super) limit: i64,
-    /// A shift past the reader's maximum was turned around.
+    /// A shift past the user's maximum was mirrored.
     pub(super) mirrored: bool,
 }
 
 /// Shifts a target by its share of `u`.
 ///
-/// 1. After an interval the shift goes both ways; one that passes the maximum is mirrored.
-/// 2. At the start of a stretch, or at a slot, it goes forward only, since being early would miss
-///    what justified the instant, at most half way into the stretch and not past the maximum.
-/// 3. Never below the minimum after the last poll.
+/// 1. After an interval the shift goes in either direction. A shift past the maximum is mirrored.
+/// 2. At the start of a period, or at a slot, the shift goes forward only, because an early poll would miss the
+///    update. It goes at most halfway into the period and not past the maximum.
+/// 3. The result is never earlier than the minimum interval after the last poll.
 pub(super) fn jittered(target: &TargetTime, bounds: Bounds, last: i64, u: f64) -> Jittered {
     let width = width(target, bounds);
     let latest = last + bounds.max;

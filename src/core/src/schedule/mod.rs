@@ -1,12 +1,11 @@
-//! When to poll next, and why then. Pure; stands on `feed`.
+//! Computes when to poll a feed next, and explains why. Pure code that depends only on `feed`.
 //!
-//! [`decide()`] turns [`Facts`], a time and a share of jitter into a [`Plan`] that explains itself;
-//! [`decide_time`] gives the same answer without the explanation. This folder does not know the
-//! time, draws no random numbers, polls nothing and remembers nothing: a plan is computed anew
-//! whenever something changed.
+//! [`decide()`] turns [`Facts`], the current time and the feed's share of the jitter into a [`Plan`] that includes its
+//! explanation. [`decide_time`] returns the same result without the explanation. This module does not read the clock,
+//! draw random numbers, poll anything or keep any state: the caller computes a new plan whenever something changes.
 //!
-//! The order of precedence is SPEC B.1 and stands in `decide`; the sources of an interval are a
-//! table in `recommend`, the floors a table in `floors`.
+//! SPEC B.1 defines the order of precedence, which `decide` implements. `recommend` holds the table of interval
+//! sources, and `floors` the table of floors.
 
 mod answers;
 mod bounds;
@@ -35,9 +34,7 @@ pub use crate::schedule::explain::sentence::{pace_sentence, plan_sentence, when_
 pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
-pub use crate::schedule::explain::wording::{
-    about_interval_words, counted_words, duration_words, rule_words,
-};
+pub use crate::schedule::explain::wording::{about_interval_words, duration_words, rule_words};
 pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{
     Restriction, floors_in_force, skipped_hours, skips_in_words,

@@ -1,4 +1,4 @@
-//! The worked examples of SPEC B.6, B.7, H.2 and H.3, and the traps of SPEC G on hints.
+//! Tests for the worked examples of SPEC B.6, B.7, H.2 and H.3, and for the hint pitfalls of SPEC G.
 
 use super::super::facts::{Facts, FeedStatus, Learned, PollFailure, ScheduleSettings};
 use super::super::plan::{PlanKind, SettledBy};
@@ -11,7 +11,7 @@ use crate::schedule::interval::pace::Pace;
 
 const TEN: &str = "03-02 10:00";
 
-/// Plans at the last attempt, without jitter.
+/// Checks the plan at the time of the last attempt, without jitter.
 fn check(name: &str, facts: &Facts, next: &str, settled_by: SettledBy) {
     let now = facts.last_try.or(facts.last_ok).expect("polled before");
     let plan = decide(facts, now, 0.0);
@@ -32,7 +32,7 @@ fn cached(mut facts: Facts, cache_control: &str, age: Option<&str>) -> Facts {
     facts
 }
 
-/// Last good poll at 09:00, last attempt at 10:00.
+/// Creates a failing feed: last success at 09:00, last attempt at 10:00.
 fn failing(failures: u32, failure: PollFailure, ttl: u32) -> Facts {
     let (last_try, failure) = (Some(at(TEN)), Some(failure));
     Facts { last_try, failures, failure, ..with_ttl(ttl, "03-02 09:00") }
@@ -122,7 +122,7 @@ fn failures_keep_away() {
 
 #[test]
 fn a_failing_feed_is_not_polled_sooner_than_a_good_answer_would_allow() {
-    // The busy hours end at 18:00; a failure at 18:00 must not keep their pace.
+    // The busy hours end at 18:00, so the shorter interval must not apply after a failure at 18:00.
     let mut facts = with_rules(set_p(), "03-02 17:30");
     facts.last_try = Some(at("03-02 18:00"));
     (facts.failures, facts.failure) = (1, Some(PollFailure::Unanswered));

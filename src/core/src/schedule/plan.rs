@@ -1,47 +1,47 @@
-//! A plan: when a feed is polled next, what settled it, and the way there step by step.
+//! A plan: when a feed is polled next, what determined the time, and the explanation step by step.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::feed::Flaw;
 
-/// When to poll next, and why then.
+/// The next poll of a feed and the reasons for its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// When the feed is polled next; `now` if it is due; `None`: never.
+    /// Time of the next poll; `now` if it is due; `None` if the feed is never polled.
     pub next_poll: Option<DateTime<Utc>>,
-    /// When it falls or fell due; in the past if the reader was away. Orders the catch-up.
+    /// Time at which the feed falls or fell due; in the past if the user was away. Determines the order of overdue polls.
     pub due: Option<DateTime<Utc>>,
-    /// What kind of instant it is.
+    /// Kind of instant.
     pub kind: PlanKind,
-    /// The interval behind it after pace and bounds, seconds; `None` where there is none.
+    /// The interval that determined the time, after pace and bounds, in seconds; `None` if there is none.
     pub binding_seconds: Option<u32>,
-    /// What fixed the final time: the last stage that moved it, else the recommendation's source.
-    /// Jitter is not counted.
+    /// What determined the final time: the last stage that moved it, or else the source of the
+    /// recommendation. Jitter does not count.
     pub settled_by: SettledBy,
-    /// How it came about, in order (SPEC section 0).
+    /// The steps that led to the time, in order (SPEC section 0).
     pub steps: Vec<PlanStep>,
-    /// Hints that could not be followed, and why.
+    /// Hints that could not be followed, with reasons.
     pub flaws: Vec<Flaw>,
 }
 
-/// A plan without its explanation: cheap, for many feeds at once.
+/// A plan without its explanation, cheap to compute for many feeds at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// As in [`Plan`].
+    /// See [`Plan::next_poll`].
     pub next_poll: Option<DateTime<Utc>>,
-    /// As in [`Plan`].
+    /// See [`Plan::due`].
     pub due: Option<DateTime<Utc>>,
-    /// As in [`Plan`].
+    /// See [`Plan::kind`].
     pub kind: PlanKind,
-    /// As in [`Plan`].
+    /// See [`Plan::binding_seconds`].
     pub binding_seconds: Option<u32>,
-    /// As in [`Plan`].
+    /// See [`Plan::settled_by`].
     pub settled_by: SettledBy,
 }
 
 impl Plan {
-    /// The plan without its explanation.
+    /// Returns the plan without its explanation.
     pub const fn decision(&self) -> Decision {
         Decision {
             next_poll: self.next_poll,
@@ -52,13 +52,13 @@ impl Plan {
         }
     }
 
-    /// A decision with its explanation.
+    /// Creates a plan from a decision and its explanation.
     pub(super) fn new(decision: Decision, steps: Vec<PlanStep>, flaws: Vec<Flaw>) -> Self {
         let Decision { next_poll, due, kind, binding_seconds, settled_by } = decision;
         Self { next_poll, due, kind, binding_seconds, settled_by, steps, flaws }
     }
 
-    /// Puts the flaws of the document in front; those of its hints are in the plan already.
+    /// Inserts the flaws of the document before the plan's own, without duplicating those already in the plan.
     pub fn add_document_flaws(&mut self, flaws: &[Flaw]) {
         let known = std::mem::take(&mut self.flaws);
         self.flaws = flaws.to_vec();
@@ -70,25 +70,25 @@ impl Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanKind {
-    /// It is due.
+    /// The feed is due.
     Now,
-    /// So long after the last poll.
+    /// One interval after the last poll.
     Interval,
-    /// Where a shorter interval begins.
+    /// At the start of a shorter interval.
     Boundary,
-    /// At a time of the publisher's grid (SPEC B.6).
+    /// At a slot of the publisher's schedule (SPEC B.6).
     Slot,
-    /// Not polled automatically.
+    /// Never polled automatically.
     Never,
 }
 
-/// What fixed a time (UX 5).
+/// What determined the time (UX 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettledBy {
-    /// The reader's fixed interval.
+    /// The user's fixed interval.
     Fixed,
-    /// The reader's own interval rules.
+    /// The user's own interval rules.
     OwnRules,
     /// The publisher's interval rules.
     Rules,
@@ -100,35 +100,35 @@ pub enum SettledBy {
     RefreshRate,
     /// `sy:*` as `WordPress` writes it into every feed.
     BoilerplateSy,
-    /// Past updates.
+    /// The schedule learned from past updates.
     Learned,
     /// The default interval.
     Default,
-    /// The reader's minimum, or `HARD_MIN`.
+    /// The user's minimum, or `HARD_MIN`.
     Minimum,
-    /// The reader's maximum.
+    /// The user's maximum.
     Maximum,
     /// `Cache-Control` or `Expires`.
     CacheLifetime,
     /// `Retry-After`.
     RetryAfter,
-    /// Failures in a row.
+    /// Consecutive failures.
     BackOff,
-    /// Nothing but 404 for 30 days.
+    /// Only 404 responses for 30 days.
     Dead,
     /// `skipHours`.
     SkipHours,
     /// `skipDays`.
     SkipDays,
-    /// The reader was away when the feed could have been polled (SPEC A.9).
+    /// The user was away when the feed could have been polled (SPEC A.9).
     Overdue,
-    /// It was never polled.
+    /// The feed was never polled.
     FirstPoll,
     /// The publisher ended the feed.
     Gone,
-    /// It redirects to nothing.
+    /// The feed redirects to nothing.
     Stopped,
-    /// The reader paused it.
+    /// The user paused the feed.
     Paused,
     /// JSON Feed `expired`.
     Expired,
@@ -168,21 +168,21 @@ impl SettledBy {
 /// One step of an explanation: `(stage, before, after, reason)` of SPEC section 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
-    /// Where in the order of SPEC B.1 it stands.
+    /// Stage in the order of SPEC B.1.
     pub stage: PlanStage,
-    /// What it started from.
+    /// Value before the step.
     pub before: Option<Value>,
-    /// What it made of it; equal to `before` if it changed nothing.
+    /// Value after the step; equal to `before` if the step changed nothing.
     pub after: Option<Value>,
-    /// One plain sentence; durations in it, never instants (those stand in `before` and `after`,
-    /// so that the view can show them in the reader's zone).
+    /// One plain sentence. It can contain durations but no instants; those are in `before` and `after`, so that the
+    /// view can show them in the user's time zone.
     pub reason: String,
 }
 
-/// A quantity of a step.
+/// A quantity in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
-    /// An interval, seconds.
+    /// An interval, in seconds.
     Seconds(i64),
     /// An instant.
     At(DateTime<Utc>),
@@ -194,17 +194,17 @@ pub enum Value {
 pub enum PlanStage {
     /// Whether the feed is polled at all.
     Standing,
-    /// Which source speaks (SPEC B.2).
+    /// The source that states the interval (SPEC B.2).
     Recommendation,
-    /// The reader's pace, with the bound that holds it.
+    /// The user's pace, with the bound that limits it.
     Pace,
-    /// A bound of the reader on the interval or on the time.
+    /// The user's minimum for the interval or the time.
     Minimum,
-    /// A bound of the reader on the interval or on the time.
+    /// The user's maximum for the interval or the time.
     Maximum,
-    /// From the interval to an instant (SPEC A.5.6, B.6).
+    /// The instant computed from the interval (SPEC A.5.6, B.6).
     NextUpdate,
-    /// The spread that keeps readers apart (SPEC A.7).
+    /// The random shift that spreads the polls of many installations (SPEC A.7).
     Jitter,
     /// `Cache-Control`, `Expires` (SPEC B.4.2).
     CacheLifetime,
@@ -214,7 +214,7 @@ pub enum PlanStage {
     BackOff,
     /// `skipHours` and `skipDays` (SPEC B.5).
     Skip,
-    /// Due already (SPEC A.9).
+    /// Already due (SPEC A.9).
     Due,
 }
 

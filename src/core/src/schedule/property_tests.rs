@@ -1,4 +1,4 @@
-//! What must hold for every feed, checked on random ones.
+//! Properties that must hold for every feed, checked on random feeds.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::schedule::interval::segments::Rhythm;
 use crate::schedule::limits::*;
 use crate::schedule::{following_plans, with_pace};
 
-/// Some week in 2026; the tests' instants lie in it.
+/// Start of the week in 2026 that the tests use.
 const WEEK_START: i64 = 1_772_409_600;
 
 fn zone() -> impl Strategy<Value = Zone> {
@@ -88,7 +88,7 @@ fn recently() -> impl Strategy<Value = DateTime<Utc>> {
     (WEEK_START..WEEK_START + WEEK).prop_map(instant)
 }
 
-/// A feed polled in the week, perhaps failing, perhaps with floors; and a `now` after that.
+/// Generates a feed polled within the week, possibly with failures and floors, and a `now` after its last attempt.
 fn feed() -> impl Strategy<Value = (Facts, DateTime<Utc>)> {
     let wait = (0..100_000_u32).prop_map(|seconds| Wait {
         received_at: instant(WEEK_START),
@@ -125,8 +125,8 @@ fn feed() -> impl Strategy<Value = (Facts, DateTime<Utc>)> {
     )
 }
 
-/// The closed form of SPEC A.5.5, evaluated at every whole minute: offsets are whole minutes, so
-/// the interval changes nowhere else.
+/// Evaluates the closed form of SPEC A.5.5 at every whole minute. Offsets are whole minutes, so the interval
+/// changes at no other time.
 fn closed_form(facts: &Facts, last: i64) -> i64 {
     let offer = |at: i64| {
         let (interval, _) = interval_in_force(facts, instant(at));
@@ -137,7 +137,7 @@ fn closed_form(facts: &Facts, last: i64) -> i64 {
     (first_minute..end).step_by(60).map(offer).chain([end]).min().unwrap_or(end)
 }
 
-/// The rule in force at an instant, found without masks: counts the hours of the week one by one.
+/// Finds the rule in force at an instant without masks, by counting the hours of the week one by one.
 fn naive_interval(rules: &[IntervalRule], at: i64) -> Option<u32> {
     let covers = |rule: &IntervalRule, day: i64, hour: i64| {
         let (h0, h1) = (rule.start_hour.unwrap_or(0), rule.end_hour.unwrap_or(23));
@@ -157,11 +157,11 @@ fn naive_interval(rules: &[IntervalRule], at: i64) -> Option<u32> {
         let offset = match &rule.zone {
             Zone::Utc => 0,
             Zone::Offset(minutes) => i64::from(*minutes) * 60,
-            // In the winter week of these tests.
+            // Offsets in the winter week that these tests use.
             Zone::Named(name) => match name.as_str() {
                 "Europe/London" => 0,
                 "Asia/Kathmandu" => 20_700,
-                // St. John's.
+                // America/St_Johns.
                 _ => -12_600,
             },
         };

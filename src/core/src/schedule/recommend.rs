@@ -1,4 +1,4 @@
-//! Which source speaks about the interval: the first of an ordered list (SPEC B.2).
+//! Chooses the source of the interval: the first in an ordered list that states one (SPEC B.2).
 
 use super::facts::{Facts, FeedStatus, Learned};
 use super::interval::rules::RuleTable;
@@ -7,7 +7,7 @@ use super::limits::{BOILERPLATE_SECONDS, INTERVAL_MAX_SECONDS};
 use super::plan::SettledBy;
 use crate::feed::{Period, SyHint};
 
-/// Who may recommend an interval, strongest first (SPEC B.2).
+/// Sources that can recommend an interval, in order of precedence (SPEC B.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IntervalSource {
     Fixed,
@@ -39,32 +39,32 @@ impl IntervalSource {
     }
 }
 
-/// A source and the flat interval it states, seconds, at least 1.
+/// A source and the flat interval it states, in seconds, at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StatedInterval {
     pub(super) source: IntervalSource,
     pub(super) seconds: i64,
 }
 
-/// What the first source that speaks recommends.
+/// The recommendation of the first source that states an interval.
 #[derive(Debug, Clone)]
 pub(super) struct Recommendation {
     pub(super) source: IntervalSource,
     pub(super) course: RecommendedCourse,
-    /// The flat interval; under rules that of the hours no rule covers, with slots their step.
+    /// The flat interval: with rules, the interval for hours that no rule covers; with slots, the step between them.
     pub(super) flat: StatedInterval,
 }
 
-/// How a recommendation becomes an instant.
+/// The way a recommendation becomes an instant.
 #[derive(Debug, Clone)]
 pub(super) enum RecommendedCourse {
-    /// One interval at all times.
+    /// The same interval at all times.
     Flat,
     /// An interval that depends on the hour.
     Rules(RuleTable),
-    /// Instants counted from the base.
+    /// Slots counted from a base time.
     Slots(SyHint, chrono::DateTime<chrono::Utc>),
-    /// Instants that a learned plan places.
+    /// Instants chosen by a learned plan.
     Placed(Learned),
 }
 
@@ -73,14 +73,14 @@ type FlatSource = fn(&Facts) -> Option<StatedInterval>;
 
 /// Ranks 2 to 7, in order.
 ///
-/// `sy` stands before `ttl` because it is richer; what was learned stands below every statement of
-/// the publisher, but above boilerplate, which is nobody's statement.
+/// `sy` comes before `ttl` because it carries more information. The learned interval comes after every statement of
+/// the publisher, but before boilerplate, which no publisher chose.
 const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, learned, boilerplate_sy, default];
 
-/// Those of them by which a publisher speaks.
+/// The flat sources that the publisher states.
 const SPEAKERS: [FlatSource; 3] = [sy, ttl, refresh_rate];
 
-/// The recommendation for these facts.
+/// Returns the recommendation for these facts.
 pub(super) fn recommend(facts: &Facts) -> Recommendation {
     if let Some(fixed) = facts.settings.fixed_seconds {
         let flat =
@@ -107,8 +107,8 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
     Recommendation { source: flat.source, course, flat }
 }
 
-/// Whether nobody states one interval for all times, so that what is learned counts (SPEC B.2 rank 6): it places the
-/// polls, or it is the interval of the hours that no rule covers.
+/// Checks whether no source states one interval for all times, so that the learned schedule counts (SPEC B.2 rank 6).
+/// The learned schedule then places the polls, or supplies the interval for hours that no rule covers.
 pub fn leaves_room_for_learning(facts: &Facts) -> bool {
     let stated = |source: FlatSource| source(facts).is_some();
     !SPEAKERS.into_iter().any(stated)
@@ -116,7 +116,7 @@ pub fn leaves_room_for_learning(facts: &Facts) -> bool {
         && facts.standing != FeedStatus::Archive
 }
 
-/// Placed polls, if the last one is known and what was learned can place the next.
+/// Returns placed polls if a learned plan or a stored answer is available, and a flat interval otherwise.
 fn placed(facts: &Facts) -> RecommendedCourse {
     let places = |learned: &&Learned| learned.plan.is_some() || learned.answered.is_some();
     match facts.learned.as_ref().filter(places) {
@@ -125,7 +125,7 @@ fn placed(facts: &Facts) -> RecommendedCourse {
     }
 }
 
-/// The flat sources that speak, strongest first; the default always does.
+/// Returns the flat sources that state an interval, in order of precedence. The default source always states one.
 pub(super) fn flat_sources(facts: &Facts) -> impl Iterator<Item = StatedInterval> {
     FLAT_SOURCES.iter().filter_map(move |source| source(facts))
 }
@@ -135,7 +135,7 @@ fn first_flat(facts: &Facts) -> StatedInterval {
     flat_sources(facts).next().unwrap_or(default)
 }
 
-/// Rank 0.5, the reader's own rules, else rank 1, the publisher's.
+/// Returns the user's own rules (rank 0.5), or else the publisher's (rank 1).
 fn rules(facts: &Facts) -> Option<(IntervalSource, RuleTable)> {
     let own =
         || RuleTable::new(&facts.settings.own_rules).map(|table| (IntervalSource::OwnRules, table));
@@ -174,13 +174,13 @@ fn default(facts: &Facts) -> Option<StatedInterval> {
     stated(IntervalSource::Default, i64::from(facts.settings.default_seconds).max(1))
 }
 
-/// Whether the `sy` hint is the one `WordPress` writes into every feed, however rarely it changes.
+/// Checks whether the `sy` hint is the one that `WordPress` writes into every feed, however rarely the feed changes.
 ///
 /// It is if all of these hold (SPEC B.2, G.6):
 ///
-/// 1. it is once an hour
-/// 2. it has no base
-/// 3. the document was written by `WordPress`
+/// 1. The hint states once an hour.
+/// 2. The hint has no base.
+/// 3. `WordPress` generated the document.
 pub(super) fn is_boilerplate(facts: &Facts) -> bool {
     let once_an_hour = SyHint { period: Period::Hourly, frequency: 1, base: None };
     facts.hints.sy == Some(once_an_hour)

@@ -1,18 +1,18 @@
-//! Rule sets and facts that several test tables share (SPEC A.6, B.7).
+//! Rule sets and facts shared by several test tables (SPEC A.6, B.7).
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
 use super::facts::{Facts, ScheduleSettings};
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 
-/// `03-02 10:00` or `03-02 10:00:30` of 2026, whose second of March is a Monday.
+/// Parses `03-02 10:00` or `03-02 10:00:30` as a time in 2026. 2 March 2026 is a Monday.
 pub(super) fn at(text: &str) -> DateTime<Utc> {
     let seconds = if text.len() == 11 { ":00" } else { "" };
     let text = format!("2026-{text}{seconds}");
     NaiveDateTime::parse_from_str(&text, "%Y-%m-%d %H:%M:%S").expect("a time in 2026").and_utc()
 }
 
-/// A rule: minutes, first and last hour, first and last day.
+/// Creates a rule from minutes, first and last hour, and first and last day.
 pub(super) fn rule(minutes: u32, hours: Option<(u8, u8)>, days: Option<(u8, u8)>) -> IntervalRule {
     IntervalRule {
         minutes,
@@ -24,32 +24,32 @@ pub(super) fn rule(minutes: u32, hours: Option<(u8, u8)>, days: Option<(u8, u8)>
     }
 }
 
-/// 30 minutes in the hours 9 to 17 from Monday to Friday.
+/// 30 minutes during hours 9 to 17, Monday to Friday.
 pub(super) fn office() -> IntervalRule {
     rule(30, Some((9, 17)), Some((1, 5)))
 }
 
-/// The paper's rules.
+/// The rules from the paper.
 pub(super) fn set_p() -> Vec<IntervalRule> {
     vec![rule(240, None, None), office(), rule(30, Some((4, 4)), None)]
 }
 
-/// Overlap: a quiet hour carved out of a busy window.
+/// Overlapping rules: one quiet hour inside a busy window.
 pub(super) fn set_o() -> Vec<IntervalRule> {
     vec![rule(240, None, None), office(), rule(120, Some((12, 12)), None)]
 }
 
-/// Hours that wrap.
+/// A rule whose hours wrap past midnight.
 pub(super) fn set_w() -> Vec<IntervalRule> {
     vec![rule(180, None, None), rule(20, Some((22, 2)), Some((5, 6)))]
 }
 
-/// Days that wrap.
+/// A rule whose days wrap past the weekend.
 pub(super) fn set_v() -> Vec<IntervalRule> {
     vec![rule(360, None, None), rule(60, None, Some((6, 1)))]
 }
 
-/// A zone west of UTC.
+/// A rule in a zone west of UTC.
 pub(super) fn set_t() -> Vec<IntervalRule> {
     vec![
         rule(240, None, None),
@@ -57,22 +57,22 @@ pub(super) fn set_t() -> Vec<IntervalRule> {
     ]
 }
 
-/// A zone that is off by half an hour.
+/// A rule in a zone with a half-hour offset.
 pub(super) fn set_half() -> Vec<IntervalRule> {
     vec![rule(240, None, None), IntervalRule { zone: Zone::Offset(330), ..office() }]
 }
 
-/// No default; beside it ttl 120 is meant.
+/// Rules without a default, to be combined with ttl 120.
 pub(super) fn set_n() -> Vec<IntervalRule> {
     vec![office()]
 }
 
-/// Three stretches, for the running minimum.
+/// Three periods, to test the running minimum.
 pub(super) fn set_m() -> Vec<IntervalRule> {
     vec![rule(240, None, None), rule(120, Some((10, 10)), None), rule(180, Some((12, 12)), None)]
 }
 
-/// Four stretches.
+/// Four periods.
 pub(super) fn set_m2() -> Vec<IntervalRule> {
     vec![
         rule(1440, None, None),
@@ -82,19 +82,19 @@ pub(super) fn set_m2() -> Vec<IntervalRule> {
     ]
 }
 
-/// A feed with these rules, last polled then.
+/// Creates a feed with these rules, last polled at `last_ok`.
 pub(super) fn with_rules(intervals: Vec<IntervalRule>, last_ok: &str) -> Facts {
     let last_ok = Some(at(last_ok));
     Facts { hints: Hints { intervals, ..Hints::default() }, last_ok, ..Facts::default() }
 }
 
-/// A feed with this ttl, minutes, last polled then.
+/// Creates a feed with this ttl, in minutes, last polled at `last_ok`.
 pub(super) fn with_ttl(minutes: u32, last_ok: &str) -> Facts {
     let hints = Hints { ttl_minutes: Some(minutes), ..Hints::default() };
     Facts { hints, last_ok: Some(at(last_ok)), ..Facts::default() }
 }
 
-/// A feed with this `sy`, last polled then.
+/// Creates a feed with this `sy` hint, last polled at `last_ok`.
 pub(super) fn with_sy(
     period: Period,
     frequency: u32,
@@ -105,14 +105,14 @@ pub(super) fn with_sy(
     Facts { hints, last_ok: Some(at(last_ok)), ..Facts::default() }
 }
 
-/// The windows of the paper on feed state: hours 6 to 11, and Sunday.
+/// Adds the skip windows of the paper on feed state: hours 6 to 11, and Sunday.
 pub(super) fn with_windows(mut facts: Facts) -> Facts {
     facts.hints.skip_hours = (6..=11).collect();
     facts.hints.skip_days = vec![DayOfWeek::Sunday];
     facts
 }
 
-/// The same feed under other bounds, minutes.
+/// Returns the same feed with other bounds, in minutes.
 pub(super) fn bounded(facts: Facts, min: u32, max: u32) -> Facts {
     let settings =
         ScheduleSettings { min_seconds: min * 60, max_seconds: max * 60, ..facts.settings.clone() };

@@ -1,4 +1,4 @@
-//! What a feed's schedule costs in polls, and how long its publications wait, at any pace.
+//! Estimates the number of polls and the average delay of new entries for a feed's schedule, at any pace.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,18 +13,18 @@ use super::limits::FOLLOWING_MAX;
 use super::recommend::{RecommendedCourse, recommend};
 use super::week::HOURS;
 
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// What a schedule costs, before floors and skip windows.
+/// The cost of a schedule, before floors and skip windows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     pub polls_a_day: f64,
-    /// Mean wait of a publication, minutes: as learned, else half an interval.
+    /// Average delay of a publication, in minutes: as learned, otherwise half the interval.
     pub delay_minutes: f64,
 }
 
-/// What the schedule of a feed costs at a pace; `None`: it is not polled by itself.
+/// Estimates the cost of a feed's schedule at a pace. Returns `None` if the feed is not polled automatically.
 pub fn cost_at_pace(facts: &Facts, pace: Pace) -> Option<Cost> {
     if at_rest(facts).is_some() {
         return None;
@@ -51,7 +51,7 @@ fn even(seconds: i64) -> Cost {
     Cost { polls_a_day: DAY / seconds, delay_minutes: seconds / 120.0 }
 }
 
-/// The mean over the hours of any week.
+/// Averages the cost over the hours of a week.
 fn under_rules(table: &RuleTable, fallback: i64, bounds: Bounds) -> Cost {
     let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, 0);
     let mut sum = Cost { polls_a_day: 0.0, delay_minutes: 0.0 };
@@ -64,8 +64,8 @@ fn under_rules(table: &RuleTable, fallback: i64, bounds: Bounds) -> Cost {
     sum
 }
 
-/// When a feed is polled until an instant, if each poll happens when planned and is answered as the last one was; at
-/// most 1000 times.
+/// Returns the polls of a feed until `end`, at most 1000, assuming that each poll happens as planned and gets the same
+/// response as the last one.
 pub fn polls_until(
     facts: &Facts,
     now: DateTime<Utc>,
@@ -79,13 +79,13 @@ pub fn polls_until(
         let Some(at) = next.filter(|at| *at < end) else { break };
         polls.push(at);
         facts.repeat_success(at);
-        // A feed that is always due would stand still.
+        // Always advance the clock, so that a feed that is always due cannot loop at one instant.
         now = at.max(now + TimeDelta::seconds(1));
     }
     polls
 }
 
-/// Whether a learned plan places the polls, so that there is no interval to speak of.
+/// Checks whether a learned plan places the polls, so that there is no regular interval to show.
 pub fn places_polls(facts: &Facts) -> bool {
     matches!(recommend(facts).course, RecommendedCourse::Placed(_))
 }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn rules_cost_what_their_hours_cost() {
         let cost = cost_at_pace(&with_rules(set_p(), "03-02 10:00"), Pace::Normal).expect("a cost");
-        // 52 hours of two polls and 116 of a quarter.
+        // 52 hours with two polls each and 116 hours with a quarter of a poll each.
         assert!((cost.polls_a_day - (52.0 * 2.0 + 116.0 / 4.0) / 7.0).abs() < 1e-9, "{cost:?}");
     }
 

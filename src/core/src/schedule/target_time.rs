@@ -1,4 +1,4 @@
-//! From a recommendation to an instant, before jitter, floors and bans (SPEC B.1 steps 3 and 4).
+//! Turns a recommendation into an instant, before jitter, floors and skip windows (SPEC B.1 steps 3 and 4).
 
 use super::bounds::{Bounds, IntervalBound};
 use super::interval::next_update::next_update;
@@ -9,29 +9,29 @@ use super::limits::JITTER_CAP_SECONDS;
 use super::plan::PlanKind;
 use super::recommend::{IntervalSource, Recommendation, RecommendedCourse};
 
-/// When publisher and reader would like the poll to be.
+/// The time that the publisher and the user prefer for the next poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TargetTime {
     pub(super) at: i64,
-    /// `Interval`, `Boundary` or `Slot`; a learned plan places slots.
+    /// `Interval`, `Boundary` or `Slot`; a learned plan yields slots.
     pub(super) kind: PlanKind,
-    /// What speaks: the recommendation's source, or under rules that of the binding interval.
+    /// The source of the recommendation; with rules, the source of the binding interval.
     pub(super) source: IntervalSource,
-    /// The rule of the binding interval: its place in the document.
+    /// Index in the document of the rule that gives the binding interval.
     pub(super) rule: Option<usize>,
-    /// The binding interval as stated, seconds.
+    /// The binding interval as stated, in seconds.
     pub(super) raw: i64,
-    /// The binding interval after pace and bounds, seconds.
+    /// The binding interval after pace and bounds, in seconds.
     pub(super) binding: i64,
-    /// The bound that holds the interval or the slot.
+    /// The bound that limits the interval or the slot.
     pub(super) held: Option<IntervalBound>,
-    /// The publisher's slot, before the bounds.
+    /// The publisher's slot, before bounds are applied.
     pub(super) slot: Option<i64>,
-    /// Length of the stretch or slot that starts at `at`, seconds; only as far as jitter needs it.
+    /// Length of the period or slot that starts at `at`, in seconds, computed only as far as jitter needs it.
     pub(super) room: i64,
 }
 
-/// The target for the poll after one at `last`.
+/// Computes the target for the poll after one at `last`.
 pub(super) fn find_target(
     recommendation: &Recommendation,
     bounds: Bounds,
@@ -77,7 +77,7 @@ pub(super) fn find_target(
     }
 }
 
-/// A poll that a learned plan places; the bounds are in the plan.
+/// Returns the target for a poll that a learned plan places. The plan has already applied the bounds.
 fn placed(recommendation: &Recommendation, at: i64, last: i64) -> TargetTime {
     TargetTime {
         at,
@@ -115,8 +115,8 @@ fn target_of_rules(
     }
 }
 
-/// How long the stretch that starts here lasts. Jitter uses at most half of it and never more than
-/// its cap, so nothing beyond twice the cap is looked at.
+/// Returns the length of the period that starts at `at`. Jitter uses at most half of it and never more than its cap,
+/// so the search stops at twice the cap.
 fn room(rhythm: Rhythm<'_>, at: i64) -> i64 {
     let enough = 2 * JITTER_CAP_SECONDS;
     let mut walk = super::interval::segments::IntervalWalk::start(rhythm, at);

@@ -1,10 +1,10 @@
-//! Deadlines in order: what falls due next.
+//! Deadlines ordered by time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-/// At most one deadline for each key; of equal deadlines the smaller key comes first.
+/// A set of deadlines with at most one for each key. Keys with equal deadlines are ordered by key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timetable<K> {
     by_time: BTreeSet<(DateTime<Utc>, K)>,
@@ -18,31 +18,31 @@ impl<K> Default for Timetable<K> {
 }
 
 impl<K: Ord + Clone> Timetable<K> {
-    /// Sets the deadline of a key, in place of the one it had.
+    /// Sets the deadline of a key, replacing any previous one.
     pub fn set(&mut self, at: DateTime<Utc>, key: K) {
         self.remove(&key);
         self.by_key.insert(key.clone(), at);
         self.by_time.insert((at, key));
     }
 
-    /// Takes a key out; says which deadline it had.
+    /// Removes a key and returns its deadline.
     pub fn remove(&mut self, key: &K) -> Option<DateTime<Utc>> {
         let (key, at) = self.by_key.remove_entry(key)?;
         self.by_time.remove(&(at, key));
         Some(at)
     }
 
-    /// The deadline of a key.
+    /// Returns the deadline of a key.
     pub fn deadline(&self, key: &K) -> Option<DateTime<Utc>> {
         self.by_key.get(key).copied()
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     pub fn next(&self) -> Option<DateTime<Utc>> {
         self.by_time.first().map(|(at, _)| *at)
     }
 
-    /// Takes out the key with the earliest deadline, if that has come.
+    /// Removes and returns the key with the earliest deadline, if it has passed.
     pub fn take_due(&mut self, now: DateTime<Utc>) -> Option<K> {
         if self.next()? > now {
             return None;
@@ -52,17 +52,17 @@ impl<K: Ord + Clone> Timetable<K> {
         Some(key)
     }
 
-    /// All deadlines, the earliest first.
+    /// Iterates over all deadlines, earliest first.
     pub fn iter(&self) -> impl Iterator<Item = (DateTime<Utc>, &K)> {
         self.by_time.iter().map(|(at, key)| (*at, key))
     }
 
-    /// How many keys have a deadline.
+    /// Returns the number of keys with a deadline.
     pub fn len(&self) -> usize {
         self.by_key.len()
     }
 
-    /// Whether no key has one.
+    /// Checks whether no key has a deadline.
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
     }

@@ -1,8 +1,8 @@
-//! A week as 168 hours, Monday 00:00 first: the shape of rules and of skip windows.
+//! A week as 168 hours starting at Monday 00:00, used by rules and skip windows.
 
 use super::limits::HOUR;
 
-/// Hours in a week.
+/// Number of hours in a week.
 pub(super) const HOURS: u8 = 168;
 
 /// A set of hours of the week.
@@ -10,7 +10,7 @@ pub(super) const HOURS: u8 = 168;
 pub(super) struct WeekMask([u64; 3]);
 
 impl WeekMask {
-    /// Adds an hour, 0 to 167 (larger ones count modulo a week).
+    /// Adds an hour, 0 to 167. Larger values wrap around the week.
     pub(super) fn insert(&mut self, hour: u8) {
         let hour = hour % HOURS;
         if let Some(word) = self.0.get_mut(usize::from(hour / 64)) {
@@ -18,30 +18,30 @@ impl WeekMask {
         }
     }
 
-    /// Whether an hour, 0 to 167, is in the set.
+    /// Checks whether an hour, 0 to 167, is in the set.
     pub(super) fn contains(&self, hour: u8) -> bool {
         self.0.get(usize::from(hour / 64)).is_some_and(|word| word >> (hour % 64) & 1 == 1)
     }
 
-    /// How many hours are in the set, 0 to 168: the weight of SPEC A.5.2.
+    /// Returns the number of hours in the set, 0 to 168. This is the weight of SPEC A.5.2.
     pub(super) fn weight(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether the set has no hour at all.
+    /// Checks whether the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.weight() == 0
     }
 }
 
-/// The hour of the week, 0 to 167, of a local time in seconds since 1970 (a Thursday).
+/// Returns the hour of the week, 0 to 167, of a local time in seconds since 1970-01-01 (a Thursday).
 pub(super) fn hour_of_week(local: i64) -> u8 {
     const THURSDAY: i64 = 3 * 24;
     let hour = (local.div_euclid(HOUR) + THURSDAY).rem_euclid(i64::from(HOURS));
     u8::try_from(hour).unwrap_or(0)
 }
 
-/// The start of the next hour after a local time.
+/// Returns the start of the next hour after a local time.
 pub(super) fn next_hour(local: i64) -> i64 {
     local + HOUR - local.rem_euclid(HOUR)
 }

@@ -1,7 +1,7 @@
-//! The clients that requests are sent with, one for each [`ClientKind`], and how many idle connections they keep together.
+//! The HTTP clients, one for each [`ClientKind`], and the limit on their idle connections.
 //!
-//! reqwest bounds the idle connections to one host only. So once as many may be idle as have room together, new
-//! clients take the place of the old ones, whose idle connections close with them; requests under way end as they began.
+//! reqwest limits only the idle connections per host. Once the total limit may be reached, new clients replace the old ones,
+//! whose idle connections close with them. Requests in progress are not affected.
 
 #![expect(
     clippy::disallowed_types,
@@ -16,19 +16,19 @@ use reqwest::Client;
 
 use crate::io::http::address_guard::Allowed;
 
-/// Idle connections kept at most (SPEC D.1).
+/// Maximum number of idle connections (SPEC D.1).
 pub(super) const IDLE_MAX: usize = 64;
 
-/// Which client a request is sent with.
+/// Identifies the client for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ClientKind {
-    /// Through the proxy.
+    /// `true` if requests go through the proxy.
     pub(super) proxied: bool,
-    /// The addresses that it may connect to.
+    /// The addresses that the client may connect to.
     pub(super) allowed: Allowed,
 }
 
-/// Makes a client, and says how many idle connections it keeps to one host.
+/// Creates a client and returns it with the number of idle connections it keeps per host.
 pub(super) type MakeClient =
     Box<dyn Fn(ClientKind) -> (usize, Result<Client, reqwest::Error>) + Send + Sync>;
 
@@ -41,9 +41,9 @@ pub(super) struct ConnectionPool {
 #[derive(Default)]
 struct OpenClients {
     clients: BTreeMap<ClientKind, (usize, Client)>,
-    /// The idle connections that they may keep to each host, named with its port: no more than requests were sent to it.
+    /// Maximum number of idle connections per host and port. It does not exceed the number of requests sent there.
     hosts: BTreeMap<(ClientKind, String), usize>,
-    /// The sum of these.
+    /// The sum of these numbers.
     idle: usize,
 }
 
@@ -52,7 +52,7 @@ impl ConnectionPool {
         Self { make, open: Mutex::default() }
     }
 
-    /// The client to ask a host with.
+    /// Returns the client for requests to a host.
     pub(super) fn client(&self, kind: ClientKind, host: &str) -> Result<Client, reqwest::Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let host = (kind, host.to_owned());

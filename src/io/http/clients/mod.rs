@@ -1,13 +1,12 @@
-//! The clients that requests are sent with: directly or through a proxy, to public addresses only or to private ones
-//! too (SPEC D.6).
+//! The HTTP clients: direct or through a proxy, for public addresses only or for private ones too (SPEC D.6).
 //!
-//! Each of the four has connections of its own, so that none made under one rule is used under another. A
-//! typed address is tried with the public client first: nearly all are public, and so one connection serves a feed and
-//! the redirects on its host.
+//! Each of the four clients has its own connections, so that a connection made under one rule is never used under another. A
+//! typed address is tried with the public client first. Most addresses are public, so one connection serves a feed and the
+//! redirects on its host.
 //!
-//! TLS 1.2 and 1.3 by rustls. Certificates are verified by the platform, which knows the certificate authorities of
-//! the reader's company. Where the platform has none (a bare container), Mozilla's are used; `[network] extra_roots`
-//! names more. HTTP/2 is negotiated in the handshake; plain connections use HTTP/1.1.
+//! TLS 1.2 and 1.3 are provided by rustls. The platform verifies certificates, since it knows, for example, the authorities
+//! of the user's company. If the platform has none (a bare container), Mozilla's are used; `[network] extra_roots` adds more.
+//! HTTP/2 is negotiated in the handshake; plain connections use HTTP/1.1.
 
 mod connection_pool;
 
@@ -34,18 +33,18 @@ use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
 use connection_pool::{ClientKind, ConnectionPool, IDLE_MAX};
 
-/// Most header lines of a response.
+/// Maximum number of header lines in a response.
 const HEADERS_MAX: usize = 256;
-/// How long an idle connection is kept.
+/// Maximum lifetime of an idle connection.
 const POOL_IDLE: Duration = Duration::from_secs(30);
-/// What the client takes from its environment; tests replace it.
+/// The client's environment, which tests replace.
 #[derive(Debug, Clone)]
 pub struct ClientEnvironment {
     pub names: Arc<dyn NameResolver>,
     /// Classifies an address; [`AddressClass::classify`] outside of tests.
     pub classify: fn(IpAddr) -> AddressClass,
     pub proxies: Arc<Matcher>,
-    /// The variables that name proxies, with their values: [`Matcher`] is silent about what it cannot read.
+    /// Environment variables that configure proxies, with their values, because [`Matcher`] silently ignores invalid ones.
     pub proxy_variables: Vec<(&'static str, String)>,
     /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
@@ -64,7 +63,7 @@ impl ClientEnvironment {
     }
 }
 
-/// The clients, and what decides between them.
+/// The clients, and the rules for choosing between them.
 #[derive(Debug)]
 pub(super) struct Clients {
     pool: ConnectionPool,
@@ -76,14 +75,14 @@ pub(super) struct Clients {
 #[derive(Debug)]
 pub(super) struct ReceivedResponse {
     pub(super) response: Response,
-    /// Behind a proxy, a host name counts as public.
+    /// With a proxy, a host name counts as public.
     pub(super) public: bool,
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Debug)]
 pub(super) enum SendError {
-    /// The address must not be contacted.
+    /// The address is not allowed.
     Refused(RefusedAddress),
     Broken {
         error: reqwest::Error,
@@ -129,7 +128,7 @@ impl Clients {
             }
         };
         let pool = ConnectionPool::new(Box::new(make));
-        // What is wrong with the settings is told now.
+        // Errors in the settings are reported at once.
         for proxied in [false, true] {
             pool.client(ClientKind { proxied, allowed: Allowed::Public }, "")
                 .map_err(|error| format!("no HTTP client: {error}"))?;
@@ -141,7 +140,7 @@ impl Clients {
         Ok(Self { pool, through, guard })
     }
 
-    /// Sends a request with the client that it is allowed to use; `get` builds it.
+    /// Sends a request with the appropriate client; `get` builds the request.
     pub(super) async fn send(
         &self,
         url: &Url,
@@ -165,7 +164,7 @@ impl Clients {
         };
         let sent = self.send_directly(url, first, &get).await;
         match sent {
-            // Nothing was sent yet: the refusal came before the connection.
+            // Nothing was sent: the refusal precedes the connection.
             Err(SendError::Refused(_)) if first != allowed => {
                 self.send_directly(url, allowed, &get).await
             }
@@ -173,7 +172,7 @@ impl Clients {
         }
     }
 
-    /// The client for a request to the host of an address.
+    /// Returns the client for a request to the host of a URL.
     fn client(&self, proxied: bool, allowed: Allowed, url: &Url) -> Result<Client, SendError> {
         let kind = ClientKind { proxied, allowed };
         let client = self.pool.client(kind, url.authority());
@@ -191,7 +190,7 @@ impl Clients {
         let sent = get(&client).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
-        // The resolver has seen to this already; whatever it may have missed ends here.
+        // The resolver has checked the address already; this is a second line of defence.
         match peer {
             Some(peer) => self.guard.check(allowed, &host, peer).map_err(SendError::Refused)?,
             None if allowed == Allowed::Public => {
@@ -234,13 +233,13 @@ fn unsent(error: reqwest::Error, through: Option<&str>) -> SendError {
     }
 }
 
-/// Idle connections kept to one host: as many as it is sent requests at once.
+/// Returns the maximum number of idle connections per host, which equals the number of parallel requests to it.
 fn idle_per_host(settings: &NetworkSettings, kind: ClientKind) -> usize {
     let unspaced = !settings.space_loopback && kind.allowed == Allowed::Near;
     parallel_to_site(settings, unspaced).clamp(1, IDLE_MAX)
 }
 
-/// Returns a builder with the settings that all clients share.
+/// Returns a client builder with the settings that all clients share.
 fn builder(settings: &NetworkSettings, limits: &Limits, idle_per_host: usize) -> ClientBuilder {
     Client::builder()
         .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))

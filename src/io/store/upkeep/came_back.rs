@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chrono::NaiveDate;
 
 use crate::io::store::salvage::Salvaged;
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
 /// How the names of folders with damaged files begin.
 pub(super) const DAMAGED: &str = "store-damaged-";

@@ -15,10 +15,10 @@ use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use crate::io::store::writing::transaction::apply_together;
 use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{
     EntryKey, FeedKey, Flags, HistoryRecord, IndexRow, NodeState, Nodes, TEXT_LOST,
 };
-use backissue_core::schedule::counted_words;
 
 /// The value of [`TEXTS_LOST`] where only some texts are missing: what is there stays as it is.
 pub(in crate::io::store) const SOME_LOST: &[u8] = b"some";

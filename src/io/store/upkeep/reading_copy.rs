@@ -13,7 +13,7 @@ use super::fresh_store::FreshStore;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::handle::{ReadingCopy, Store};
 use crate::io::store::salvage::{Salvaged, salvage};
-use backissue_core::schedule::counted_words;
+use backissue_core::feed::text::counted_words;
 
 /// Bytes that are written to see whether anything can be.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];

@@ -20,8 +20,8 @@ use crate::io::store::handle::Store;
 use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
 use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
-use backissue_core::schedule::counted_words;
 
 /// How a record is read: by its key and its bytes.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;

@@ -1,4 +1,4 @@
-//! Makes the addresses inside markup absolute, because a stored entry no longer knows the address of its document.
+//! Makes URLs inside markup absolute, because a stored entry no longer has the URL of its document.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -9,7 +9,7 @@ use url::Url;
 use crate::feed::xml::references;
 use crate::feed::{address, text};
 
-/// Whether an attribute holds one address; those of pictures that are loaded late do.
+/// Checks whether an attribute holds a single URL. This includes attributes of lazily loaded images.
 fn is_address(name: &str) -> bool {
     let known: &[&str] = match name.len() {
         3 => &["src"],
@@ -23,10 +23,10 @@ fn is_address(name: &str) -> bool {
     known.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Longest address looked at, in bytes.
+/// Maximum length of a URL to resolve, in bytes.
 const ADDRESS_BYTES_MAX: usize = 4_096;
 
-/// Resolves the relative addresses in the tags of markup. `base` is asked for if there are any.
+/// Resolves the relative URLs in the tags of markup. `base` is only called if there are any.
 pub(in crate::feed) fn make_addresses_absolute(
     markup: Cow<'_, str>,
     base: impl FnOnce() -> Option<Url>,
@@ -56,7 +56,7 @@ pub(in crate::feed) fn make_addresses_absolute(
     Cow::Owned(out)
 }
 
-/// The value of an attribute with absolute addresses; `None` where it stays as it is.
+/// Returns the value of an attribute with absolute URLs, or `None` if it does not change.
 pub(in crate::feed) fn absolute_value(
     name: &str,
     written: &str,
@@ -85,10 +85,10 @@ pub(in crate::feed) fn absolute_value(
     changed.then(|| candidates.join(", "))
 }
 
-/// Resolves an address, unless it is absolute or leads to a place inside the entry.
+/// Resolves a URL, unless it is absolute or points to a place inside the entry.
 fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<String> {
     let written = written.trim_ascii();
-    // Most are.
+    // Fast path: most URLs are absolute.
     if written.starts_with("https://") || written.starts_with("http://") {
         return None;
     }
@@ -108,7 +108,7 @@ fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<Str
         .map(String::from)
 }
 
-/// The value of an attribute of the tag that `markup` begins with, as written.
+/// Returns the value of an attribute, as written, from the tag at the start of `markup`.
 pub(in crate::feed) fn attribute<'a>(markup: &'a str, wanted: &str) -> Option<&'a str> {
     let mut tag = TagScan::new(markup, 1);
     while let Some((name, value)) = tag.next_attribute() {
@@ -119,7 +119,7 @@ pub(in crate::feed) fn attribute<'a>(markup: &'a str, wanted: &str) -> Option<&'
     None
 }
 
-/// Reads the attributes of one tag.
+/// Scans the attributes of one tag.
 struct TagScan<'a> {
     markup: &'a str,
     at: usize,
@@ -127,7 +127,7 @@ struct TagScan<'a> {
 }
 
 impl<'a> TagScan<'a> {
-    /// `at` is where the name of the element begins.
+    /// Starts a scan at `at`, the position of the element's name.
     fn new(markup: &'a str, at: usize) -> Self {
         let mut scan = Self { markup, at, in_tag: false };
         scan.in_tag = scan.byte().is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -138,7 +138,7 @@ impl<'a> TagScan<'a> {
         scan
     }
 
-    /// Name and byte range of the value of the next attribute with a value.
+    /// Returns the next attribute that has a value: its name and the byte range of the value.
     fn next_attribute(&mut self) -> Option<(&'a str, Range<usize>)> {
         while self.in_tag {
             self.skip_until(|byte| !byte.is_ascii_whitespace() && byte != b'/');

@@ -1,11 +1,11 @@
-//! Leaves out pictures that are written into the markup itself, which are most of its bytes and none of its text.
+//! Removes images embedded in markup. They make up most of its bytes but contain no text.
 
 use std::borrow::Cow;
 
-/// Shorter values stay, in bytes.
+/// Minimum length of a removed value, in bytes. Shorter values are kept.
 const SHORT: usize = 256;
 
-/// Returns markup without the contents of its `data:` addresses, so that a limit on it counts what can be read.
+/// Returns markup without the contents of `data:` URLs, so that a size limit counts only readable content.
 pub fn without_data_values(markup: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;

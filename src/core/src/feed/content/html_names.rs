@@ -1,22 +1,22 @@
-//! The names of the elements of HTML, past and present, with what their tags need.
+//! Names of current and obsolete HTML elements, with the requirements for their tags.
 
-/// What the tags of an element need.
+/// Requirements for the tags of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum ElementKind {
-    /// It has an end tag, which careless publishers leave out.
+    /// Has an end tag, which careless publishers omit.
     Usual,
-    /// It has no end tag and needs no attribute: `br`.
+    /// Has no end tag and needs no attributes: `br`.
     Break,
-    /// It has no end tag, and says nothing without an attribute: `img`.
+    /// Has no end tag and is meaningless without attributes: `img`.
     Void,
-    /// It belongs to the frame of a page, or hides or replaces what is inside. Without an end tag and without
-    /// attributes somebody writes about it.
+    /// Is part of a page's frame, or hides or replaces its content. Without an end tag and attributes, the name is probably
+    /// just mentioned in the text.
     Special,
-    /// Everything inside is markup of another language.
+    /// Contains markup in another language.
     Foreign,
 }
 
-/// Looks a name up in any case; `None`: HTML has no such element.
+/// Looks up an element name, ignoring case. Returns `None` if HTML has no such element.
 pub(in crate::feed) fn element_kind(name: &str) -> Option<ElementKind> {
     let mut lower = [0_u8; NAME_BYTES_MAX];
     let lower = lower.get_mut(..name.len())?;
@@ -26,17 +26,17 @@ pub(in crate::feed) fn element_kind(name: &str) -> Option<ElementKind> {
     ELEMENTS.get(at).map(|(_, kind)| *kind)
 }
 
-/// Whether an element has neither content nor an end tag.
+/// Checks whether an element has neither content nor an end tag.
 pub fn is_void(name: &str) -> bool {
     matches!(element_kind(name), Some(Void | Break))
 }
 
-/// Length of the longest name.
+/// Length of the longest element name.
 const NAME_BYTES_MAX: usize = 10;
 
 use ElementKind::{Break, Foreign, Special, Usual, Void};
 
-/// HTML Living Standard, section 4, and its list of obsolete elements (section 16.2); sorted.
+/// Elements of the HTML Living Standard, section 4, and its list of obsolete elements (section 16.2), sorted.
 const ELEMENTS: &[(&str, ElementKind)] = &[
     ("a", Usual),
     ("abbr", Special),

@@ -1,7 +1,7 @@
-//! Walks over HTML tag by tag and text by text with html5ever's tokenizer.
+//! Walks through the tags and text of HTML with html5ever's tokenizer.
 //!
-//! No tree is built, so the time is linear in the size whatever the nesting. The contents of `script`, `style` and the
-//! like are never reported: they are no text for readers.
+//! It builds no tree, so the run time is linear in the input size at any nesting depth. The contents of `script`, `style` and
+//! similar elements are not reported, because they are not readable text.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -17,45 +17,45 @@ use html5ever::tokenizer::{
 use super::markup_starts::{MarkupStarts, Place};
 use crate::feed::xml::references::join_surrogate_references;
 
-/// A tag or a text met on the walk.
+/// A tag or text in the markup.
 #[derive(Debug, Clone, Copy)]
 pub enum Piece<'a> {
     Open(&'a Tag),
-    /// An end tag: its name, in lower case.
+    /// End tag, with the element name in lower case.
     Close(&'a str),
-    /// Text with its character references resolved. One text may come in several pieces.
+    /// Text with character references resolved. One run of text may be split into several pieces.
     Text(&'a str),
 }
 
-/// A start tag. Names are in lower case, references in values are resolved.
+/// A start tag. Names are in lower case, and references in values are resolved.
 #[derive(Debug)]
 pub struct Tag(html5ever::tokenizer::Tag);
 
 impl Tag {
-    /// The element's name, in lower case.
+    /// Returns the element name in lower case.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// An attribute's value, as written.
+    /// Returns the value of an attribute.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.0.attrs.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
     }
 
-    /// Whether it was written as `<name/>`.
+    /// Checks whether the tag was written as `<name/>`.
     pub const fn is_self_closing(&self) -> bool {
         self.0.self_closing
     }
 }
 
-/// Bytes handed to the tokenizer at a time.
+/// Number of bytes passed to the tokenizer at a time.
 const CHUNK_BYTES: usize = 1_024;
 
-/// A tag with more blanks, quotes and slashes than this is dropped, because the tokenizer compares each
-/// attribute with all before it.
+/// Maximum number of blanks, quotes and slashes in a tag. A tag with more is dropped, because the tokenizer compares each
+/// attribute with all earlier ones.
 const SEPARATORS_MAX: usize = 2_000;
 
-/// Calls `visit` for each tag and each text of `html`, in order. A `<` that begins no tag of HTML is text.
+/// Calls `visit` for each tag and each piece of text in `html`, in order. A `<` that does not begin an HTML tag is text.
 pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
     let html = &*join_surrogate_references(html);
     let html = &*escape_text(html);
@@ -71,7 +71,7 @@ pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
     }
 }
 
-/// Escapes each `<` that begins no markup, so that the tokenizer takes it for text.
+/// Escapes each `<` that does not begin markup, so that the tokenizer treats it as text.
 fn escape_text(html: &str) -> Cow<'_, str> {
     let mut starts = MarkupStarts::new(html, Place::Body);
     let mut out = String::new();
@@ -95,8 +95,8 @@ fn escape_text(html: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// How much of the markup at the start of `html` is not looked at: in a CDATA section and in an `xmp` element an
-/// escaped `<` would show as it was escaped.
+/// Returns the length of the markup at the start of `html` that must not be escaped. CDATA sections and `xmp` elements would
+/// display an escaped `<` literally.
 fn raw_length(html: &str) -> usize {
     let starts =
         |start: &str| html.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
@@ -110,7 +110,7 @@ fn raw_length(html: &str) -> usize {
     end.unwrap_or(1)
 }
 
-/// Returns what follows a tag with too many attributes, or nothing.
+/// Walks through `html` up to a tag with too many attributes and returns the rest, or an empty string at the end.
 fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &PieceSink<V>) -> &'a str
 where
     V: FnMut(Piece<'_>),
@@ -123,7 +123,7 @@ where
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
         rest = after;
         input.push_back(StrTendril::from_slice(chunk));
-        // The tokenizer stops early only for scripts and encodings, which `PieceSink` never names.
+        // The tokenizer stops early only for scripts and encodings, which `PieceSink` never returns.
         while matches!(tokenizer.feed(&input), TokenizerResult::Script(())) {}
         if sink.reported.take() {
             separators = 0;
@@ -150,20 +150,20 @@ const RAW: [(&str, Raw); 8] = [
     ("title", Raw::References),
 ];
 
-/// How the content of a raw-text element is read.
+/// Treatment of the content of a raw-text element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
-    /// Not reported; an unclosed one takes the rest, as in a browser.
+    /// Not reported. An unclosed element hides the rest of the text, as in a browser.
     Hidden,
-    /// Not reported, but read as markup if it is never closed: nothing after it may be lost.
+    /// Not reported, but parsed as markup if the element is never closed, so that the following text is not lost.
     HiddenIfClosed,
-    /// Reported as it stands.
+    /// Reported unchanged.
     Shown,
     /// Reported with references resolved.
     References,
 }
 
-/// Which of [`RAW`] are closed anywhere in the text.
+/// Checks which elements of [`RAW`] are closed anywhere in the text.
 fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
     let mut closed = [false; RAW.len()];
     for (at, _) in html.match_indices("</") {
@@ -179,9 +179,9 @@ fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
 
 struct PieceSink<V> {
     visit: RefCell<V>,
-    /// The walk is inside a raw-text element whose text is not reported.
+    /// Whether the walk is inside a raw-text element whose text is not reported.
     raw: Cell<bool>,
-    /// Something was reported since this was last cleared.
+    /// Whether anything was reported since this flag was last cleared.
     reported: Cell<bool>,
     closes: [bool; RAW.len()],
 }
@@ -238,7 +238,7 @@ impl<V: FnMut(Piece<'_>)> TokenSink for &PieceSink<V> {
         TokenSinkResult::Continue
     }
 
-    /// CDATA sections are read as text: publishers write them where HTML has none.
+    /// Reads CDATA sections as text, because publishers write them even though HTML has none.
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
         true
     }

@@ -1,40 +1,40 @@
-//! Tells a `<` that begins markup from one that is text.
+//! Distinguishes a `<` that begins markup from one that is text.
 //!
-//! Publishers write `Vec<T>`, `k<n` and `<ada@a.example>` where HTML is expected. If every `<` before a letter began a
-//! tag, these words would vanish, and a sentence could say the opposite of what was written. So only the start or end
-//! of an element that HTML has, a comment or a declaration counts as markup.
+//! Publishers write `Vec<T>`, `k<n` and `<ada@a.example>` where HTML is expected. If every `<` before a letter began a tag,
+//! these words would disappear and could even reverse the meaning of a sentence. Therefore only the start or end tag of a known
+//! HTML element, a comment or a declaration counts as markup.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::html_names::{ElementKind, element_kind};
 
-/// Longest name of an element looked at, in bytes.
+/// Maximum length of an element name to check, in bytes.
 const NAME_BYTES_MAX: usize = 40;
 
-/// The kind of text. It decides how strict the check for a tag is.
+/// Kind of text. It determines how strict the check for a tag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// A title, a name, or another line, which is written whole: an element that needs an end tag must have one, as
-    /// in `<b>bold</b>` and not in `the <b> tag`.
+    /// A title, name or other line that is always complete. An element that needs an end tag must have one, as in `<b>bold</b>`
+    /// but not in `the <b> tag`.
     Line,
-    /// A text, which may have been cut anywhere: elements of HTML may be open at its end.
+    /// Body text that may be cut at any point. HTML elements may be open at its end.
     Body,
 }
 
-/// Finds the places in a text where markup begins.
+/// Finds the positions in a text where markup begins.
 pub struct MarkupStarts<'a> {
     text: &'a str,
     place: Place,
-    /// Where the last `>` is.
+    /// Position of the last `>`.
     last_close: Option<usize>,
-    /// Where the last comment ends, once it was asked for.
+    /// Position of the end of the last comment, computed on first use.
     last_comment: OnceCell<Option<usize>>,
-    /// Where the last end tag of each name is, once it was asked for. Names are in lower case.
+    /// Position of the last end tag for each name in lower case, computed on first use.
     end_tags: Option<BTreeMap<String, usize>>,
-    /// Names of start tags that were found, in lower case, where an end tag needs one before it.
+    /// Lower-case names of the start tags found, for elements whose end tag requires a start tag.
     opened: BTreeSet<String>,
-    /// Up to here everything that looks like a tag is one: the inside of `svg` and `math`.
+    /// Position up to which everything that looks like a tag is one, because it is inside `svg` or `math`.
     foreign_until: usize,
 }
 
@@ -51,13 +51,13 @@ impl<'a> MarkupStarts<'a> {
         }
     }
 
-    /// Returns the next place from `from` on where markup begins. Call it from the front to the back.
+    /// Returns the next position at or after `from` where markup begins. Calls must be made in increasing order of `from`.
     pub fn next(&mut self, from: usize) -> Option<usize> {
         let rest = self.text.as_bytes().get(from..)?;
         memchr::memchr_iter(b'<', rest).map(|at| from + at).find(|at| self.is_markup(*at))
     }
 
-    /// Whether the `<` at `at` begins markup.
+    /// Checks whether the `<` at `at` begins markup.
     pub fn is_markup(&mut self, at: usize) -> bool {
         let text = self.text;
         let Some(tail) = text.get(at + 1..) else { return false };
@@ -80,12 +80,12 @@ impl<'a> MarkupStarts<'a> {
         if tail.starts_with("!--") {
             let text = self.text.as_bytes();
             let last = *self.last_comment.get_or_init(|| memchr::memmem::rfind(text, b"-->"));
-            // An open comment takes the rest of a text, as in a browser.
+            // In body text an open comment hides the rest, as in a browser.
             return self.place == Place::Body
                 || last.is_some_and(|last| last > at)
                 || tail.get(3..).is_some_and(|rest| rest.trim_ascii().is_empty());
         }
-        // A title may be about the declaration.
+        // A title may be about the doctype declaration itself.
         let is_doctype = starts_with(tail, "!doctype") && self.place == Place::Body;
         starts_with(tail, "![cdata[") || (is_doctype && is_closed)
     }
@@ -97,7 +97,7 @@ impl<'a> MarkupStarts<'a> {
         let attributes = tail.get(name.len()..).unwrap_or_default();
         let Some(has_attributes) = find_attributes(attributes) else { return false };
         if !is_closed {
-            // A tag in which an excerpt was cut off.
+            // This may be a tag that was cut off at the end of an excerpt.
             return self.place == Place::Body && has_attributes && element_kind(name).is_some();
         }
         let is_tag = match element_kind(name) {
@@ -131,7 +131,7 @@ impl<'a> MarkupStarts<'a> {
         let was_opened = || self.opened.contains(&name.to_ascii_lowercase());
         match element_kind(name) {
             Some(ElementKind::Usual | ElementKind::Break) => true,
-            // `</body>` after the last word is what a program left there; in a sentence it is a word.
+            // `</body>` after the last word is left over from a program; within a sentence it is a word.
             Some(ElementKind::Special | ElementKind::Void | ElementKind::Foreign) => {
                 let rest = after.get(1..).unwrap_or_default().trim_ascii_start();
                 was_opened() || rest.is_empty() || rest.starts_with('<')
@@ -140,7 +140,7 @@ impl<'a> MarkupStarts<'a> {
         }
     }
 
-    /// Takes everything up to the end of an `svg` or `math` for markup.
+    /// Treats everything up to the end of an `svg` or `math` element as markup.
     fn enter_foreign(&mut self, at: usize, name: &str) -> bool {
         let end = self.end_tag_after(at, name);
         self.foreign_until = end.map_or(self.foreign_until, |end| end + 1);
@@ -151,7 +151,7 @@ impl<'a> MarkupStarts<'a> {
         self.end_tag_after(at, name).is_some()
     }
 
-    /// Where the last end tag of this name is, if it is after `at`.
+    /// Returns the position of the last end tag with this name if it is after `at`.
     fn end_tag_after(&mut self, at: usize, name: &str) -> Option<usize> {
         let text = self.text;
         let end_tags = self.end_tags.get_or_insert_with(|| find_end_tags(text));
@@ -159,7 +159,7 @@ impl<'a> MarkupStarts<'a> {
     }
 }
 
-/// Whether a text has markup at all.
+/// Checks whether a text contains any markup.
 pub fn has_markup(text: &str, place: Place) -> bool {
     MarkupStarts::new(text, place).next(0).is_some()
 }
@@ -170,7 +170,7 @@ fn find_end_tags(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// The element name at the start of a text; `None` if there is no valid one.
+/// Returns the element name at the start of a text, or `None` if there is no valid one.
 fn name(text: &str) -> Option<&str> {
     let end = text
         .bytes()
@@ -182,7 +182,7 @@ fn name(text: &str) -> Option<&str> {
     (name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(fits)).then_some(name)
 }
 
-/// Whether this is the name of a custom element (`my-widget`), or has a prefix (`o:p`, which Word writes).
+/// Checks for the name of a custom element (`my-widget`) or a name with a prefix (`o:p`, which Word writes).
 pub(in crate::feed) fn is_custom(name: &str) -> bool {
     let has_prefix =
         |(_, local): (&str, &str)| local.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -193,8 +193,7 @@ fn is_empty_tag(attributes: &str) -> bool {
     attributes.split('>').next().is_some_and(|inside| inside.ends_with('/'))
 }
 
-/// Looks at what follows the name of an element: whether attributes do, or `None` where no tag goes on like this, as
-/// in `a<b and c>d`.
+/// Checks whether attributes follow an element name. Returns `None` if the text cannot be part of a tag, as in `a<b and c>d`.
 fn find_attributes(text: &str) -> Option<bool> {
     const WITHOUT_VALUE: [&str; 24] = [
         "allowfullscreen",
@@ -242,7 +241,7 @@ fn starts_with(text: &str, start: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks what is left when everything that begins markup is taken out up to the next `>`.
+    /// Checks the text that remains after everything from a markup start to the next `>` is removed.
     fn check(place: Place, text: &str, expected: &str) {
         let mut starts = MarkupStarts::new(text, place);
         let (mut out, mut from) = (String::new(), 0);

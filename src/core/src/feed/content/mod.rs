@@ -1,4 +1,4 @@
-//! The HTML of entries: what of it is markup, walking over it, and making its addresses absolute.
+//! The HTML of entries: recognising markup, walking through it and making its URLs absolute.
 
 pub(super) mod absolute_addresses;
 pub mod data_values;

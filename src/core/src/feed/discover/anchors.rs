@@ -1,5 +1,5 @@
-//! Finds the feeds that a page links to as it links to any page, by what the links say. It is the last resort for pages that
-//! name no feed.
+//! Finds feeds among the ordinary links of a page, based on their types, URLs and labels. This is the last resort for pages
+//! that declare no feed.
 
 use url::Url;
 
@@ -9,21 +9,21 @@ use super::candidates::{
 use crate::feed::content::markup::Tag;
 use crate::feed::text::one_line;
 
-/// Most links of a page that are looked at closely.
+/// Maximum number of links of a page to examine closely.
 const ANCHORS_MAX: usize = 200;
-/// Most feeds that are taken from them.
+/// Maximum number of feeds returned.
 const LINKED_MAX: usize = 50;
-/// Longest label, in characters.
+/// Maximum length of a label, in characters.
 const LABEL_CHARS_MAX: usize = 200;
-/// Words that name a feed in an address or in a text.
+/// Words that indicate a feed in a URL or a label.
 const FEED_WORDS: [&str; 6] = ["feed", "feeds", "rss", "rss2", "atom", "rdf"];
-/// Endings of files that are no feeds.
+/// File extensions that are not feeds.
 const OTHER_FILES: [&str; 14] = [
     "html", "htm", "xhtml", "pdf", "png", "jpg", "jpeg", "gif", "svg", "webp", "zip", "js", "css",
     "txt",
 ];
 
-/// The links of a page that may lead to feeds, as written.
+/// Links of a page that may point to feeds, as written.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
     open: Option<Anchor>,
@@ -34,11 +34,11 @@ pub(super) struct Anchors {
 struct Anchor {
     href: String,
     media_type: String,
-    /// All that is said of it: its text, title and so on.
+    /// Describes the link: its text, title and similar attributes.
     label: String,
 }
 
-/// What says that a link leads to a feed, the surest first.
+/// Evidence that a link points to a feed, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign {
     Type,
@@ -47,7 +47,7 @@ enum Sign {
 }
 
 impl Anchors {
-    /// A tag begins. Links hold no other ones.
+    /// Handles a start tag. Links cannot be nested.
     pub(super) fn open_tag(&mut self, tag: &Tag) {
         let attribute = |name: &str| tag.attribute(name).unwrap_or_default();
         if tag.name() == "img" {
@@ -67,7 +67,7 @@ impl Anchors {
         }
     }
 
-    /// A text of the page, which belongs to the link that is open.
+    /// Adds text of the page to the open link, if any.
     pub(super) fn add_text(&mut self, text: &str) {
         if let Some(open) = self.open.as_mut().filter(|open| open.label.len() < 4 * LABEL_CHARS_MAX)
         {
@@ -76,7 +76,7 @@ impl Anchors {
         }
     }
 
-    /// The link that is open ends.
+    /// Closes the open link, if any.
     pub(super) fn close(&mut self) {
         if let Some(anchor) = self.open.take().filter(|anchor| {
             let text = format!("{} {} {}", anchor.href, anchor.media_type, anchor.label);
@@ -88,7 +88,7 @@ impl Anchors {
         }
     }
 
-    /// Returns the feeds among them, the likeliest first and those of comments last, each address once.
+    /// Returns the feeds among the links, the most likely first and comment feeds last, without duplicate URLs.
     pub(super) fn into_candidates(mut self, base: &Url, page_url: &str) -> Vec<Candidate> {
         self.close();
         let mut found: Vec<(bool, Sign, Candidate)> = Vec::new();
@@ -101,7 +101,7 @@ impl Anchors {
             let candidate = Candidate { url, title, media_type };
             found.push((is_of_comments(&candidate), sign, candidate));
         }
-        // The sort keeps the order of equals.
+        // The sort is stable.
         found.sort_by_key(|(of_comments, sign, _)| (*of_comments, *sign));
         let mut candidates: Vec<Candidate> = Vec::new();
         for (_, _, candidate) in found {
@@ -114,7 +114,7 @@ impl Anchors {
     }
 }
 
-/// What says that a link leads to a feed; `None`: nothing does.
+/// Returns the evidence that a link points to a feed, or `None` if there is none.
 fn sign_of_feed(href: &str, url: &str, media_type: &str, label: &str) -> Option<Sign> {
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
     match use_of_type(media_type) {
@@ -136,7 +136,7 @@ fn sign_of_feed(href: &str, url: &str, media_type: &str, label: &str) -> Option<
     (says_feed && !is_other_file).then_some(Sign::Label)
 }
 
-/// Whether an address in lower case is called like a feed.
+/// Checks whether a lower-case URL is named like a feed.
 fn names_feed(url: &Url) -> bool {
     if url.query_pairs().any(|(key, value)| is_feed_word(&key) || is_feed_word(&value)) {
         return true;
@@ -154,7 +154,7 @@ fn names_feed(url: &Url) -> bool {
     }
 }
 
-/// The last part of a path that is not empty, and the ending of its name.
+/// Returns the stem and the extension of the last non-empty path segment.
 fn last_part(url: &Url) -> (&str, &str) {
     let last = url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     last.rsplit_once('.').unwrap_or((last, ""))

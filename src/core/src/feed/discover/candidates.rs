@@ -1,31 +1,31 @@
-//! Feeds that a page names, however it names them.
+//! Feed candidates of a page, from any of its links.
 
 use url::Url;
 
 use crate::feed::address::without_feed_scheme;
 use crate::feed::text::one_line;
 
-/// How many candidates of one page are kept.
+/// Maximum number of candidates kept per page.
 const CANDIDATES_MAX: usize = 50;
 
-/// Longest title, in characters.
+/// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// Addresses of interfaces, which are no feeds whatever they are called.
+/// Parts of API URLs, which are not feeds whatever their names.
 pub(super) const INTERFACES: [&str; 5] = ["wp-json", "oembed", "opensearch", "sitemap", "/api/"];
 
 /// A feed that a page links to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Absolute, `http` or `https`, without a fragment.
+    /// Absolute `http` or `https` URL without a fragment.
     pub url: String,
-    /// What the page calls it.
+    /// Title given by the page.
     pub title: Option<String>,
-    /// The media type as stated, in lower case and without parameters; empty if none is.
+    /// Media type as stated, in lower case and without parameters. Empty if not stated.
     pub media_type: String,
 }
 
-/// A `link` to a feed, as written.
+/// A `link` element that points to a feed, as written.
 #[derive(Debug)]
 pub(super) struct StatedFeed {
     href: String,
@@ -33,7 +33,7 @@ pub(super) struct StatedFeed {
     media_type: String,
 }
 
-/// Resolves feeds as they are stated: feeds of comments last, each address once.
+/// Resolves the stated feeds. Puts comment feeds last and removes duplicate URLs.
 pub(super) fn collect_candidates(
     stated: impl Iterator<Item = StatedFeed>,
     base: &Url,
@@ -46,19 +46,19 @@ pub(super) fn collect_candidates(
             found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
         }
     }
-    // The sort keeps the order of equals.
+    // The sort is stable.
     found.sort_by_key(is_of_comments);
     found
 }
 
-/// Returns the feed that a link leads to.
+/// Returns the feed that a link points to.
 ///
-/// It leads to a feed if all of these hold:
+/// A link points to a feed if all of these hold:
 ///
 /// 1 - `rel` contains `alternate` (and not `stylesheet`) or `feed`
-/// 2 - the type is one of feeds, or one of several uses and the address or title mentions a feed;
-///     with `rel=feed` the type may be missing
-/// 3 - there is an address
+/// 2 - the type is a feed type, or a generic type and the URL or title mentions a feed;
+/// with `rel=feed` the type may be missing
+/// 3 - the link has a URL
 pub(super) fn feed_link(
     rel: &str,
     href: &str,
@@ -80,10 +80,10 @@ pub(super) fn feed_link(
     (is_feed && !href.is_empty()).then(|| StatedFeed { href: href.to_owned(), title, media_type })
 }
 
-/// What a media type is used for.
+/// Use of a media type.
 pub(super) enum TypeUse {
     Feed,
-    /// Feeds and other things.
+    /// Used for feeds and for other documents.
     Several,
     Unstated,
     Other,
@@ -95,7 +95,7 @@ pub(super) fn use_of_type(media_type: &str) -> TypeUse {
         "application/json" | "application/xml" | "text/xml" | "application/x-xml" => {
             TypeUse::Several
         }
-        // With prefixes that were tried (`x-`, `x.`, `text/`), and without `+xml`.
+        // Accept the unofficial prefixes `x-`, `x.` and `text/`, and types without `+xml`.
         other => {
             let subtype = other.rsplit(['/', '.']).next().unwrap_or_default();
             let subtype = subtype.strip_prefix("x-").unwrap_or(subtype);
@@ -109,7 +109,7 @@ pub(super) fn use_of_type(media_type: &str) -> TypeUse {
     }
 }
 
-/// Whether an address or a title names a feed. Addresses of interfaces do not count.
+/// Checks whether a URL or title mentions a feed. API URLs do not count.
 fn speaks_of_feed(href: &str, title: &str) -> bool {
     const WORDS: [&str; 5] = ["feed", "rss", "atom", "rdf", "index.xml"];
     let href = href.to_ascii_lowercase();
@@ -118,7 +118,7 @@ fn speaks_of_feed(href: &str, title: &str) -> bool {
         && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
 }
 
-/// Whether a text contains a word that is not the middle of another (`rss` in `crossing`).
+/// Checks whether a text contains a word, but not in the middle of another word (`rss` in `crossing`).
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
@@ -135,7 +135,7 @@ pub(super) fn absolute_address(href: &str, base: &Url) -> Option<String> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
 }
 
-/// Whether a candidate is a feed of comments.
+/// Checks whether a candidate is a comment feed.
 pub(super) fn is_of_comments(candidate: &Candidate) -> bool {
     const WORDS: [&str; 6] =
         ["comment", "kommentar", "comentario", "comentário", "reacties", "コメント"];

@@ -1,10 +1,10 @@
-//! Derives the address of a feed from the address of a page on a known site, without a request.
+//! Derives a feed URL from the URL of a page on a known site, without a request.
 
 use url::Url;
 
 use crate::feed::address::web_url;
 
-/// Returns the feed of a page on a known site. `None` means that the site is unknown or the address is a feed already.
+/// Returns the feed URL for a page on a known site, or `None` if the site is unknown or the URL is already a feed.
 pub fn feed_address_of(url: &str) -> Option<String> {
     let url = web_url(url)?;
     let host = url.host_str()?;
@@ -24,18 +24,18 @@ pub fn feed_address_of(url: &str) -> Option<String> {
     mastodon_profile(&page)
 }
 
-/// Whether the last part of a path names a feed.
+/// Checks whether the last path segment is the name of a feed file.
 fn is_feed_file(last: &str) -> bool {
     last.rsplit_once('.').is_some_and(|(_, ending)| ["rss", "atom", "xml"].contains(&ending))
 }
 
-/// Subdomains that show the same site.
+/// Subdomains that serve the same site.
 const SKINS: [&str; 5] = ["www.", "m.", "old.", "new.", "np."];
 
-/// Returns the feed of a page on one site.
+/// Returns the feed URL for a page of one site.
 type FeedOf = fn(&SitePage<'_>) -> Option<String>;
 
-/// Sites whose pages have feeds at addresses that follow from theirs.
+/// Sites whose feed URLs follow from their page URLs.
 const SITES: [(&str, FeedOf); 12] = [
     ("youtube.com", youtube),
     ("github.com", github),
@@ -44,7 +44,7 @@ const SITES: [(&str, FeedOf); 12] = [
     ("reddit.com", reddit),
     ("bsky.app", bluesky),
     ("medium.com", medium),
-    // Pages of these look like profiles of Mastodon and have no feed.
+    // Pages of these sites look like Mastodon profiles but have no feed.
     ("threads.net", no_feed),
     ("threads.com", no_feed),
     ("tiktok.com", no_feed),
@@ -52,7 +52,7 @@ const SITES: [(&str, FeedOf); 12] = [
     ("flipboard.com", no_feed),
 ];
 
-/// Sites that give each publisher a host name: the site, and the path of the feed.
+/// Sites that give each publisher a host name, with the path of the feed.
 const HOSTED: [(&str, &str); 5] = [
     ("substack.com", "feed"),
     ("medium.com", "feed"),
@@ -61,10 +61,10 @@ const HOSTED: [(&str, &str); 5] = [
     ("tumblr.com", "rss"),
 ];
 
-/// An address, taken apart.
+/// The parts of a page URL.
 struct SitePage<'a> {
     host: &'a str,
-    /// The parts of the path that are not empty.
+    /// Non-empty path segments.
     parts: &'a [&'a str],
     url: &'a Url,
 }
@@ -79,8 +79,8 @@ fn no_feed(_: &SitePage<'_>) -> Option<String> {
     None
 }
 
-/// A channel by its identifier, a playlist, an old user name. The page of a `@handle` does not
-/// have its channel's identifier in the address, but states its feed.
+/// Returns the feed of a channel ID, a playlist or an old user name. The URL of a `@handle` page does not contain the channel
+/// ID, but the page itself names its feed.
 fn youtube(page: &SitePage<'_>) -> Option<String> {
     let feed = |query: String| Some(format!("https://www.youtube.com/feeds/videos.xml?{query}"));
     let is_channel = |id: &&str| id.len() == 24 && id.starts_with("UC") && is_name(id);
@@ -99,7 +99,7 @@ fn youtube(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// A user's activity; a repository's releases, tags, commits, discussions, wiki.
+/// Returns the feed of a user's activity, or of a repository's releases, tags, commits, discussions or wiki.
 fn github(page: &SitePage<'_>) -> Option<String> {
     const NOT_USERS: [&str; 20] = [
         "about",
@@ -144,7 +144,7 @@ fn github(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// A user's, group's or project's activity; a project's releases, tags, commits.
+/// Returns the feed of a user's, group's or project's activity, or of a project's releases, tags or commits.
 fn gitlab(page: &SitePage<'_>) -> Option<String> {
     const NOT_USERS: [&str; 7] = ["explore", "help", "users", "dashboard", "search", "-", "groups"];
     if NOT_USERS.contains(page.parts.first()?) {
@@ -163,7 +163,7 @@ fn gitlab(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// A user's activity; a repository's releases.
+/// Returns the feed of a user's activity or of a repository's releases.
 fn codeberg(page: &SitePage<'_>) -> Option<String> {
     match page.parts {
         ["explore" | "user" | "org", ..] => None,
@@ -175,7 +175,7 @@ fn codeberg(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// A subreddit, in one of its orders; a user; a thread.
+/// Returns the feed of a subreddit, with its sort order if stated, of a user or of a thread.
 fn reddit(page: &SitePage<'_>) -> Option<String> {
     let site = "https://www.reddit.com";
     match page.parts {
@@ -206,7 +206,7 @@ fn medium(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// A profile of Mastodon and its relatives: `/@name`, and `/@name@host` for one seen from
+/// Returns the feed of a profile on Mastodon or similar software. The path is `/@name`, or `/@name@host` for a profile on
 /// another host.
 fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
     let name = match page.parts {
@@ -224,7 +224,7 @@ fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
     is_account.then(|| format!("{address}@{name}.rss"))
 }
 
-/// Whether a text may be the name of an account.
+/// Checks whether a text can be an account name.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }

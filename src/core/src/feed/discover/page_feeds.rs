@@ -1,4 +1,4 @@
-//! Finds the feeds that a web page links to, and guesses addresses where it links to none.
+//! Finds the feeds that a web page links to, and guesses feed URLs if there are none.
 
 use url::Url;
 
@@ -11,33 +11,33 @@ use crate::feed::encoding::charset::{html_charset, to_text};
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
 
-/// How many bytes of a page are read. Feeds are linked near the start.
+/// Maximum number of bytes read from a page. Feed links are near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Longest title, in characters.
+/// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// What a page says of feeds.
+/// Feeds and related information found in a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageFeeds {
-    /// The title of the page, plain text on one line.
+    /// Title of the page as one line of plain text.
     pub title: Option<String>,
-    /// The feeds it names in `link` elements, in the order of the page, feeds of comments last, each address once.
+    /// Feeds declared in `link` elements, in page order but with comment feeds last, without duplicate URLs.
     pub named: Vec<Candidate>,
-    /// What to try where it names none.
+    /// Alternatives to try if no feed is declared.
     pub leads: PageLeads,
 }
 
-/// Where a page leads that names no feed.
+/// Alternatives for a page that declares no feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageLeads {
-    /// The page that is to be shown instead of it.
+    /// Page to which this page redirects.
     pub refresh: Option<String>,
-    /// Links that may lead to feeds, the likeliest first.
+    /// Links that may point to feeds, the most likely first.
     pub linked: Vec<Candidate>,
 }
 
-/// Reads what a page says of feeds. `page_url` is the address the page was finally read from.
+/// Finds the feeds of a page. `page_url` is the URL after redirects.
 pub fn read_page_feeds(html: &[u8], page_url: &str) -> PageFeeds {
     let page = read_page(html);
     let own = one_line(&page.title, TITLE_CHARS_MAX);
@@ -52,15 +52,15 @@ pub fn read_page_feeds(html: &[u8], page_url: &str) -> PageFeeds {
     PageFeeds { title, named, leads: PageLeads { refresh, linked } }
 }
 
-/// Decodes a page. Its own declaration of a charset outranks the header of the response, and neither counts where the
-/// bytes contradict it.
+/// Decodes a page. The charset declared in the page takes precedence over the response header. Both are ignored if they
+/// contradict the bytes.
 pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     let of_header = || charset_parameter(content_type?);
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
-/// Returns addresses to try when a page links to no feed: at most six, those in the directory of `site`
-/// first. Empty if `site` is no web address.
+/// Returns URLs to try if a page links to no feed: at most six, starting with those in the directory of `site`. Returns none if
+/// `site` is not a web URL.
 pub fn well_known(site: &str) -> Vec<String> {
     const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "atom.xml", "rss.xml", "index.xml", "rss"];
     const WITHIN: [&str; 3] = ["feed", "feed.xml", "index.xml"];
@@ -74,7 +74,7 @@ pub fn well_known(site: &str) -> Vec<String> {
     within.chain(at_root).take(AT_ROOT.len()).map(String::from).collect()
 }
 
-/// Returns the directory of a page. A last part without a dot is a directory itself.
+/// Returns the directory of a page. A last path segment without a dot is itself a directory.
 fn directory(url: &Url) -> Option<Url> {
     let last = url.path_segments()?.next_back().unwrap_or_default();
     if last.is_empty() || last.contains('.') {
@@ -83,7 +83,7 @@ fn directory(url: &Url) -> Option<Url> {
     url.join(&format!("{last}/")).ok()
 }
 
-/// The parts of a page that matter for finding feeds.
+/// Parts of a page that are relevant to finding feeds.
 #[derive(Debug, Default)]
 struct PageHead {
     base: Option<String>,
@@ -91,10 +91,10 @@ struct PageHead {
     title: String,
     /// `og:title`.
     shared_title: String,
-    /// The first `meta` element that refreshes the page, as written.
+    /// Content of the first `meta` element that refreshes the page, as written.
     refresh: Option<String>,
     anchors: Anchors,
-    /// Within `noscript`, which is for browsers that run no scripts.
+    /// Whether the walk is inside `noscript`, which is meant for browsers without scripts.
     in_noscript: bool,
 }
 
@@ -102,7 +102,7 @@ fn read_page(html: &[u8]) -> PageHead {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
     let text = to_text(html, html_charset(html).as_deref());
     let mut page = PageHead::default();
-    // Where the first title stands: before it, within it, after it.
+    // State of the first title: `None` before it, `Some(true)` inside it, `Some(false)` after it.
     let mut title_open = None;
     walk_markup(&text, |piece| match piece {
         Piece::Open(tag) => {
@@ -153,7 +153,7 @@ fn read_feed_link(tag: &Tag) -> Option<StatedFeed> {
     feed_link(attribute("rel"), attribute("href"), attribute("title"), attribute("type"))
 }
 
-/// Returns the base for relative addresses (in HTML the first `base` with an address).
+/// Returns the base for relative URLs: in HTML, the first `base` element with a URL.
 fn base_url(page: &PageHead, page_url: &str) -> Option<Url> {
     let own = web_url(page_url);
     let stated = page.base.as_deref().and_then(|stated| match &own {

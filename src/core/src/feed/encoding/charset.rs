@@ -1,9 +1,9 @@
-//! Decodes a web page by what it declares itself.
+//! Decodes a web page with the charset that it declares.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Decodes a page by the first of these that fits: a byte order mark; the look of UTF-16; UTF-8, if the
-/// bytes are valid and not plain ASCII, whatever is declared; what is declared; windows-1252.
+/// Decodes a page with the first encoding in this list that fits: a byte order mark; UTF-16 recognised by its pattern; UTF-8,
+/// if the bytes are valid and not plain ASCII, regardless of the declaration; the declared encoding; windows-1252.
 pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode(encoding, bytes.get(length..).unwrap_or_default());
@@ -20,7 +20,7 @@ pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
         (Ok(text), _) if !text.is_ascii() => text.to_owned(),
         (_, Some(encoding)) if encoding != UTF_8 => decode(encoding, bytes),
         (Ok(text), _) => text.to_owned(),
-        // A long text with a few bad bytes is damaged UTF-8; a short one is more likely Latin.
+        // A long text with a few bad bytes is damaged UTF-8; a short one is more likely a Latin encoding.
         (Err(error), _) if is_mostly_utf8(bytes, error.valid_up_to()) => decode(UTF_8, bytes),
         (Err(_), _) => decode(WINDOWS_1252, bytes),
     }
@@ -39,7 +39,7 @@ pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     (!label.is_empty()).then_some(label)
 }
 
-/// Whether the valid start contains several multi-byte characters.
+/// Checks whether the valid start contains several multi-byte characters.
 fn is_mostly_utf8(bytes: &[u8], valid: usize) -> bool {
     bytes.get(..valid).unwrap_or_default().iter().filter(|byte| **byte >= 0xC2).count() >= 4
 }

@@ -1,4 +1,4 @@
-//! Tells UTF-8 with damaged characters from text in another encoding, and repairs surrogate pairs.
+//! Distinguishes damaged UTF-8 from text in another encoding, and repairs surrogate pairs.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use encoding_rs::{
     ISO_8859_16, WINDOWS_1250, WINDOWS_1252, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
-/// Encodings of languages in Latin letters. In them a letter beyond ASCII is hardly ever followed by a byte from 0x80
-/// to 0xBF, so that one whole character of UTF-8 says much.
+/// Encodings of languages with Latin letters. In these encodings a non-ASCII letter is very rarely followed by a byte from 0x80
+/// to 0xBF, so a single intact UTF-8 character is strong evidence.
 const LATIN: [&Encoding; 12] = [
     WINDOWS_1252,
     WINDOWS_1250,
@@ -23,13 +23,13 @@ const LATIN: [&Encoding; 12] = [
     ISO_8859_15,
     ISO_8859_16,
 ];
-/// For each whole character so many may be damaged, if the other encoding is one of [`LATIN`].
+/// Maximum number of damaged characters per intact one if the other encoding is in [`LATIN`].
 const DAMAGED_FOR_ONE: usize = 8;
-/// In a text in other letters at least one byte of so many is not ASCII.
+/// Text in non-Latin letters has at least one non-ASCII byte in this number of bytes.
 const ASCII_FOR_ONE: usize = 32;
 
-/// Whether bytes that are not valid UTF-8 are UTF-8 with damaged characters rather than text in `other`, the most
-/// likely encoding otherwise.
+/// Checks whether bytes that are not valid UTF-8 are damaged UTF-8 rather than text in `other`, the most likely alternative
+/// encoding.
 pub(super) fn is_damaged_utf8(bytes: &[u8], other: &'static Encoding) -> bool {
     let (whole, damaged) = count_characters(bytes);
     if whole > damaged {
@@ -45,14 +45,14 @@ pub(super) fn is_damaged_utf8(bytes: &[u8], other: &'static Encoding) -> bool {
     beyond_ascii.saturating_mul(ASCII_FOR_ONE) < bytes.len()
 }
 
-/// Whether bytes are UTF-8 with few damaged characters, whatever they state.
+/// Checks whether bytes are UTF-8 with few damaged characters, regardless of any declaration.
 pub(super) fn is_clearly_utf8(bytes: &[u8]) -> bool {
     let (whole, damaged) = count_characters(bytes);
     whole >= 4 && damaged.saturating_mul(4) <= whole
 }
 
-/// Counts the characters beyond ASCII that are whole, and the damaged ones. A quotation mark or dash that was cut after its
-/// second byte, and an emoji that was cut after its third, count as whole: only UTF-8 has such beginnings.
+/// Counts the intact and the damaged non-ASCII characters. A quotation mark or dash cut after its second byte, or an emoji cut
+/// after its third, counts as intact, because only UTF-8 has such prefixes.
 fn count_characters(bytes: &[u8]) -> (usize, usize) {
     bytes.utf8_chunks().fold((0, 0), |(whole, damaged), chunk| {
         let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
@@ -64,8 +64,7 @@ fn count_characters(bytes: &[u8]) -> (usize, usize) {
     })
 }
 
-/// Turns surrogate pairs that were encoded one by one (CESU-8) into the characters they mean, and surrogates without
-/// their other half into U+FFFD.
+/// Converts separately encoded surrogate pairs (CESU-8) to the characters they represent, and lone surrogates to U+FFFD.
 pub(super) fn join_surrogates(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut copied = 0;
@@ -88,7 +87,7 @@ pub(super) fn join_surrogates(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The surrogate that is encoded in the three bytes at `at`.
+/// Returns the surrogate encoded in the three bytes at `at`.
 fn surrogate(bytes: &[u8], at: usize) -> Option<u32> {
     match *bytes.get(at..)?.first_chunk::<3>()? {
         [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf] => {

@@ -11,3 +11,29 @@ mod write_opml;
 pub use read_opml::read_opml;
 pub use read_urls::{is_url_list, read_urls};
 pub use write_opml::write_opml;
+
+use subscription_list::Opml;
+
+/// Reads a list of subscriptions: OPML, or addresses one per line. It must contain at least one feed before it breaks off.
+/// The error is a fragment.
+pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
+    if is_url_list(bytes) {
+        let read = read_urls(&String::from_utf8_lossy(bytes));
+        let is_newsboat = |text: &str| {
+            let text = text.trim_start_matches('"');
+            ["query:", "exec:", "filter:", "$("].iter().any(|begin| text.starts_with(begin))
+        };
+        return if !read.outlines.is_empty() || read.bad.iter().any(|bad| is_newsboat(&bad.text)) {
+            Ok(read)
+        } else {
+            Err("it names no feed: OPML is read, and lists of addresses, one a line".to_owned())
+        };
+    }
+    let read = read_opml(bytes).map_err(|error| error.to_string())?;
+    match &read.broken {
+        Some(broken) if read.outlines.is_empty() => {
+            Err(format!("it breaks off in line {} before the first feed", broken.line))
+        }
+        Some(_) | None => Ok(read),
+    }
+}

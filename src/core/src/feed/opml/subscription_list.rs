@@ -40,6 +40,21 @@ pub struct Opml {
     pub broken: Option<OpmlFlaw>,
 }
 
+impl Opml {
+    /// Describes what cannot be subscribed to, line by line.
+    pub fn left_out(&self) -> Vec<String> {
+        let bad =
+            self.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
+        let broken = self.broken.iter().map(|broken| {
+            format!(
+                "line {}: the list breaks off; what comes before that was imported",
+                broken.line
+            )
+        });
+        bad.chain(broken).collect()
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpmlFeed {
     /// Absolute, `http` or `https`.

@@ -7,21 +7,10 @@ use super::fields::{ChosenElements, FeedField};
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
+use crate::feed::entry::Enclosure;
 
 /// How many files of one entry are kept.
 const ATTACHMENTS_MAX: usize = 100;
-
-/// An attached file. Its numbers consist of digits only.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::feed) struct Attachment {
-    /// Resolved.
-    pub(in crate::feed) url: String,
-    pub(in crate::feed) media_type: String,
-    /// Bytes; empty where not stated.
-    pub(in crate::feed) length: String,
-    /// Seconds; empty where not stated.
-    pub(in crate::feed) duration: String,
-}
 
 /// Reads the files of an entry, each once: those that play first, then others, pictures, and texts such as transcripts;
 /// among these in document order. Pictures that only illustrate are left out.
@@ -29,8 +18,8 @@ pub(in crate::feed) fn read_attachments(
     chosen: &ChosenElements<'_, '_>,
     links: &[XmlElement<'_, '_>],
     document: Option<&Url>,
-) -> Vec<Attachment> {
-    let mut attachments: Vec<Attachment> = Vec::new();
+) -> Vec<Enclosure> {
+    let mut attachments: Vec<Enclosure> = Vec::new();
     let content = chosen.get(FeedField::Content).filter(|content| is_file(*content));
     let alone = links.iter().copied().chain(content).map(|element| (element, element));
     let stated = chosen.all(FeedField::Attachment).flat_map(file_elements).chain(alone);
@@ -42,14 +31,15 @@ pub(in crate::feed) fn read_attachments(
             attachments.push(attachment);
         }
     }
-    attachments.sort_by_key(|file| place(&file.media_type, &file.url));
+    attachments
+        .sort_by_key(|file| place(file.media_type.as_deref().unwrap_or_default(), &file.url));
     // Apple's playing time is that of the one file of an episode that plays.
     let playing_time =
         chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
     if let (Some(time), Some(first)) = (playing_time, attachments.first_mut())
-        && first.duration.is_empty()
+        && first.duration_seconds.is_none()
     {
-        first.duration = time;
+        first.duration_seconds = Some(time);
     }
     attachments
 }
@@ -117,7 +107,7 @@ fn read_attachment(
     element: XmlElement<'_, '_>,
     about: XmlElement<'_, '_>,
     document: Option<&Url>,
-) -> Option<Attachment> {
+) -> Option<Enclosure> {
     let attribute = |name| about.attribute(name).unwrap_or_default();
     let stated = ["url", "href", "src", "uri"].iter().find_map(|name| element.attribute(name));
     let as_text = || element.is(Ns::Rss, "enclosure").then(|| element.text());
@@ -128,11 +118,11 @@ fn read_attachment(
         return None;
     }
     let length = about.attribute("length").unwrap_or_else(|| attribute("filesize"));
-    Some(Attachment {
+    Some(Enclosure {
         url: address::resolve_address(&address, element.base(document).as_ref())?,
-        media_type: attribute("type").into_owned(),
+        media_type: read_media_type(&attribute("type")),
         length: read_size(&length),
-        duration: read_playing_time(&attribute("duration")).unwrap_or_default(),
+        duration_seconds: read_playing_time(&attribute("duration")),
     })
 }
 
@@ -144,8 +134,8 @@ fn is_illustration(medium: &str, kind: &str, address: &str) -> bool {
 }
 
 /// Reads a playing time, `H:M:S`, `M:S`, seconds, `45 min` or ISO 8601's `PT1H2M3S`, as whole seconds.
-fn read_playing_time(text: &str) -> Option<String> {
-    read_units(text.trim()).or_else(|| read_clock(text)).map(|seconds| seconds.to_string())
+fn read_playing_time(text: &str) -> Option<u32> {
+    read_units(text.trim()).or_else(|| read_clock(text)).filter(|seconds| *seconds > 0)
 }
 
 /// Reads numbers with their units: `PT1H2M3S`, `1h 2m`, `45 min`.
@@ -182,16 +172,18 @@ fn read_clock(text: &str) -> Option<u32> {
     parts.iter().try_fold(0_u32, |sum, part| sum.checked_mul(60)?.checked_add(*part))
 }
 
-/// Returns the digits of a size, which is also written as `1,234,567`.
-fn read_size(text: &str) -> String {
+/// Reads a media type; `None` if it is not one.
+fn read_media_type(text: &str) -> Option<String> {
+    mediatype::MediaType::parse(text.trim()).ok().map(|kind| kind.to_string())
+}
+
+/// Reads a size in bytes, which is also written as `1,234,567`.
+fn read_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let plain =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.' | b' '));
-    if plain && text.len() < 20 {
-        text.chars().filter(char::is_ascii_digit).collect()
-    } else {
-        String::new()
-    }
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|_| plain && text.len() < 20)
 }
 
 #[cfg(test)]

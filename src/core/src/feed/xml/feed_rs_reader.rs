@@ -1,234 +1,126 @@
-//! What feed-rs reads of a feed: the lines of its head section, and the titles, authors, categories and attached
-//! files of its entries.
-//!
-//! feed-rs never sees the publisher's bytes: it stops at the first bare `&`, fails on versions and namespaces it
-//! does not know, keeps unknown entities as they are, and can panic on the name of an author. It reads a small Atom
-//! document that is written here from the tolerant tree, with one element for each statement, and checks what it
-//! carries: addresses, media types, sizes and playing times come back typed or not at all. Texts with markup, dates,
-//! identities and links do not pass through it: the tree has them already, and they are most of a feed's bytes.
+//! Reads a document with feed-rs when our own reader finds no feed in it.
 
-use feed_rs::model;
+use feed_rs::model::{self, FeedType};
 use feed_rs::parser::Builder;
-use url::Url;
 
-use super::constructs::Construct;
-use super::fields::{ChosenElements, FeedField};
-use super::names::Ns;
-use super::tree::XmlElement;
-use super::{attachments, person};
-use crate::feed::document::FeedHead;
+use crate::feed::document::{FeedDocument, FeedHead, Kind};
 use crate::feed::entry::{Enclosure, Entry};
+use crate::feed::flaws::Flaws;
+use crate::feed::identity::{self, StatedIdentity};
 use crate::feed::library_panics::catch_library_panic;
-use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
+use crate::feed::text::{NAME_MAX, safe_text, some_line};
+use crate::feed::xml::tree_builder::ENTRIES_MAX;
 
-const START: &str =
-    "<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:media=\"http://search.yahoo.com/mrss/\">";
-const END: &str = "</feed>";
-
-/// The parts of the Atom document that feed-rs reads.
-#[derive(Debug, Default)]
-pub(in crate::feed) struct FeedRsReader {
-    head: String,
-    entries: Vec<String>,
-}
-
-impl FeedRsReader {
-    /// Writes the head section.
-    pub(in crate::feed) fn add_head(&mut self, chosen: &ChosenElements<'_, '_>) {
-        let out = &mut self.head;
-        for (field, name) in [(FeedField::Title, "title"), (FeedField::Rights, "rights")] {
-            push_line(out, name, chosen.get(field));
-        }
-        if let Some(generator) = chosen.get(FeedField::Generator) {
-            push_text(out, "generator", &text::one_line(&generator.text(), NAME_MAX));
-        }
-        push_author(out, chosen);
-    }
-
-    /// Writes an entry; `links` are those of its links that name attached files.
-    pub(in crate::feed) fn add_entry(
-        &mut self,
-        chosen: &ChosenElements<'_, '_>,
-        links: &[XmlElement<'_, '_>],
-        document: Option<&Url>,
-    ) {
-        let mut out = "<entry>".to_owned();
-        push_line(&mut out, "title", chosen.get(FeedField::Title));
-        push_author(&mut out, chosen);
-        for element in chosen.all(FeedField::Category) {
-            push_tag(&mut out, "category", &[("term", &category_name(element))]);
-        }
-        for file in attachments::read_attachments(chosen, links, document) {
-            let attributes = [
-                ("url", file.url.as_str()),
-                ("type", &file.media_type),
-                ("fileSize", &file.length),
-                ("duration", &file.duration),
-            ];
-            push_tag(&mut out, "media:content", &attributes);
-        }
-        out.push_str("</entry>");
-        self.entries.push(out);
-    }
-
-    /// Reads what was written: the head section, and each entry, `None` where feed-rs fails on it. Where the document
-    /// cannot be read as a whole each entry is tried alone, so that one bad entry costs no other.
-    pub(in crate::feed) fn read(&self) -> (FeedHead, Vec<Option<Entry>>) {
-        let whole = parse_with_feed_rs(&self.head, &self.entries.concat());
-        if let Some(mut feed) = whole.filter(|feed| feed.entries.len() == self.entries.len()) {
-            let entries = std::mem::take(&mut feed.entries);
-            return (
-                convert_head(feed),
-                entries.into_iter().map(|read| Some(convert_entry(read))).collect(),
-            );
-        }
-        let alone =
-            |written: &String| parse_with_feed_rs("", written)?.entries.pop().map(convert_entry);
-        let head = parse_with_feed_rs(&self.head, "").map(convert_head).unwrap_or_default();
-        (head, self.entries.iter().map(alone).collect())
-    }
-}
-
-fn push_line(out: &mut String, name: &str, element: Option<XmlElement<'_, '_>>) {
-    if let Some(element) = element {
-        push_text(out, name, &Construct::read(element, None).into_line(TITLE_MAX));
-    }
-}
-
-fn push_author(out: &mut String, chosen: &ChosenElements<'_, '_>) {
-    if let Some(name) = chosen.all(FeedField::Author).find_map(person::author_name) {
-        out.push_str("<author>");
-        push_text(out, "name", &name);
-        out.push_str("</author>");
-    }
-}
-
-/// The name of a category; empty where it has none.
-fn category_name(element: XmlElement<'_, '_>) -> String {
-    let stated = || element.attribute("term").or_else(|| element.attribute("label"));
-    let name = Some(element).filter(|element| element.ns() == Ns::Atom).and_then(|_| stated());
-    text::plain_line(&name.unwrap_or_else(|| element.text()), NAME_MAX)
-}
-
-/// Writes an element with a text; nothing where the text is empty.
-fn push_text(out: &mut String, name: &str, inside: &str) {
-    if inside.is_empty() {
-        return;
-    }
-    for part in ["<", name, ">"] {
-        out.push_str(part);
-    }
-    text::push_escaped(out, inside);
-    for part in ["</", name, ">"] {
-        out.push_str(part);
-    }
-}
-
-/// Writes an empty element with those of its attributes that say something; nothing where the first does not.
-fn push_tag(out: &mut String, name: &str, attributes: &[(&str, &str)]) {
-    if attributes.first().is_none_or(|(_, value)| value.is_empty()) {
-        return;
-    }
-    out.push('<');
-    out.push_str(name);
-    for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
-        for part in [" ", name, "=\""] {
-            out.push_str(part);
-        }
-        text::push_escaped_attribute(out, value);
-        out.push('"');
-    }
-    out.push_str("/>");
-}
-
-fn parse_with_feed_rs(head: &str, entries: &str) -> Option<model::Feed> {
-    let document = [START, head, entries, END].concat();
-    // feed-rs holds assertions and unwraps that a document can reach.
-    let read = catch_library_panic(|| {
-        Builder::new()
-            .sanitize_content(false)
-            .id_generator(|_, _, _| String::new())
-            .build()
-            .parse(document.as_bytes())
-    });
-    read?.ok()
-}
-
-fn convert_head(feed: model::Feed) -> FeedHead {
-    FeedHead {
-        title: feed.title.map(|title| title.content),
-        rights: feed.rights.map(|text| text.content),
-        author: feed.authors.into_iter().find_map(|person| person.name),
-        generator: feed.generator.map(|generator| generator.content),
+/// Reads the publisher's bytes. `None` means that feed-rs finds no entry with a title or an address in them either.
+///
+/// Only what a list shows is read: no schedule, no archives.
+pub(in crate::feed) fn read_with_feed_rs(bytes: &[u8], flaws: &mut Flaws) -> Option<FeedDocument> {
+    // feed-rs contains assertions and unwraps that a document can reach.
+    let parser = Builder::new().sanitize_content(false).build();
+    let feed = catch_library_panic(|| parser.parse(bytes))?.ok()?;
+    let kind = match feed.feed_type {
+        FeedType::Atom => Kind::Atom,
+        FeedType::JSON => Kind::Json,
+        FeedType::RSS0 | FeedType::RSS2 => Kind::Rss,
+        FeedType::RSS1 => Kind::Rdf,
+    };
+    let head = FeedHead {
+        title: line(feed.title),
+        author: author(feed.authors),
+        rights: line(feed.rights),
+        link: feed.links.into_iter().next().map(|link| link.href),
         ..FeedHead::default()
+    };
+    let mut entries: Vec<Entry> =
+        feed.entries.into_iter().take(ENTRIES_MAX).map(read_entry).collect();
+    entries.retain(|entry| entry.title.is_some() || entry.link.is_some());
+    if entries.is_empty() {
+        return None;
     }
+    let stated: Vec<StatedIdentity<'_>> = entries.iter().map(stated_identity).collect();
+    let ids = identity::entry_ids(&stated).ids;
+    for (entry, id) in entries.iter_mut().zip(ids) {
+        entry.id = id;
+    }
+    flaws.add("document", "", "only titles, texts and links could be read");
+    Some(FeedDocument { kind, head, entries, ..FeedDocument::default() })
 }
 
-fn convert_entry(entry: model::Entry) -> Entry {
-    let files = entry.media.into_iter().flat_map(|media| media.content);
+fn line(text: Option<model::Text>) -> Option<String> {
+    some_line(&text?.content, NAME_MAX)
+}
+
+fn author(people: Vec<model::Person>) -> Option<String> {
+    people.into_iter().find_map(|person| some_line(&person.name?, NAME_MAX))
+}
+
+fn read_entry(entry: model::Entry) -> Entry {
+    let safe = |text: String| safe_text(&text).into_owned();
     Entry {
-        title: entry.title.map(|title| title.content),
-        author: entry.authors.into_iter().find_map(|person| person.name),
-        enclosures: files.filter_map(convert_file).collect(),
-        categories: entry.categories.into_iter().map(|category| category.term).collect(),
-        ..Entry::default()
+        id: safe(entry.id),
+        title: line(entry.title),
+        link: entry.links.into_iter().next().map(|link| safe(link.href)),
+        author: author(entry.authors),
+        published: entry.published,
+        updated: entry.updated,
+        summary: entry.summary.map(|text| safe(text.content)),
+        content: entry.content.and_then(|content| content.body).map(safe),
+        enclosures: entry.media.into_iter().flat_map(|it| it.content).filter_map(file).collect(),
+        categories: entry
+            .categories
+            .into_iter()
+            .filter_map(|category| some_line(&category.term, NAME_MAX))
+            .collect(),
     }
 }
 
-fn convert_file(content: model::MediaContent) -> Option<Enclosure> {
-    let seconds = |time: std::time::Duration| u32::try_from(time.as_secs()).ok();
+fn file(content: model::MediaContent) -> Option<Enclosure> {
     Some(Enclosure {
         url: content.url?.into(),
         media_type: content.content_type.map(|kind| kind.to_string()),
         length: content.size,
-        duration_seconds: content.duration.and_then(seconds).filter(|seconds| *seconds > 0),
+        duration_seconds: content.duration.and_then(|time| u32::try_from(time.as_secs()).ok()),
     })
+}
+
+fn stated_identity(entry: &Entry) -> StatedIdentity<'_> {
+    StatedIdentity {
+        id: Some(&entry.id),
+        link: entry.link.as_deref(),
+        title: entry.title.as_deref(),
+        text: entry.body(),
+        author: entry.author.as_deref(),
+        has_more: entry.published.is_some(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::flaws::Flaws;
-    use crate::feed::xml::feed_rs_reader::*;
-    use crate::feed::xml::fields::{ENTRY, HEAD};
-    use crate::feed::xml::tree_builder;
+    use super::*;
 
-    const DOCUMENT: &str = "<rss><channel><title>t ]]&gt; &amp;amp;lt; u</title><item><title>1</title></item>\
-                            <item><title>2</title></item><item><title>3</title></item></channel></rss>";
+    #[test]
+    fn feed_rs_reads_what_a_list_shows() {
+        let document = "<rss version='2.0'><channel><title>Orchard</title><item><guid>1</guid><title>Frost\u{1b}</title>\
+            <link>https://a.example/1</link><description>&lt;p&gt;cold</description><category>garden</category>\
+            <enclosure url='https://a.example/1.mp3' length='7' type='audio/mpeg'/></item><item/></channel></rss>";
+        let mut flaws = Flaws::default();
+        let read = read_with_feed_rs(document.as_bytes(), &mut flaws).expect("a feed");
+        let [entry] = read.entries.as_slice() else { panic!("{:?}", read.entries) };
+        assert_eq!((read.kind, read.head.title.as_deref()), (Kind::Rss, Some("Orchard")));
+        assert_eq!((entry.id.as_str(), entry.title.as_deref()), ("1", Some("Frost")));
+        assert_eq!(entry.link.as_deref(), Some("https://a.example/1"));
+        assert_eq!(
+            (entry.body(), entry.categories.as_slice()),
+            (Some("<p>cold"), ["garden".to_owned()].as_slice())
+        );
+        assert_eq!(entry.enclosures[0].length, Some(7));
+        assert_eq!(flaws.into_list().len(), 1);
+    }
 
-    fn written() -> FeedRsReader {
-        let tree = tree_builder::build_tree(DOCUMENT, &mut Flaws::default());
-        let channel = tree.root().and_then(|root| root.children().next()).expect("a channel");
-        let chosen = |element, table| {
-            let mut chosen = ChosenElements::default();
-            chosen.add(element, table, &mut Flaws::default());
-            chosen
-        };
-        let mut reader = FeedRsReader::default();
-        reader.add_head(&chosen(channel, HEAD));
-        for item in channel.children().filter(|child| child.local() == "item") {
-            reader.add_entry(&chosen(item, ENTRY), &[], None);
+    #[test]
+    fn a_page_and_a_feed_without_entries_are_not_feeds() {
+        for document in ["<html><body>x", "<rss version='2.0'><channel/></rss>", "{}", ""] {
+            assert_eq!(read_with_feed_rs(document.as_bytes(), &mut Flaws::default()), None);
         }
-        reader
-    }
-
-    /// Checks the titles of the feed and of its entries.
-    fn check(reader: &FeedRsReader, expected: &[Option<&str>]) {
-        let (head, entries) = reader.read();
-        assert_eq!(head.title.as_deref(), Some("t ]]> &lt; u"));
-        let titles: Vec<Option<&str>> =
-            entries.iter().map(|entry| entry.as_ref()?.title.as_deref()).collect();
-        assert_eq!(titles, expected);
-    }
-
-    #[test]
-    fn feed_rs_reads_what_was_written() {
-        check(&written(), &[Some("1"), Some("2"), Some("3")]);
-    }
-
-    #[test]
-    fn an_entry_that_feed_rs_cannot_read_costs_no_other() {
-        let mut reader = written();
-        reader.entries[1] = reader.entries[1].replace("<title>", "<titel>");
-        check(&reader, &[Some("1"), None, Some("3")]);
     }
 }

@@ -1,18 +1,17 @@
-//! Reads RSS, RDF and Atom documents. The tolerant tree shows where the parts of the feed are and which element fills
-//! which field. It yields dates, texts with markup, identities, links, archive marks, hints and deleted entries; feed-rs
-//! reads the rest (see `feed_rs_reader`).
+//! Reads RSS, RDF and Atom documents from the tolerant tree, which shows where the parts of the feed are and which
+//! element fills which field.
 
 use std::borrow::Cow;
 
 use url::Url;
 
+use super::attachments::read_attachments;
 use super::constructs::Construct;
-use super::feed_rs_reader::FeedRsReader;
 use super::fields::{self, ChosenElements, FeedField};
 use super::missing_entries::{explain_missing_entries, is_entry};
 use super::names::Ns;
 use super::tree::XmlElement;
-use super::{links, schedule_hints, tree_builder};
+use super::{links, person, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::dates::date::{DateOrder, parse_date};
@@ -21,7 +20,7 @@ use crate::feed::encoding::internal_entities;
 use crate::feed::entry::Entry;
 use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
-use crate::feed::text::{self, NAME_MAX};
+use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
 /// How many deleted entries of one document are kept.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;
@@ -172,15 +171,10 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         let page = links::find_home_page(&self.heads, &links, url);
         let context =
             EntryContext { order, document: url, page: page.as_deref().and_then(address::web_url) };
-        let mut reader = FeedRsReader::default();
-        reader.add_head(&chosen);
-        let mut entries = Vec::with_capacity(self.entries.len());
-        for element in &self.entries {
-            entries.push(read_entry(*element, &mut reader, &context, flaws));
-        }
-        let (head, completing) = reader.read();
+        let entries: Vec<ReadEntry> =
+            self.entries.iter().map(|element| read_entry(*element, &context, flaws)).collect();
         let history = links::read_history_links(&self.heads, &links, url, flaws);
-        let mut head = self.complete_head(head, &chosen, page, url);
+        let mut head = self.read_head(&chosen, page, url);
         let mut channels = self.heads.iter();
         head.updated = head
             .updated
@@ -195,15 +189,14 @@ impl<'t, 'a> FeedParts<'t, 'a> {
             links,
             new_location: self.read_new_feed_url(url),
             tombstones: self.read_tombstones(flaws),
-            entries: complete_entries(entries, completing, flaws),
+            entries: identify(entries, flaws),
             flaws: Vec::new(),
         }
     }
 
-    /// Completes what feed-rs read of the head section.
-    fn complete_head(
+    /// Reads the head section.
+    fn read_head(
         &self,
-        read: FeedHead,
         chosen: &ChosenElements<'_, '_>,
         page: Option<String>,
         url: Option<&Url>,
@@ -221,6 +214,8 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         let agent = || element("generatoragent").and_then(|agent| agent.attribute("resource"));
         let uri = || element("generator").and_then(|generator| generator.attribute("uri"));
         let program = || agent().or_else(uri).map(Cow::into_owned);
+        let generator = chosen.get(FeedField::Generator).map(XmlElement::text);
+        let generator = generator.and_then(|name| non_empty(text::one_line(&name, NAME_MAX)));
         FeedHead {
             id: chosen.get(FeedField::Id).and_then(XmlElement::line),
             link: page,
@@ -228,8 +223,10 @@ impl<'t, 'a> FeedParts<'t, 'a> {
             published: chosen.date(FeedField::Published).filter(|_| self.kind != Kind::Atom),
             subtitle: read_markup(chosen, FeedField::Summary, |element| element.base(url)),
             language: written.or_else(language),
-            generator: read.generator.or_else(program),
-            ..read
+            generator: generator.or_else(program),
+            title: read_line(chosen, FeedField::Title),
+            rights: read_line(chosen, FeedField::Rights),
+            author: read_author(chosen),
         }
     }
 
@@ -270,10 +267,9 @@ fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement
     }
 }
 
-/// Reads from the tree what feed-rs does not read of an entry, with the id as stated, and hands the rest to feed-rs.
+/// Reads an entry, with the id as stated.
 fn read_entry(
     entry: XmlElement<'_, '_>,
-    reader: &mut FeedRsReader,
     within: &EntryContext<'_>,
     flaws: &mut Flaws,
 ) -> ReadEntry {
@@ -281,7 +277,6 @@ fn read_entry(
     let mut chosen = ChosenElements::with_order(within.order);
     chosen.add(entry, fields::ENTRY, flaws);
     let links = links::read_entry_links(entry, url);
-    reader.add_entry(&chosen, &links.attached, url);
     let id = chosen.get(FeedField::Id);
     let about = entry.attribute("about").filter(|about| !about.is_empty()).map(Cow::into_owned);
     let attribute = links::read_page_attribute(entry, url);
@@ -301,7 +296,10 @@ fn read_entry(
         summary: read_markup(&chosen, FeedField::Summary, base),
         content: read_markup(&chosen, FeedField::Content, base),
         link,
-        ..Entry::default()
+        title: read_line(&chosen, FeedField::Title),
+        author: read_author(&chosen),
+        enclosures: read_attachments(&chosen, &links.attached, url),
+        categories: chosen.all(FeedField::Category).filter_map(category_name).collect(),
     };
     ReadEntry { content, identifying_link: links.identifying.or(attribute) }
 }
@@ -375,28 +373,35 @@ pub(in crate::feed) fn is_permanent_guid(element: XmlElement<'_, '_>) -> bool {
     element.is(Ns::Rss, "guid") && stated.is_none_or(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// Completes entries with what feed-rs read of them, and leaves out those on which it failed.
-fn complete_entries(
-    entries: Vec<ReadEntry>,
-    read: Vec<Option<Entry>>,
-    flaws: &mut Flaws,
-) -> Vec<Entry> {
-    let mut kept = Vec::with_capacity(entries.len());
-    for (position, (entry, read)) in entries.into_iter().zip(read).enumerate() {
-        let Some(Entry { title, author, enclosures, categories, .. }) = read else {
-            const REASON: &str = "this entry could not be read and was left out";
-            flaws.add("item", &position.to_string(), REASON);
-            continue;
-        };
-        let content = Entry { title, author, enclosures, categories, ..entry.content };
-        kept.push(ReadEntry { content, ..entry });
-    }
-    let stated: Vec<StatedIdentity<'_>> = kept.iter().map(stated_identity).collect();
+/// Reads a field as one line of plain text. `None` means that it is blank.
+fn read_line(chosen: &ChosenElements<'_, '_>, field: FeedField) -> Option<String> {
+    non_empty(Construct::read(chosen.get(field)?, None).into_line(TITLE_MAX))
+}
+
+/// Reads the name of the first author that has one.
+fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
+    chosen.all(FeedField::Author).find_map(person::author_name)
+}
+
+/// Reads the name of a category. `None` means that it has none.
+fn category_name(element: XmlElement<'_, '_>) -> Option<String> {
+    let stated = || element.attribute("term").or_else(|| element.attribute("label"));
+    let name = Some(element).filter(|element| element.ns() == Ns::Atom).and_then(|_| stated());
+    non_empty(text::plain_line(&name.unwrap_or_else(|| element.text()), NAME_MAX))
+}
+
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Gives each entry its identity.
+fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
+    let stated: Vec<StatedIdentity<'_>> = entries.iter().map(stated_identity).collect();
     let EntryIds { ids, shared } = identity::entry_ids(&stated);
     for id in shared {
         flaws.add("item", &id, identity::SHARED_ID);
     }
-    kept.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry.content }).collect()
+    entries.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry.content }).collect()
 }
 
 fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {

@@ -1,5 +1,7 @@
 //! How the fetch of an archive can fail, and when it is asked for again (SPEC C.8).
 
+use std::fmt;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// Why an archive was not got.
@@ -22,6 +24,19 @@ pub enum ArchiveFailure {
     Unreadable(String),
     /// There is no network at all: the walk rests where it stands (G7).
     Offline,
+}
+
+impl fmt::Display for ArchiveFailure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status { status, .. } => write!(formatter, "it answered {status}"),
+            Self::Unanswered(why)
+            | Self::Blocked(why)
+            | Self::TooLarge(why)
+            | Self::Unreadable(why) => formatter.write_str(why),
+            Self::Offline => formatter.write_str("there is no network"),
+        }
+    }
 }
 
 /// When an archive is asked for again by itself.

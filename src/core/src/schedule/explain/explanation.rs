@@ -3,7 +3,8 @@
 //! A step that changes nothing says so.
 
 use super::sources::source_sentence;
-use super::wording::{counted_words, duration_words};
+use super::wording::duration_words;
+use crate::feed::text::counted_words;
 use crate::schedule::bounds::{Bounds, IntervalBound};
 use crate::schedule::holds::bans::Exit;
 use crate::schedule::holds::floors::{Cause, DelayBy, Floor, Ground};

@@ -89,13 +89,6 @@ pub(in crate::schedule) fn offset_words(minutes: i16) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// A count with its noun: `1 time`, `2 times`.
-pub fn counted_words(count: impl std::fmt::Display, one: &str, many: &str) -> String {
-    let count = count.to_string();
-    let noun = if count == "1" { one } else { many };
-    format!("{count} {noun}")
-}
-
 #[cfg(test)]
 mod tests {
     use crate::schedule::explain::wording::*;

@@ -1,4 +1,4 @@
-//! Hours and days the publisher asks readers to keep away (SPEC B.5, S0.8).
+//! Skip windows: hours and days during which the publisher asks readers not to poll (SPEC B.5, S0.8).
 
 use crate::feed::{DayOfWeek, Hints};
 use crate::schedule::facts::Facts;
@@ -8,32 +8,32 @@ use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::is_boilerplate;
 use crate::schedule::week::{HOURS, WeekMask, hour_of_week, next_hour};
 
-/// Skip windows that are in force. At least one hour of the week is open.
+/// Skip windows in force. At least one hour of the week is open.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) struct SkipWindows {
     hours: WeekMask,
     days: WeekMask,
 }
 
-/// What to make of the skip hints of a feed.
+/// How the skip hints of a feed are treated.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) enum Skips {
-    /// None are stated.
+    /// The feed states no skip hints.
     None,
-    /// In force.
+    /// The windows are in force.
     Kept(SkipWindows),
-    /// They would forbid the whole week.
+    /// The windows would cover the whole week, so they are ignored.
     WholeWeek,
-    /// The publisher's interval rules take their place.
+    /// The publisher's interval rules replace the windows.
     ReplacedByRules,
-    /// `sy` takes their place (SPEC S0.9).
+    /// The `sy` hint replaces the windows (SPEC S0.9).
     ReplacedBySy,
-    /// The reader switched them off.
+    /// The user chose to ignore the windows.
     SwitchedOff,
 }
 
 impl Skips {
-    /// Judges the hints of a feed.
+    /// Classifies the skip hints of a feed.
     pub(in crate::schedule) fn from_facts(facts: &Facts) -> Self {
         let hints = &facts.hints;
         if hints.skip_hours.is_empty() && hints.skip_days.is_empty() {
@@ -57,7 +57,7 @@ impl Skips {
 }
 
 impl Skips {
-    /// The windows in force.
+    /// Returns the windows if they are in force.
     pub(in crate::schedule) fn kept(self) -> Option<SkipWindows> {
         if let Self::Kept(windows) = self { Some(windows) } else { None }
     }
@@ -81,17 +81,17 @@ impl SkipWindows {
         self.hours.is_empty() && self.days.is_empty()
     }
 
-    /// Whether an hour of the week, 0 to 167, is closed.
+    /// Checks whether a window covers an hour of the week, 0 to 167.
     pub(in crate::schedule) fn closes(&self, hour: u8) -> bool {
         self.hours.contains(hour) || self.days.contains(hour)
     }
 
-    /// Whether an instant is inside a window.
+    /// Checks whether an instant is inside a window.
     pub(in crate::schedule) fn skips(&self, at: i64) -> bool {
         self.closes(hour_of_week(at))
     }
 
-    /// The first open instant, not before `at`.
+    /// Returns the first open instant at or after `at`.
     pub(in crate::schedule) fn opening(&self, at: i64) -> i64 {
         let mut at = at;
         for _ in 0..HOURS {
@@ -103,7 +103,7 @@ impl SkipWindows {
         at
     }
 
-    /// Where the open stretch around an open instant ends; at most a day is looked ahead.
+    /// Returns the end of the open period around an open instant, at most a day ahead.
     pub(in crate::schedule) fn closing(&self, open: i64) -> i64 {
         let mut at = next_hour(open);
         while at < open + DAY && !self.skips(at) {
@@ -112,20 +112,20 @@ impl SkipWindows {
         at.min(open + DAY)
     }
 
-    /// Which of the two hints closes the hour before an opening.
+    /// Returns the hint that closes the hour before an opening.
     pub(in crate::schedule) fn exit(&self, opening: i64) -> Exit {
         if self.days.contains(hour_of_week(opening - 1)) { Exit::Days } else { Exit::Hours }
     }
 }
 
-/// How a poll leaves a window.
+/// The way a poll leaves a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Exit {
-    /// Moved past skipped hours.
+    /// The poll moves past skipped hours.
     Hours,
-    /// Moved past a skipped day.
+    /// The poll moves past a skipped day.
     Days,
-    /// Not moved: the reader was away while it was open.
+    /// The poll does not move: the user was away while the window was open.
     Missed,
 }
 

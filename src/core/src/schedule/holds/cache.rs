@@ -1,4 +1,4 @@
-//! The lifetime an answer was given by its cache headers, reduced to what a floor needs (SPEC B.4.2).
+//! The cache lifetime of a response, reduced to the parts that a floor needs (SPEC B.4.2).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,7 @@ use crate::feed::sparse::is_default;
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::{CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACHE_FULL_SECONDS};
 
-/// The headers of one answer that speak about time, as received. Several lines of one name are
-/// joined by a comma before they come here.
+/// The time-related headers of one response, as received. The caller joins repeated headers with a comma.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimingHeaders<'a> {
     /// `Cache-Control`.
@@ -23,37 +22,37 @@ pub struct TimingHeaders<'a> {
     pub retry_after: Option<&'a str>,
 }
 
-/// What is kept of the cache headers of the last good answer.
+/// The cache headers of the last successful response.
 ///
-/// The stated lifetime is kept, not the resulting instant, because a later 304 without
-/// `Cache-Control` starts the same lifetime anew (SPEC D.4.5).
+/// This keeps the stated lifetime, not the resulting instant, because a later 304 without `Cache-Control` restarts the
+/// same lifetime (SPEC D.4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheState {
-    /// When the answer was received.
+    /// Time at which the response was received.
     pub received_at: DateTime<Utc>,
-    /// How long it lives.
+    /// Stated lifetime of the response.
     pub lifetime: Lifetime,
-    /// The `Date` of the answer.
+    /// `Date` header of the response.
     #[serde(default, skip_serializing_if = "is_default")]
     pub date: Option<DateTime<Utc>>,
-    /// How long the answer had already lain in a cache, seconds.
+    /// Time the response had already spent in a cache, in seconds.
     #[serde(default, skip_serializing_if = "is_default")]
     pub age_seconds: u32,
 }
 
-/// A stated lifetime.
+/// A stated cache lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lifetime {
-    /// Nothing usable is stated, or caching is forbidden: no floor.
+    /// No usable lifetime, or caching is forbidden; no floor.
     None,
-    /// `max-age`, seconds.
+    /// `max-age`, in seconds.
     MaxAge(u32),
     /// `Expires`.
     Until(DateTime<Utc>),
 }
 
 impl CacheState {
-    /// What a 200 or 226 says: absent headers clear (SPEC D.4.6).
+    /// Creates the state from a 200 or 226. Absent headers clear the previous state (SPEC D.4.6).
     pub fn of_document(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         Self {
             received_at,
@@ -63,14 +62,14 @@ impl CacheState {
         }
     }
 
-    /// What a 304 makes of this state: absent headers keep what was stated (SPEC D.4.5).
+    /// Updates the state from a 304. Absent headers keep the stated lifetime (SPEC D.4.5).
     #[must_use]
     pub fn of_not_modified(self, headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         let fresh = Self::of_document(headers, received_at);
         Self { lifetime: stated_lifetime(headers).unwrap_or(self.lifetime), ..fresh }
     }
 
-    /// The same statement, as if made at another time.
+    /// Returns the same lifetime as if received at another time.
     #[must_use]
     pub fn repeated_at(self, received_at: DateTime<Utc>) -> Self {
         let shift = received_at.signed_duration_since(self.received_at);
@@ -82,7 +81,7 @@ impl CacheState {
         Self { received_at, lifetime, date: self.date.map(moved), ..self }
     }
 
-    /// Seconds stated, before caps and age; `None` if there is no floor.
+    /// Returns the stated lifetime in seconds, before caps and age; `None` if there is no floor.
     pub fn stated_seconds(&self) -> Option<i64> {
         let life = match self.lifetime {
             Lifetime::None => return None,
@@ -92,19 +91,20 @@ impl CacheState {
         (life > 0).then_some(life)
     }
 
-    /// Seconds after receipt before which a poll would meet the same cached copy, 1 to 48 h.
+    /// Returns the number of seconds after receipt during which a poll would get the same cached copy, 1 second to 48 h.
     pub fn floor_seconds(&self) -> Option<i64> {
         let left = counted(self.stated_seconds()?) - i64::from(self.age_seconds);
         (left > 0).then_some(left)
     }
 }
 
-/// What a stated lifetime counts as: a year on a feed is a rule meant for pictures (SPEC G.15).
+/// Returns the effective value of a stated lifetime. A lifetime of a year on a feed comes from a rule meant
+/// for images (SPEC G.15).
 pub(in crate::schedule) fn counted(life: i64) -> i64 {
     if life > CACHE_ABSURD_SECONDS { CACHE_FALLBACK_SECONDS } else { life.min(CACHE_FULL_SECONDS) }
 }
 
-/// The lifetime the headers state; `None` if they do not speak about it at all.
+/// Returns the lifetime that the headers state; `None` if they do not mention one.
 fn stated_lifetime(headers: &TimingHeaders<'_>) -> Option<Lifetime> {
     let mut max_age = None;
     let mut speaks = headers.expires.is_some();
@@ -121,8 +121,8 @@ fn stated_lifetime(headers: &TimingHeaders<'_>) -> Option<Lifetime> {
     speaks.then(|| max_age.map(Lifetime::MaxAge).or_else(until).unwrap_or(Lifetime::None))
 }
 
-/// The directives of a `Cache-Control` text: name and value, quotes taken off (SPEC G.15). A comma
-/// inside quotes does not end a directive.
+/// Splits a `Cache-Control` value into directives, each a name and a value without quotes (SPEC G.15). A comma inside
+/// quotes does not end a directive.
 fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut quoted = false;
     text.split(move |c| {
@@ -135,18 +135,18 @@ fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A non-negative integer, too large ones cut to the largest `u32` (RFC 9111 §1.2.2).
+/// Parses a non-negative integer. Values too large for `u32` become `u32::MAX` (RFC 9111 §1.2.2).
 pub(in crate::schedule) fn whole_number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
-/// The first of several numbers (RFC 9111 §5.1 on `Age`).
+/// Parses the first number in a comma-separated list (RFC 9111 §5.1 on `Age`).
 fn leading_number(text: &str) -> Option<u32> {
     whole_number(text.split(',').next()?.trim())
 }
 
-/// An HTTP-date (RFC 9110 §5.6.7), always in GMT: anything else is no date (SPEC G.16).
+/// Parses an HTTP-date (RFC 9110 §5.6.7), which is always in GMT. Returns `None` for anything else (SPEC G.16).
 pub(in crate::schedule) fn http_date(text: &str) -> Option<DateTime<Utc>> {
     httpdate::parse_http_date(text.trim()).ok().map(DateTime::from)
 }

@@ -1,4 +1,4 @@
-//! Tables for cache headers.
+//! Table-driven tests for cache headers.
 
 use super::*;
 use crate::schedule::instant::instant;

@@ -1,4 +1,4 @@
-//! Times before which no automatic poll happens, whatever is wished (SPEC B.4).
+//! Floors: times before which no automatic poll happens, whatever the preferred time is (SPEC B.4).
 
 use chrono::{DateTime, Utc};
 
@@ -15,46 +15,46 @@ use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::Recommendation;
 use crate::schedule::target_time::find_target;
 
-/// One floor in force.
+/// A floor in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct Floor {
-    /// Not before this.
+    /// Earliest time of the poll.
     pub(in crate::schedule) at: i64,
     pub(in crate::schedule) settled_by: SettledBy,
     pub(in crate::schedule) cause: Cause,
 }
 
-/// Why a floor stands, with the figures that an explanation needs (seconds).
+/// The reason for a floor, with the figures that an explanation needs, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Cause {
     /// `HARD_MIN` after any attempt.
     HardMinimum(i64),
-    /// The reader's minimum after a good poll.
+    /// The user's minimum after a successful poll.
     Minimum(i64),
-    /// The lifetime of the last good answer.
+    /// The cache lifetime of the last successful response.
     Lifetime { stated: i64, counted: i64, age: i64 },
-    /// A wait that this feed's server imposed.
+    /// A wait imposed by the feed's server.
     Wait { seconds: i64, header: WaitHeader },
-    /// A wait imposed on another feed of the host.
+    /// A wait imposed on another feed of the same host.
     HostWait { seconds: i64 },
-    /// Failures in a row.
+    /// Consecutive failures.
     BackOff { failures: u32, delay: i64, spread: i64, by: DelayBy },
-    /// Nothing but 404 for 30 days.
+    /// Only 404 responses for 30 days.
     Dead,
 }
 
-/// What makes a back-off as long as it is.
+/// The rule that determines the length of a backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum DelayBy {
-    /// The doubling from 15 minutes on.
+    /// Doubling, starting at 15 minutes.
     Doubling,
-    /// An error must not make a feed poll faster than a good answer would.
+    /// The recommended interval: an error must not cause more frequent polls than a success would.
     Recommendation,
-    /// The kind of failure has a minimum of its own.
+    /// The minimum for the kind of failure.
     Failure,
 }
 
-/// What floors are computed from, besides the facts.
+/// Inputs for the floors.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) struct Ground<'a> {
     pub(in crate::schedule) facts: &'a Facts,
@@ -66,15 +66,15 @@ pub(in crate::schedule) struct Ground<'a> {
     pub(in crate::schedule) u: f64,
 }
 
-/// A rule that may impose a floor.
+/// A rule that can impose a floor.
 type FloorRule = fn(&Ground<'_>) -> Option<Floor>;
 
-/// All floors, in the order of SPEC B.4. The latest wins, so the order only decides who is named
-/// when two agree: the first.
+/// All floors, in the order of SPEC B.4. The latest floor wins; the order only decides which one is named if
+/// two are equal: the first.
 const FLOORS: [FloorRule; 7] =
     [hard_minimum, minimum, cache_lifetime, server_wait, host_wait, back_off, dead];
 
-/// The floors in force.
+/// Returns the floors in force.
 pub(in crate::schedule) fn floors<'a>(ground: &'a Ground<'a>) -> impl Iterator<Item = Floor> {
     FLOORS.iter().filter_map(move |floor| floor(ground))
 }
@@ -121,24 +121,24 @@ fn host_wait(ground: &Ground<'_>) -> Option<Floor> {
     Some(Floor { at, settled_by: SettledBy::RetryAfter, cause: Cause::HostWait { seconds } })
 }
 
-/// When a wait ends, and its length.
+/// Returns the end of a wait, and its length.
 pub(in crate::schedule) fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) {
     let length = i64::from(wait.seconds);
     (since(wait.received_at, now) + length, length)
 }
 
-/// From when a stated time counts; an answer received in the future counts from now (SPEC A.9).
+/// Returns the instant from which a stated time counts. A response received in the future counts from now (SPEC A.9).
 fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
     seconds_up(received_at.min(now))
 }
 
-/// Keeps away while polls fail, all of it counted from the last attempt (SPEC B.4.4).
+/// Computes the backoff while polls fail, counted from the last attempt (SPEC B.4.4).
 ///
-/// 1. the doubling: 15 min, 30 min, 1 h ... up to 24 h
-/// 2. not sooner than a good answer at that time would have led to, nor than one recommended
-///    interval
-/// 3. not sooner than the kind of failure demands
-/// 4. up to a quarter more, so that readers do not come back together
+/// 1. The delay doubles: 15 min, 30 min, 1 h ... up to 24 h.
+/// 2. The next poll is no earlier than it would be after a success at the last attempt, and no earlier than one
+///    recommended interval after that attempt.
+/// 3. It is at least the minimum for the kind of failure.
+/// 4. Jitter adds up to a quarter, so that installations do not all return at the same time.
 fn back_off(ground: &Ground<'_>) -> Option<Floor> {
     let failures = ground.facts.failures;
     let last_try = ground.last_try.filter(|_| failures > 0)?;
@@ -163,7 +163,7 @@ fn doubled(failures: u32) -> i64 {
     (BACK_OFF_BASE_SECONDS << doublings).min(BACK_OFF_CAP_SECONDS)
 }
 
-/// The shortest wait after a kind of failure, seconds (SPEC B.4.4, D.2).
+/// Returns the minimum wait after a kind of failure, in seconds (SPEC B.4.4, D.2).
 const fn minimum_after(failure: PollFailure) -> i64 {
     match failure {
         PollFailure::Status(429) => HOUR,

@@ -1,4 +1,4 @@
-//! What holds a feed back at a moment: floors that have not passed, and hours to skip (SPEC B.4, B.5).
+//! The restrictions in force at an instant: floors that have not passed, and skipped hours (SPEC B.4, B.5).
 
 use chrono::{DateTime, Utc};
 
@@ -15,13 +15,13 @@ use crate::schedule::week::HOURS;
 /// A time before which no automatic poll happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restriction {
-    /// Not before this.
+    /// Earliest time of an automatic poll.
     pub until: DateTime<Utc>,
-    /// Why, as a sentence fragment.
+    /// Reason, as a sentence fragment.
     pub reason: String,
 }
 
-/// The floors that have not passed yet, the latest first. `u` as for [`crate::schedule::decide()`].
+/// Returns the floors that have not passed yet, latest first. `u` is the same as for [`crate::schedule::decide()`].
 pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restriction> {
     let recommendation = recommend(facts);
     let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(seconds(now)));
@@ -34,7 +34,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
         u: usable(u),
     };
     let mut ahead: Vec<Floor> = floors(&ground).filter(|floor| floor.at > seconds(now)).collect();
-    // The least of all minimums is only worth a word where nothing else holds the feed.
+    // The hard minimum is worth showing only if no other floor applies.
     if ahead.len() > 1 {
         ahead.retain(|floor| !matches!(floor.cause, Cause::HardMinimum(_)));
     }
@@ -49,8 +49,8 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
     restrictions
 }
 
-/// The hours of the UTC week in which the feed is not polled, Monday 00:00 first; `None`: no skip window is in
-/// force.
+/// Returns the hours of the UTC week in which the feed is not polled, starting at Monday 00:00; `None` if no skip
+/// window is in force.
 pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
     let windows = Skips::from_facts(facts).kept()?;
     let mut week = [false; HOURS as usize];
@@ -60,7 +60,7 @@ pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
     Some(week)
 }
 
-/// Whether the hours and days that the publisher asks to skip are kept, and why not, in a few words (SPEC B.5, S0.9).
+/// Returns a short phrase saying whether the skip hours and days are observed, and if not, why (SPEC B.5, S0.9).
 pub fn skips_in_words(facts: &Facts) -> &'static str {
     match Skips::from_facts(facts) {
         Skips::None => "there are no such hours",

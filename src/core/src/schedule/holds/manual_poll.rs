@@ -1,4 +1,4 @@
-//! Polls asked for by hand, and who goes first when many feeds are due (SPEC A.9, B.8).
+//! Manual polls, and the order of polls when many feeds are due (SPEC A.9, B.8).
 
 use chrono::{DateTime, Utc};
 
@@ -9,21 +9,20 @@ use crate::schedule::instant::{instant, seconds};
 use crate::schedule::limits::COOL_DOWN_SECONDS;
 use crate::schedule::plan::Decision;
 
-/// Whether a poll by hand may happen. It passes over recommendation, cache lifetime, back-off and
-/// skip windows.
+/// Whether a manual poll is allowed. A manual poll ignores the recommendation, cache lifetime, backoff and skip windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByHand {
-    /// At once.
+    /// The poll can start at once.
     Allowed,
-    /// Polled a moment ago: not before this.
+    /// The feed was polled less than a minute ago; the poll can start at this time.
     CoolDown(DateTime<Utc>),
-    /// The server asked to be left alone until then: the reader has to confirm.
+    /// The server requested no polls before this time; the user has to confirm.
     Confirm(DateTime<Utc>),
-    /// The feed has ended: the reader has to resume it first.
+    /// The feed has ended; the user has to resume it first.
     AtRest,
 }
 
-/// Judges a poll by hand. `cool_down` is false only for hosts that need no sparing (UX 4,
+/// Checks whether a manual poll is allowed. `cool_down` is false only for hosts that need no pauses (UX 4,
 /// `space_loopback = false`).
 pub fn judge_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
@@ -44,8 +43,8 @@ pub fn judge_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> 
     }
 }
 
-/// How long a due feed has waited, in thousandths of its interval: the larger, the sooner its turn.
-/// A feed without an interval was never polled and goes first; one that is not due is negative.
+/// Returns the time a due feed has waited, in thousandths of its interval; a larger value is polled sooner. A feed
+/// without an interval was never polled and comes first. The value is negative for a feed that is not yet due.
 pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
     let Some(due) = decision.due else { return i64::MIN };
     let Some(interval) = decision.binding_seconds else { return i64::MAX };

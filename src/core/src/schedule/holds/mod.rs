@@ -1,4 +1,4 @@
-//! What keeps polls away: floors, caches, refusals, skip windows, feeds at rest.
+//! Restrictions on polls: floors, caches, error responses, skip windows, feeds that are not polled.
 
 pub(super) mod bans;
 pub(super) mod cache;

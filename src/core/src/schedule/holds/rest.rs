@@ -1,9 +1,9 @@
-//! Feeds that are not polled automatically at all (SPEC B.1 step 0).
+//! Feeds that are never polled automatically (SPEC B.1 step 0).
 
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
-/// Why a feed is left alone.
+/// Reason why a feed is not polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Rest {
     Paused,
@@ -12,7 +12,7 @@ pub(in crate::schedule) enum Rest {
     Expired,
 }
 
-/// Step 0 of SPEC B.1.
+/// Returns why the feed is not polled, if it is not (SPEC B.1 step 0).
 pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
     match facts.standing {
         FeedStatus::Paused => return Some(Rest::Paused),
@@ -24,7 +24,7 @@ pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
     ended.then_some(Rest::Expired)
 }
 
-/// The decision for such a feed.
+/// Returns the decision for a feed that is not polled.
 pub(in crate::schedule) fn never(rest: Rest) -> Decision {
     let settled_by = match rest {
         Rest::Paused => SettledBy::Paused,

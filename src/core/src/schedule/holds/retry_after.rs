@@ -1,4 +1,4 @@
-//! What a refusing answer asks for: `Retry-After`, or the cache lifetime in its place (SPEC B.4.3).
+//! Waits that an error response requests through `Retry-After` or, without it, through its cache lifetime (SPEC B.4.3).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,30 +7,30 @@ use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
 
-/// A wait that a server imposed.
+/// A wait imposed by a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
-    /// When the answer was received.
+    /// Time at which the response was received.
     pub received_at: DateTime<Utc>,
-    /// Counted from there, at most 7 days.
+    /// Length of the wait from `received_at`, at most 7 days.
     pub seconds: u32,
-    /// Which header said so.
+    /// The header that stated the wait.
     pub stated_by: WaitHeader,
 }
 
 /// The header that imposed a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WaitHeader {
-    /// `Retry-After`: hard, a poll by hand asks first.
+    /// `Retry-After`: a hard limit; a manual poll requires confirmation.
     RetryAfter,
-    /// The cache lifetime of a 429 or 503 without `Retry-After`: like any cache lifetime.
+    /// The cache lifetime of a 429 or 503 without `Retry-After`: treated like any cache lifetime.
     CacheControl,
-    /// None: a 429 names no time, and an hour is assumed (SPEC D.2).
+    /// No header: a 429 without a time; an hour is assumed (SPEC D.2).
     Nothing,
 }
 
 impl Wait {
-    /// Reads the wait out of an answer with this status; 2xx answers impose none.
+    /// Reads the wait from a response with this status. 2xx responses impose none.
     pub fn of_answer(
         status: u16,
         headers: &TimingHeaders<'_>,
@@ -50,8 +50,8 @@ impl Wait {
         Some(Self { received_at, seconds, stated_by: WaitHeader::CacheControl })
     }
 
-    /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`, else an hour, or
-    /// longer if its cache lifetime says so.
+    /// Returns the wait that a 429 imposes on the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`,
+    /// otherwise an hour, or its cache lifetime if that is longer.
     pub fn of_host(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         let assumed = Self::assumed(received_at);
         let stated = Self::of_answer(429, headers, received_at);
@@ -61,8 +61,9 @@ impl Wait {
         stated.filter(usable).unwrap_or(assumed)
     }
 
-    /// This wait, or an earlier one that ends later: asked by hand, a server may say less than it did (SPEC B.4.3). One that
-    /// came in the future, by a clock that was set back since, is not earlier.
+    /// Returns this wait, or an earlier one that ends later. A server that responds to a manual poll may state a
+    /// shorter wait than before (SPEC B.4.3). A wait received in the future, because the clock was set back since,
+    /// does not count as earlier.
     #[must_use]
     pub fn or_longer(self, earlier: Option<Self>) -> Self {
         let until = |wait: &Self| seconds(wait.received_at).saturating_add(i64::from(wait.seconds));
@@ -70,13 +71,13 @@ impl Wait {
         earlier.filter(|earlier| until(earlier) > until(&self)).unwrap_or(self)
     }
 
-    /// What a 429 asks for that says nothing of how long: an hour.
+    /// Returns the wait assumed for a 429 that states no time: an hour.
     pub const fn assumed(received_at: DateTime<Utc>) -> Self {
         Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing }
     }
 }
 
-/// Seconds to wait: an integer, or the way to an HTTP-date; a date in the past is none.
+/// Parses a wait in seconds, stated as an integer or an HTTP-date. Returns `None` for a date in the past.
 fn retry_after_seconds(text: &str, received_at: DateTime<Utc>) -> Option<u32> {
     let stated = match whole_number(text.trim()) {
         Some(number) => i64::from(number),

@@ -1,4 +1,4 @@
-//! The interval that rules and slots give, as time goes by.
+//! The interval over time, from rules and slots.
 
 pub(super) mod next_update;
 pub(super) mod pace;

@@ -1,30 +1,29 @@
 //! DETERMINE-NEXT-UPDATE of the paper, corrected (SPEC A.5.6).
 //!
-//! Every instant s makes an offer: not before s, and I(s) after the last poll p. The best offer
-//! wins: `next(p) = minimum over s >= p of max(s, p + I(s))`.
+//! Every instant s is a candidate for the next poll: not before s, and I(s) after the last poll p. The earliest
+//! candidate wins: `next(p) = minimum over s >= p of max(s, p + I(s))`.
 //!
-//! Inside a stretch of one interval the earliest instant makes the best offer, so only the starts of
-//! stretches need looking at; and only those with a shorter interval than any before, because a
-//! longer one offers no more than is already promised. Each such start lies before `next` and moves
-//! `next` nearer, so the walk ends: it steps forward through boundaries, of which each zone has at
-//! most one an hour and one for each change of its offset, and it stops at `next`, which is never
-//! later than p + I(p).
+//! Within a period of constant interval, the earliest instant is the best candidate, so only the starts of periods
+//! matter. Of those, only periods with a shorter interval than every earlier one matter, because a longer interval
+//! cannot improve the result. Each such start lies before `next` and moves `next` earlier, so the walk ends. It steps
+//! through boundaries, of which each zone has at most one an hour and one for each change of its offset, and stops at
+//! `next`, which is never later than p + I(p).
 
 use super::segments::{InForce, IntervalWalk, Rhythm};
 use crate::schedule::plan::PlanKind;
 
-/// The answer of [`next_update`].
+/// Result of [`next_update`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct NextUpdate {
-    /// When to poll, before jitter, floors and bans.
+    /// Time of the poll, before jitter, floors and skip windows.
     pub(in crate::schedule) at: i64,
-    /// `Boundary` if the poll sits at the start of a stretch, else `Interval`.
+    /// `Boundary` if the poll is at the start of a period, otherwise `Interval`.
     pub(in crate::schedule) kind: PlanKind,
-    /// The interval that fixed it.
+    /// The interval that determined the time.
     pub(in crate::schedule) binding: InForce,
 }
 
-/// When to poll after a poll at `last`.
+/// Computes the next poll after a poll at `last`.
 pub(in crate::schedule) fn next_update(rhythm: Rhythm<'_>, last: i64) -> NextUpdate {
     let mut walk = IntervalWalk::start(rhythm, last);
     let binding = walk.in_force();

@@ -1,4 +1,4 @@
-//! The worked examples of SPEC A.6, row by row.
+//! Tests for the worked examples of SPEC A.6, row by row.
 
 use PlanKind::{Boundary, Interval};
 
@@ -15,8 +15,7 @@ use crate::schedule::specimens::*;
 
 type Row = (&'static str, i64, Option<i64>, &'static str, PlanKind, u32);
 
-/// Each row: last poll, GET-SCHEDULE there (interval, duration in minutes), next poll, kind,
-/// binding minutes.
+/// Checks rows of: last poll, GET-SCHEDULE at that time (interval and duration in minutes), next poll, kind, and binding minutes.
 fn check(name: &str, rules: fn() -> Vec<IntervalRule>, rows: &[Row]) {
     for &(last, interval, duration, next, kind, binding) in rows {
         let facts = with_rules(rules(), last);
@@ -166,7 +165,7 @@ fn a_named_zone_follows_its_daylight_saving() {
         let zone = crate::feed::Zone::Named("Europe/Amsterdam".to_owned());
         vec![rule(240, None, None), IntervalRule { zone, ..rule(30, Some((9, 17)), None) }]
     };
-    // Winter: hour 9 is 08:00 UTC. Summer from Sunday 29 March: 07:00 UTC.
+    // In winter, hour 9 is 08:00 UTC. In summer, from Sunday 29 March, it is 07:00 UTC.
     let rows = [
         ("03-02 07:30", 240, Some(30), "03-02 08:00", Boundary, 30),
         ("03-28 16:30", 30, Some(30), "03-28 17:00", Interval, 30),
@@ -174,7 +173,7 @@ fn a_named_zone_follows_its_daylight_saving() {
         ("03-30 06:30", 240, Some(30), "03-30 07:00", Boundary, 30),
     ];
     check("named zone", rules, &rows);
-    // The hour that daylight saving skips ends its rule at the change itself.
+    // Daylight saving ends with a half-hour change, so local hour 1 lasts half an hour longer.
     let night = || {
         let zone = crate::feed::Zone::Named("Australia/Lord_Howe".to_owned());
         vec![rule(240, None, None), IntervalRule { zone, ..rule(30, Some((1, 1)), None) }]

@@ -1,14 +1,14 @@
-//! The pace: the reader's choice of more or fewer polls, as a factor on every interval.
+//! The pace: the user's choice of more or fewer polls, as a factor on every interval.
 
 use serde::{Deserialize, Serialize};
 
-/// The three positions of the reader's preference (SPEC A.8).
+/// The three settings of the pace (SPEC A.8).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
     /// Half of every interval.
     More,
-    /// As recommended.
+    /// Intervals as recommended.
     #[default]
     Normal,
     /// Twice every interval.
@@ -16,10 +16,10 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// All positions, most frequent first.
+    /// All paces, most frequent first.
     pub const ALL: [Self; 3] = [Self::More, Self::Normal, Self::Less];
 
-    /// Intervals are multiplied by the first and divided by the second number.
+    /// Returns the factor for intervals as a numerator and a denominator.
     pub(in crate::schedule) const fn ratio(self) -> (i64, i64) {
         match self {
             Self::More => (1, 2),
@@ -28,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// The word of `--pace` (UX 4).
+    /// The value of `--pace` (UX 4).
     pub const fn word(self) -> &'static str {
         match self {
             Self::More => "more",

@@ -1,7 +1,7 @@
-//! Interval rules made ready for use: which rule is in force at an instant (SPEC A.5.2).
+//! Interval rules compiled into a table that finds the rule in force at an instant (SPEC A.5.2).
 //!
-//! Of the rules that cover an instant the most specific wins: the one active in the fewest of the
-//! 168 hours of its own week; of two equally specific ones the later in the document.
+//! If several rules cover an instant, the most specific one wins: the one active in the fewest of the 168 hours of its
+//! own week. If two are equally specific, the later one in the document wins.
 
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
@@ -10,42 +10,42 @@ use crate::feed::{IntervalRule, Zone};
 use crate::schedule::limits::{MINUTE, RULES_MAX};
 use crate::schedule::week::WeekMask;
 
-/// Rules in order of precedence, the strongest first. Bit `i` of a set of rules is `rules[i]`.
+/// Rules in order of precedence, strongest first. Bit `i` of a set of rules is `rules[i]`.
 #[derive(Debug, Clone)]
 pub(in crate::schedule) struct RuleTable {
     rules: Vec<TableRule>,
     zones: Vec<TableZone>,
 }
 
-/// One usable rule.
+/// One valid rule.
 #[derive(Debug, Clone, Copy)]
 struct TableRule {
     mask: WeekMask,
     seconds: i64,
-    /// Where it stands in the document.
+    /// Index in the document.
     position: usize,
     zone: usize,
 }
 
-/// One zone, and the rules counted in it.
+/// A zone and the rules that use it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) struct TableZone {
     pub(in crate::schedule) clock: ZoneClock,
     pub(in crate::schedule) rules: u64,
 }
 
-/// How a zone's local time differs from UTC.
+/// Difference between a zone's local time and UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(in crate::schedule) enum ZoneClock {
-    /// Always by so many seconds.
+    /// A fixed offset in seconds.
     Fixed(i64),
-    /// By the IANA database.
+    /// A zone of the IANA database.
     Named(Tz),
 }
 
 impl RuleTable {
-    /// The usable ones among these rules; `None` if there is none (then it is as if no rule were
-    /// stated). Rules beyond `RULES_MAX` are not looked at.
+    /// Builds a table from the valid rules; `None` if there are none, which is the same as no rules. Rules beyond
+    /// `RULES_MAX` are ignored.
     pub(in crate::schedule) fn new(stated: &[IntervalRule]) -> Option<Self> {
         let mut zones: Vec<TableZone> = Vec::new();
         let mut rules: Vec<TableRule> = Vec::with_capacity(stated.len().min(RULES_MAX));
@@ -69,12 +69,12 @@ impl RuleTable {
         (!rules.is_empty()).then_some(Self { rules, zones })
     }
 
-    /// The zones the rules are counted in.
+    /// Returns the zones that the rules use.
     pub(in crate::schedule) fn zones(&self) -> &[TableZone] {
         &self.zones
     }
 
-    /// Of a set of rules, those whose own week covers this hour of it.
+    /// Returns the rules in `among` that cover this hour of their own week.
     pub(in crate::schedule) fn active(&self, among: u64, hour: u8) -> u64 {
         let mut active = 0;
         for (bit, rule) in self.rules.iter().enumerate() {
@@ -85,7 +85,7 @@ impl RuleTable {
         active
     }
 
-    /// The winner of a set of rules: its stated interval in seconds and its place in the document.
+    /// Returns the winner of a set of rules: its stated interval in seconds and its index in the document.
     pub(in crate::schedule) fn winner(&self, active: u64) -> Option<(i64, usize)> {
         let strongest = usize::try_from(active.trailing_zeros()).ok()?;
         self.rules.get(strongest).map(|rule| (rule.seconds, rule.position))
@@ -93,7 +93,7 @@ impl RuleTable {
 }
 
 impl ZoneClock {
-    /// An unknown name is read as UTC.
+    /// Returns the clock of a zone. An unknown name is read as UTC.
     pub(in crate::schedule) fn for_zone(zone: &Zone) -> Self {
         match zone {
             Zone::Utc => Self::Fixed(0),
@@ -102,7 +102,7 @@ impl ZoneClock {
         }
     }
 
-    /// Seconds to add to UTC at this instant.
+    /// Returns the number of seconds to add to UTC at this instant.
     pub(in crate::schedule) fn offset(self, at: i64) -> i64 {
         match self {
             Self::Fixed(offset) => offset,
@@ -114,10 +114,10 @@ impl ZoneClock {
     }
 }
 
-/// The hours of its own week that a rule covers; `None` if a number is out of range.
+/// Returns the hours of its own week that a rule covers; `None` if a number is out of range.
 ///
-/// Hours that wrap run from the start hour to the end of each listed day and on to the end hour of
-/// the day after it; days that wrap run over the weekend.
+/// Hours that wrap run from the start hour to the end of each listed day, and on to the end hour of the following day.
+/// Days that wrap run over the weekend.
 pub(in crate::schedule) fn rule_mask(rule: &IntervalRule) -> Option<WeekMask> {
     let (start_hour, end_hour) = (rule.start_hour.unwrap_or(0), rule.end_hour.unwrap_or(23));
     let (start_day, end_day) = (rule.start_day.unwrap_or(1), rule.end_day.unwrap_or(7));

@@ -1,35 +1,34 @@
-//! The interval in force as time goes by, and GET-SCHEDULE (SPEC A.5.3, A.5.4).
+//! The interval in force over time, and GET-SCHEDULE (SPEC A.5.3, A.5.4).
 //!
-//! The interval can change only where an hour of some rule's zone starts, or where a zone changes
-//! its offset. A walk steps from one such boundary to the next; at each it looks only at the rules
-//! of the zones that reached it.
+//! The interval can change only when an hour starts in the zone of a rule, or when a zone changes its offset. A walk
+//! steps from one such boundary to the next. At each boundary it checks only the rules of the zones that reached it.
 
 use super::rules::{RuleTable, TableZone, ZoneClock};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::limits::HORIZON_SECONDS;
 use crate::schedule::week::{hour_of_week, next_hour};
 
-/// A rule table under the reader's pace and bounds, with an interval for the hours no rule covers.
+/// A rule table with the user's pace and bounds, and an interval for hours that no rule covers.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) struct Rhythm<'a> {
     pub(in crate::schedule) table: &'a RuleTable,
-    /// For hours that no rule covers, seconds, before pace and bounds.
+    /// Interval for hours that no rule covers, in seconds, before pace and bounds.
     pub(in crate::schedule) fallback: i64,
     pub(in crate::schedule) bounds: Bounds,
 }
 
-/// What holds at one instant.
+/// The interval in force at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct InForce {
-    /// After pace and bounds, seconds, at least 1.
+    /// Interval after pace and bounds, in seconds, at least 1.
     pub(in crate::schedule) interval: i64,
-    /// As stated, seconds.
+    /// Interval as stated, in seconds.
     pub(in crate::schedule) raw: i64,
-    /// Place of the winning rule in the document; `None`: no rule covers this instant.
+    /// Index of the winning rule in the document; `None` if no rule covers this instant.
     pub(in crate::schedule) rule: Option<usize>,
 }
 
-/// A walk through the changes of the interval.
+/// Iterator over the changes of the interval.
 #[derive(Debug)]
 pub(in crate::schedule) struct IntervalWalk<'a> {
     rhythm: Rhythm<'a>,
@@ -37,20 +36,20 @@ pub(in crate::schedule) struct IntervalWalk<'a> {
     now: InForce,
 }
 
-/// Where a walk stands in one zone.
+/// State of a walk in one zone.
 #[derive(Debug, Clone, Copy)]
 struct WalkZone {
     zone: TableZone,
     active: u64,
-    /// The next instant at which `active` may change.
+    /// The next instant at which `active` can change.
     boundary: i64,
 }
 
 impl Rhythm<'_> {
-    /// GET-SCHEDULE: what holds at an instant, and for how many seconds; `None`: for ever.
+    /// Implements GET-SCHEDULE: returns the interval in force at an instant, and for how many seconds; `None` means forever.
     ///
-    /// The instant belongs to the slot that starts at it, so the duration is never 0. If nothing
-    /// changes within 8 days nothing ever does, because rules repeat weekly.
+    /// The instant belongs to the slot that starts at it, so the duration is never 0. If nothing changes within 8
+    /// days, nothing ever does, because rules repeat weekly.
     pub(in crate::schedule) fn get_schedule(&self, at: i64) -> (InForce, Option<i64>) {
         let mut walk = IntervalWalk::start(*self, at);
         let in_force = walk.in_force();
@@ -60,7 +59,7 @@ impl Rhythm<'_> {
 }
 
 impl<'a> IntervalWalk<'a> {
-    /// Starts at an instant.
+    /// Starts a walk at an instant.
     pub(in crate::schedule) fn start(rhythm: Rhythm<'a>, at: i64) -> Self {
         let zones = rhythm.table.zones().iter();
         let zones: Vec<WalkZone> =
@@ -69,12 +68,12 @@ impl<'a> IntervalWalk<'a> {
         Self { rhythm, zones, now }
     }
 
-    /// What holds where the walk stands.
+    /// Returns the interval at the current position.
     pub(in crate::schedule) const fn in_force(&self) -> InForce {
         self.now
     }
 
-    /// Goes on to the next instant before `limit` at which the interval becomes another one.
+    /// Advances to the next instant before `limit` at which the interval changes.
     pub(in crate::schedule) fn next_change(&mut self, limit: i64) -> Option<i64> {
         let before = self.now.interval;
         loop {
@@ -94,7 +93,7 @@ impl<'a> IntervalWalk<'a> {
 }
 
 impl IntervalWalk<'_> {
-    /// Goes on until it stands at an instant, or stays where it is if that has passed.
+    /// Advances to an instant. Does nothing if the walk is already past it.
     pub(in crate::schedule) fn advance_to(&mut self, at: i64) {
         while self.next_change(at + 1).is_some() {}
     }
@@ -110,7 +109,7 @@ impl WalkZone {
     }
 }
 
-/// The rule in force, or the fallback.
+/// Returns the rule in force, or the fallback.
 fn winner(rhythm: &Rhythm<'_>, zones: &[WalkZone]) -> InForce {
     let active = zones.iter().fold(0, |active, zone| active | zone.active);
     let won = rhythm.table.winner(active);
@@ -119,7 +118,7 @@ fn winner(rhythm: &Rhythm<'_>, zones: &[WalkZone]) -> InForce {
     InForce { interval, raw, rule: won.map(|(_, position)| position) }
 }
 
-/// The first instant after `from` at which the zone's offset is another one, at most `to`.
+/// Returns the first instant after `from` at which the zone has a different offset, at most `to`.
 fn until_offset_changes(clock: ZoneClock, from: i64, to: i64) -> i64 {
     if matches!(clock, ZoneClock::Fixed(_)) {
         return to;

@@ -1,7 +1,7 @@
-//! The slots of `sy` with a base: instants at which the feed may change (SPEC B.6).
+//! The slots of `sy` with a base: instants at which the feed can change (SPEC B.6).
 //!
-//! `s_k = base + k * step` for all integers k, also negative ones. Having polled once since the last
-//! slot there is nothing new before the next one.
+//! `s_k = base + k * step` for all integers k, including negative ones. After one poll since the last slot, nothing
+//! new can appear before the next slot.
 
 use chrono::{DateTime, Datelike, Months, Utc};
 
@@ -14,11 +14,11 @@ use crate::schedule::limits::{DAY, HOUR, WEEK};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct Slot {
     pub(in crate::schedule) at: i64,
-    /// Seconds from the slot before to this one, at least 1.
+    /// Seconds from the previous slot to this one, at least 1.
     pub(in crate::schedule) step: i64,
 }
 
-/// Nominal length, seconds (SPEC S0.5).
+/// Returns the nominal length of a period, in seconds (SPEC S0.5).
 pub(in crate::schedule) const fn period_seconds(period: Period) -> i64 {
     match period {
         Period::Hourly => HOUR,
@@ -29,15 +29,15 @@ pub(in crate::schedule) const fn period_seconds(period: Period) -> i64 {
     }
 }
 
-/// The flat interval of a hint: period / frequency, whole seconds, at least 1.
+/// Returns the flat interval of a hint: period / frequency, in whole seconds, at least 1.
 pub(in crate::schedule) fn sy_seconds(sy: SyHint) -> i64 {
     (period_seconds(sy.period) / i64::from(sy.frequency.max(1))).max(1)
 }
 
-/// The first slot after an instant, strictly later; `None` beyond the end of time.
+/// Returns the first slot strictly after an instant; `None` if it is outside the supported range.
 ///
-/// Once a month or a year at normal pace means calendar months or years, the day cut to the length
-/// of the month; all other steps are so many seconds.
+/// Once a month or a year at normal pace means calendar months or years, with the day clamped to the length of the
+/// month. All other steps are a fixed number of seconds.
 pub(in crate::schedule) fn next_slot(
     sy: SyHint,
     base: DateTime<Utc>,
@@ -56,8 +56,8 @@ pub(in crate::schedule) fn next_slot(
     }
 }
 
-/// Slots of one length. A step need not be whole seconds (7 a day): the slot is found exactly and
-/// then rounded up, since a poll before the slot would miss it.
+/// Finds the next slot of a fixed length. A step need not be a whole number of seconds (7 a day), so this computes the
+/// slot exactly and rounds it up, because a poll before the slot would miss the update.
 fn next_even_slot(sy: SyHint, base: i64, pace: Pace, after: i64) -> Option<Slot> {
     let (times, by) = pace.ratio();
     let step = i128::from(period_seconds(sy.period) * times);
@@ -79,7 +79,7 @@ fn next_calendar_slot(base: DateTime<Utc>, months: u32, after: DateTime<Utc>) ->
     Some(Slot { at, step: (at - before).max(1) })
 }
 
-/// So many calendar months later, or earlier if negative.
+/// Shifts a time by calendar months, backwards if negative.
 fn shifted(base: DateTime<Utc>, months: i64) -> Option<DateTime<Utc>> {
     let count = Months::new(u32::try_from(months.unsigned_abs()).ok()?);
     if months < 0 { base.checked_sub_months(count) } else { base.checked_add_months(count) }

@@ -17,19 +17,19 @@ use crate::schedule::learning::{
 };
 use crate::schedule::limits::INTERVAL_MAX_SECONDS;
 
-/// Facts as stated, with the two parameters of a plan.
+/// Stated facts, with the two parameters of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatedFacts {
-    /// What the plan looks at.
+    /// The facts that the plan uses.
     pub facts: Facts,
-    /// As stated, else the later of `last_try` and `last_ok`, else the caller's clock: so stated
-    /// facts give the same plan on every day.
+    /// As stated, otherwise the later of `last_try` and `last_ok`, otherwise the caller's clock. The same stated facts
+    /// therefore give the same plan on any day.
     pub now: DateTime<Utc>,
-    /// As stated, else 0.
+    /// As stated, otherwise 0.
     pub u: f64,
 }
 
-/// The JSON text, field by field. Absent and null are the same: the default.
+/// The JSON text, field by field. An absent field and null both mean the default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FactsText {
@@ -52,7 +52,7 @@ struct FactsText {
     standing: Option<FeedStatus>,
 }
 
-/// Reads the JSON text of stated facts. The error is a sentence that says what to change.
+/// Reads the JSON text of stated facts. The error is a sentence that tells the user what to change.
 pub fn read_facts(hints: Hints, text: &str, clock: DateTime<Utc>) -> Result<StatedFacts, String> {
     let unreadable = |error| format!("the facts cannot be read: {error}");
     let object: Map<String, Value> = serde_json::from_str(text).map_err(unreadable)?;
@@ -92,7 +92,7 @@ fn settings(stated: &FactsText) -> Result<ScheduleSettings, String> {
     })
 }
 
-/// Minutes, perhaps with a fraction, as seconds; more than 366 days count as 366 days.
+/// Converts minutes, possibly fractional, to seconds. More than 366 days count as 366 days.
 fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
     if !(minutes.is_finite() && minutes >= 0.0) {
         return Err(format!("{name} must be a number of minutes, 0 or more, but is {minutes}"));
@@ -105,7 +105,7 @@ fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
     Ok(seconds)
 }
 
-/// A number of minutes, or an object with `interval_minutes`, or with the `publications` to learn from.
+/// Reads a number of minutes, or an object with `interval_minutes` or with the `publications` to learn from.
 fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Learned>, String> {
     if value.is_null() {
         return Ok(None);
@@ -120,7 +120,8 @@ fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Le
     Ok((interval_seconds > 0).then(|| Learned::every(interval_seconds)))
 }
 
-/// Learns from publications: minutes since 1970 or RFC 3339 times, complete since `since`, else since the first.
+/// Learns from publications, given as minutes since 1970 or RFC 3339 times. They are complete since `since`, or else
+/// since the first one.
 fn learned_from(
     stated: &Value,
     since: Option<&Value>,
@@ -159,10 +160,10 @@ fn minute_of(value: &Value) -> Option<i64> {
     minute.filter(|minute| (0..=MINUTE_MAX).contains(minute))
 }
 
-/// Status, failures and headers of the last answer.
+/// Applies the status, failures and headers of the last response.
 ///
-/// A status that is no success counts as one failure even if none is stated. A status of 0, or none
-/// at all with failures stated, means that there was no answer.
+/// An error status counts as one failure even if no failures are stated. A status of 0, or no status with failures
+/// stated, means that there was no response.
 fn apply_answer(facts: &mut Facts, stated: &FactsText, now: DateTime<Utc>) {
     let failures = stated.failures.unwrap_or(0);
     let good = |status| matches!(status, 200 | 203 | 226 | 304);
@@ -188,7 +189,7 @@ fn apply_answer(facts: &mut Facts, stated: &FactsText, now: DateTime<Utc>) {
     }
 }
 
-/// Header names in lower case with their texts; lists are joined as HTTP does.
+/// Returns header names in lower case with their values; lists are joined with commas, as in HTTP.
 fn header_texts(stated: &FactsText) -> BTreeMap<String, String> {
     let headers = stated.headers.iter().flatten();
     headers.filter_map(|(name, value)| Some((name.to_ascii_lowercase(), text_of(value)?))).collect()

@@ -1,4 +1,4 @@
-//! A plan as JSON (UX 5).
+//! Formats a plan as JSON (UX 5).
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use chrono_tz::Tz;
@@ -12,9 +12,9 @@ use crate::schedule::explain::sentence::plan_sentence;
 use crate::schedule::learning::learned_json;
 use crate::schedule::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
 
-/// The whole of `plan --document --facts`: hints of a document, the JSON text of facts, and the
-/// document's own flaws; `clock` counts only if the facts state no time at all. The error is a
-/// sentence that says what to change.
+/// Computes the complete output of `plan --document --facts` from the hints of a document, the JSON text of the facts
+/// and the document's own flaws. `clock` is used only if the facts state no time at all. The error is a sentence that
+/// tells the user what to change.
 pub fn plan_document(
     hints: Hints,
     facts: &str,
@@ -36,7 +36,7 @@ pub fn plan_document(
     Ok(answer)
 }
 
-/// A plan with its explanation; times are UTC, intervals minutes.
+/// Formats a plan with its explanation. Times are in UTC, intervals in minutes.
 pub fn plan_json(plan: &Plan) -> Json {
     let steps = plan.steps.iter().map(|step| StepText {
         stage: step.stage,
@@ -93,7 +93,7 @@ fn value_json(value: Value) -> Json {
     }
 }
 
-/// Whole minutes as an integer, others with a fraction.
+/// Returns whole minutes as an integer, other values with a fraction.
 fn minutes(seconds: i64) -> Number {
     let whole = Number::from(seconds / 60);
     if seconds % 60 == 0 {

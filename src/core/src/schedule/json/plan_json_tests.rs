@@ -1,4 +1,4 @@
-//! The contract of `plan --document --facts` (UX 5).
+//! Tests for the output contract of `plan --document --facts` (UX 5).
 
 use super::*;
 use crate::schedule::facts::PollFailure;
@@ -13,7 +13,7 @@ fn answer(hints: Hints, facts: &Json) -> Json {
     plan_document(hints, &facts.to_string(), &[], at("12-24 18:00")).expect("readable facts")
 }
 
-/// Checks next poll, kind, binding minutes and what settled it.
+/// Checks the next poll, kind, binding minutes and what determined the time.
 fn check(hints: Hints, facts: &Json, expected: &Json) {
     let answer = answer(hints, facts);
     for (field, value) in expected.as_object().expect("an object") {

@@ -9,7 +9,8 @@ use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
-use crate::schedule::explain::wording::{counted_words, duration_words, offset_words};
+use crate::feed::text::counted_words;
+use crate::schedule::explain::wording::{duration_words, offset_words};
 use crate::schedule::interval::rules::ZoneClock;
 
 /// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
