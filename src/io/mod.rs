@@ -11,7 +11,6 @@ pub mod headless;
 pub mod http;
 pub mod log;
 pub mod loop_ended;
-mod moved_logins;
 pub mod named_files;
 pub mod output;
 pub mod owner;

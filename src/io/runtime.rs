@@ -14,7 +14,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::clock::{self, SleepWatch, ZoneWatch};
 use super::headless::Headless;
 use super::log::{log_effect, log_input};
-use super::moved_logins::move_logins;
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
@@ -102,8 +101,7 @@ pub fn load_engine(
 
 impl Runtime<Headless> {
     /// Loads the engine and starts the store thread. Must be called within a tokio runtime.
-    pub fn headless(mut store: Store, mut settings: Settings) -> Result<Self, StartError> {
-        move_logins(&mut store, &mut settings)?;
+    pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
         let (engine, _) = load_engine(&store, settings, clock::precise_now())?;
         Self::start(store, Headless::new(engine))
     }
@@ -112,11 +110,10 @@ impl Runtime<Headless> {
 impl Runtime<App> {
     /// Loads the engine with a screen. Must be called within a tokio runtime.
     pub fn with_screen(
-        mut store: Store,
-        mut settings: Settings,
+        store: Store,
+        settings: Settings,
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
-        move_logins(&mut store, &mut settings)?;
         let (engine, unreadable) = load_engine(&store, settings, clock::precise_now())?;
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;

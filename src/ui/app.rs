@@ -1,21 +1,21 @@
-//! The engine and the screen together: what a person sees and uses.
+//! The application state: the engine and the screen.
 
 use super::screen::Ui;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use backissue_core::feed::text::counted_words;
 
-/// The engine and the state of the screen.
+/// The engine together with the state of the screen.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// The program without a screen. Changed by its inputs alone: see [`App::ask`].
+    /// The program without its screen. It only changes through its inputs; see [`App::ask`].
     pub engine: Engine,
     /// The state of the screen.
     pub ui: Ui,
 }
 
 impl App {
-    /// What the end of the program waits for; `None`: nothing.
+    /// Describes the work that delays the exit of the program. Returns `None` if there is none.
     pub fn awaited_at_end(&self) -> Option<String> {
         let engine = &self.engine;
         let asked = engine.polls.values().filter(|poll| poll.stage != PollStage::Waiting).count();
@@ -30,7 +30,7 @@ impl App {
         (!awaited.is_empty()).then(|| format!("ending: waiting for {} …", awaited.join(" and ")))
     }
 
-    /// What the terminal's title says.
+    /// Returns the title for the terminal window.
     pub fn title(&self) -> String {
         match self.engine.unread() {
             0 => "backissue".to_owned(),

@@ -1,4 +1,4 @@
-//! Coming back to where the reader was when the program ended.
+//! Restores the list and entry that were open when the program last ended.
 
 use chrono::{DateTime, Utc};
 
@@ -14,12 +14,12 @@ use crate::engine::entries::rows::{RowKey, RowsWanted};
 use crate::engine::request::ScreenRequest;
 use backissue_core::history::EntryKey;
 
-/// Where the reader is now.
+/// Returns the current list, entry and layout, for the next start.
 pub fn place_of(app: &App) -> ScreenPlace {
     let ui = &app.ui;
     let before = ui.search.as_ref().map(|search| &search.before);
     let (list, focus) = match before {
-        // A search is not kept: the list below it is.
+        // A search is not saved; the list underneath it is.
         Some(before) => (&before.list, before.focus),
         None => (&ui.list, ui.focus),
     };
@@ -40,7 +40,7 @@ pub fn place_of(app: &App) -> ScreenPlace {
     }
 }
 
-/// Opens the list that was open, with its entry. What is not there any more is passed over.
+/// Opens the saved list and its entry. Items that no longer exist are skipped.
 pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
     let ScreenPlace { list, entry, is_open, focus, order, show, layout, is_zoomed } = place;
     (app.ui.show, app.ui.layout, app.ui.zoomed) = (show, layout, is_zoomed);
@@ -60,7 +60,7 @@ pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<S
     open_around(app, now, entry)
 }
 
-/// The pane of lists that has the keys where no text is open.
+/// Returns the list pane that gets the focus if no text is open.
 const fn list_pane(focus: Pane) -> Pane {
     match focus {
         Pane::Feeds => Pane::Feeds,
@@ -68,7 +68,7 @@ const fn list_pane(focus: Pane) -> Pane {
     }
 }
 
-/// Asks for the open list around one of its entries, which stays in it although it is read.
+/// Requests the rows of the open list around one of its entries. The entry stays in the list although it has been read.
 fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.keep.insert(entry);
     let query = list_query::build_query(app, now);
@@ -80,7 +80,7 @@ fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<Screen
     }))]
 }
 
-/// The rows have come: where the entry is among them, it is shown as it was.
+/// Restores the saved entry after its rows were loaded, if it is among them.
 pub fn show_entry(app: &mut App, entry: EntryKey, is_open: bool, pane: Pane) -> Vec<ScreenEffect> {
     let is_here = app.ui.list.selected_row().is_some_and(|row| row.key == RowKey::Entry(entry));
     if !is_here {

@@ -1,4 +1,4 @@
-//! Everything the screen may ask of the world: what the engine asks for, and what only a screen needs.
+//! All side effects that the screen can request: those of the engine, and those that only a screen needs.
 
 use super::reader::lines::Rendered;
 use super::state::pictures::PictureWork;
@@ -9,35 +9,35 @@ use backissue_core::feed::Enclosure;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::EntryKey;
 
-/// Something asked of the world.
+/// A side effect to perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenEffect {
-    /// What the engine asks for.
+    /// An effect requested by the engine.
     Engine(Effect),
-    /// Turn an entry's text into lines.
+    /// Lay out an entry's text as lines.
     Render(RenderWork),
-    /// Look for a picture, keep one, or make one ready for the screen.
+    /// Look up a picture in the cache, store one, or prepare one for the screen.
     Picture(Box<PictureWork>),
-    /// Look through the store for what a filter would hit, for the preview with this number.
+    /// Find the entries that a filter matches, for the preview with this number.
     PreviewFilter(u64, Box<EntryFilter>),
-    /// Write into the search index at once what is gathered for it: somebody searches. Nobody waits for it.
+    /// Write pending entries to the search index now, because the user is searching. Nothing waits for it to finish.
     HurryIndex,
-    /// Put a text on the clipboard.
+    /// Copy a text to the clipboard.
     Copy(String),
     /// Complete the path that is being typed.
     CompletePath(String),
-    /// Write a list of subscriptions into a file.
+    /// Write a list of subscriptions to a file.
     Export {
-        /// The path as it was typed.
+        /// The path as typed.
         path: String,
-        /// The list.
+        /// The contents of the file.
         text: String,
     },
-    /// Give the terminal back and stop until the shell lets it go on.
+    /// Restore the terminal and stop until the shell resumes the program.
     Suspend,
-    /// Leave for the demo.
+    /// Switch to the demo.
     OpenDemo,
-    /// End what is on the screen: from the demo back to where it was opened, else the program.
+    /// Leave the screen: return from the demo to the place where it was opened, or end the program.
     Quit,
 }
 
@@ -47,38 +47,38 @@ impl From<Effect> for ScreenEffect {
     }
 }
 
-/// Asks the engine to read something from the store.
+/// Returns the effect that reads something from the store.
 pub fn ask_store(wanted: ScreenRequest) -> ScreenEffect {
     Effect::from(wanted).into()
 }
 
-/// A text to turn into lines.
+/// A text to lay out as lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderWork {
     /// The entry.
     pub key: EntryKey,
-    /// Which of its texts it is.
+    /// Which of its texts to lay out.
     pub source: TextSource,
-    /// Its text as marked up.
+    /// The HTML of the text.
     pub html: String,
-    /// Addresses in it are relative to this.
+    /// Base URL for relative addresses in the text.
     pub base: Option<String>,
-    /// Files attached to it.
+    /// Files attached to the entry.
     pub enclosures: Vec<Enclosure>,
-    /// Columns there are.
+    /// Available width in columns.
     pub width: u16,
-    /// Tables and code that are wider are moved sideways; otherwise they are broken.
+    /// Whether tables and code that are too wide scroll sideways. Otherwise they are wrapped.
     pub slides: bool,
 }
 
-/// A text as lines.
+/// A text laid out as lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderedEntry {
     /// The entry.
     pub key: EntryKey,
-    /// Which of its texts it is.
+    /// Which of its texts was laid out.
     pub source: TextSource,
-    /// Columns it was made for.
+    /// Width in columns that the text was laid out for.
     pub width: u16,
     /// The lines.
     pub rendered: Rendered,

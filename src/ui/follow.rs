@@ -1,6 +1,6 @@
-//! The screen's way into the engine: it asks, and it follows what the engine tells.
+//! Connects the screen to the engine: sends requests, and updates the screen for the engine's events.
 //!
-//! Nothing that is called here asks the engine itself; whatever asks stands above this file.
+//! The functions called here never send requests themselves. Code that sends requests is layered above this file.
 
 use chrono::{DateTime, Utc};
 
@@ -27,7 +27,7 @@ use crate::engine::update::{Output, update};
 use backissue_core::history::FeedKey;
 
 impl App {
-    /// A screen for an engine.
+    /// Creates a screen for an engine.
     pub fn new(mut engine: Engine, settings: ScreenSettings) -> Self {
         engine.attended = true;
         let mut ui = Ui { settings, ..Ui::default() };
@@ -37,7 +37,7 @@ impl App {
         app
     }
 
-    /// Asks the engine for something. A refusal is told in the bottom line.
+    /// Sends a request to the engine. If it is refused, the status line shows the reason.
     pub fn ask(&mut self, now: DateTime<Utc>, request: Request) -> Vec<ScreenEffect> {
         self.try_ask(now, request).unwrap_or_else(|why| {
             self.ui.complain(now, why);
@@ -45,7 +45,7 @@ impl App {
         })
     }
 
-    /// Asks the engine for something. The error is a sentence that says why it is refused.
+    /// Sends a request to the engine. The error is a sentence that explains why the request was refused.
     pub fn try_ask(
         &mut self,
         now: DateTime<Utc>,
@@ -61,7 +61,7 @@ impl App {
         }
     }
 
-    /// Lets the engine take an input, and follows what it tells.
+    /// Passes an input to the engine, then handles the resulting events.
     pub fn tell_engine(&mut self, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
         let Output { events, effects } = update(&mut self.engine, now, input);
         self.follow(now, events, effects)
@@ -74,7 +74,7 @@ impl App {
         effects: Vec<Effect>,
     ) -> Vec<ScreenEffect> {
         let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
-        // Several feeds that come or go together are one change of the list.
+        // Several feeds that are added or removed together count as one change of the list.
         let mut lists = events.iter().filter(|event| **event == Event::FeedListChanged).count();
         for event in events {
             if event == Event::FeedListChanged {
@@ -88,7 +88,7 @@ impl App {
         effects
     }
 
-    /// Gives work for the store its identity, before it leaves.
+    /// Assigns IDs to store jobs before they are sent.
     pub(super) fn register(&mut self, effects: &mut [ScreenEffect]) {
         for effect in effects {
             if let ScreenEffect::Engine(effect) = effect {
@@ -98,7 +98,7 @@ impl App {
     }
 }
 
-/// Follows one event.
+/// Handles one event.
 fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
     match event {
         Event::Notice { level: NoticeLevel::Info, text, offer } => {
@@ -142,7 +142,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             let work = app.ui.pictures.take_fetched(url, bytes);
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
-        // For those who follow without a screen; what is shown is told above.
+        // These events are for observers without a screen. The screen learns the same from the events above.
         Event::Polled(result) => poll_answers::note_result(app, now, &result),
         Event::Recovered { .. }
         | Event::Moved { .. }
@@ -157,7 +157,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// The key that does what a sentence offers.
+/// Returns the key that does what a notice offers.
 const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     match offer {
         NoticeOffer::Undo => " · u undo",
@@ -165,7 +165,7 @@ const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     }
 }
 
-/// Something about a feed is durable: the open list shows it, if it can hold it.
+/// Updates the open list after data of a feed became durable, if the list can contain it.
 fn show_update(
     app: &mut App,
     now: DateTime<Utc>,
@@ -185,7 +185,7 @@ fn show_update(
     effects
 }
 
-/// Builds the open list anew, at once or when the rows on their way have come.
+/// Rebuilds the open list, either now or when the pending rows have arrived.
 fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.list.waiting {
         app.ui.list.stale = true;
@@ -194,15 +194,15 @@ fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     load_rows::refresh_list(app, now)
 }
 
-/// What the reader chose for a feed changed: what all feeds cost is summed up anew in the timetable.
+/// Discards the totals in the timetable because a feed's settings changed.
 fn forget_sums(app: &mut App) {
     if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
         pane.sums = None;
     }
 }
 
-/// A page names several feeds. Where something else is being typed the first one that can be read is taken, as
-/// on the command line.
+/// Lets the user choose between the feeds that a page names. If another overlay is open, the first readable feed is taken, as
+/// Enter would do on the command line.
 fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();
@@ -214,7 +214,7 @@ fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// Asks whether an address may be asked without encryption, unless something else is open.
+/// Asks whether to use an unencrypted connection to an address, unless another overlay is open.
 fn offer_plain(app: &mut App, addition: u32) {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();
@@ -230,7 +230,7 @@ fn offer_plain(app: &mut App, addition: u32) {
     }
 }
 
-/// A feed was subscribed to: it is selected, and its entries are shown.
+/// Selects a newly subscribed feed and shows its entries.
 fn show_subscribed(
     app: &mut App,
     now: DateTime<Utc>,
@@ -243,7 +243,7 @@ fn show_subscribed(
         app.ui.uncover();
     }
     if to_read && app.ui.overlay.is_none() {
-        // Who typed the address wants to read: Enter opens the newest entry.
+        // After typing an address, the user wants to read: Enter opens the newest entry.
         app.ui.focus = Pane::Entries;
     }
     effects
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FeedKey(2)))), None);
         let effects = follow_event(&mut app, noon(), updated(FIRST));
         assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
-        // Its rows are on their way: what comes now is asked for when they are here.
+        // Rows are pending, so the list is refreshed when they arrive.
         assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FIRST))), None);
         assert!(app.ui.list.stale);
     }

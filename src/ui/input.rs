@@ -13,45 +13,45 @@ use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 
-/// Something that happened.
+/// An input of the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenInput {
-    /// Something for the engine.
+    /// An input for the engine.
     Engine(Input),
     /// A key was pressed.
     Key(Key),
     /// Text was pasted.
     Pasted(String),
-    /// Something was done with the mouse.
+    /// The mouse was clicked or its wheel was turned.
     Mouse(Mouse),
-    /// The terminal has a new size, in columns and rows.
+    /// The terminal was resized, to these columns and rows.
     Resized(u16, u16),
-    /// The terminal got the keys, or lost them.
+    /// The terminal window gained or lost the focus.
     Focused(bool),
-    /// The program is asked to stop for a while, as by Ctrl-z in a shell.
+    /// The program should suspend itself, as Ctrl-z does in a shell.
     Suspend,
-    /// It goes on after that, on a terminal of so many columns and rows.
+    /// The program was resumed, on a terminal with these columns and rows.
     Continued(u16, u16),
-    /// It cannot stop for a while: there is no shell to go back to.
+    /// The program cannot suspend itself because no shell started it.
     NoShell,
-    /// An entry's text as lines.
+    /// An entry's text was laid out.
     Rendered(Box<RenderedEntry>),
-    /// What came of work on pictures.
+    /// The result of work on pictures.
     Picture(Box<PictureAnswer>),
-    /// The terminal shows pictures in this way.
+    /// The terminal's graphics support was detected.
     Graphics(Graphics),
-    /// What a filter would hit, for the preview with this number.
+    /// The entries that a filter matches, for the preview with this number.
     FilterPreviewed(u64, Box<FilterPreview>),
-    /// The path that was being typed may go on like this.
+    /// A completion for the path that was being typed.
     PathCompleted {
-        /// What was typed then.
+        /// The text at the time of the request.
         typed: String,
-        /// What it may become.
+        /// The completed path.
         completed: String,
     },
-    /// A list of subscriptions was written; a sentence.
+    /// A list of subscriptions was written. The text is a sentence.
     ListWritten(String),
-    /// A list of subscriptions was read, to be imported.
+    /// A list of subscriptions was read and is ready for import.
     ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.
     Reconfigured(Box<Reconfigured>),
@@ -69,20 +69,20 @@ impl From<Request> for ScreenInput {
     }
 }
 
-/// What came of reading the configuration again.
+/// The result of reading the configuration again.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reconfigured {
-    /// It says this.
+    /// The configuration is valid.
     Read {
         /// The settings of the engine.
         settings: Box<Settings>,
         /// The settings of the screen.
         screen: Box<ScreenSettings>,
-        /// How the screen looks then.
+        /// The appearance that results from the settings.
         appearance: Box<Appearance>,
-        /// What is wrong with it and does no harm; each a sentence.
+        /// Warnings about harmless mistakes, each a sentence.
         notes: Vec<String>,
     },
-    /// It is wrong; a sentence.
+    /// The configuration is invalid. The text is a sentence.
     Wrong(String),
 }

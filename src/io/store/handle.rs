@@ -72,8 +72,6 @@ pub struct Store {
     pub(super) shown: ListedEntryCache,
     /// Subscriptions that were given up; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
-    /// A login stood in an address when it was opened.
-    pub(super) has_logins: bool,
     /// The rows of the open list, in order.
     pub(super) order: Vec<RowKey>,
     /// The gaps in the open list.

@@ -18,14 +18,12 @@ use super::handle::{SharedTrees, Store};
 use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::feed_of;
 use super::salvage::{self, Finding};
-use super::schema;
 use super::sleepy_threads::{Stay, open_database};
 use super::upkeep::daily_backup;
 use super::upkeep::free_room::measure_room;
 use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::feeds::typed_logins::split_login;
 use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
 
 /// Size of sled's page cache, on disk; in memory its pages take twice that. The default of 1 GiB uses half a gigabyte under a large load.
@@ -50,7 +48,7 @@ impl Store {
         Self::open_to(folder, Stay::Short)
     }
 
-    /// Opens the store in a data folder, creates it if there is none, and migrates an older schema.
+    /// Opens the store in a data folder, or creates it if there is none.
     pub fn open_to(folder: &Path, stay: Stay) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
@@ -109,9 +107,9 @@ impl Store {
         }
     }
 
-    /// Migrates the schema and loads what is kept in memory.
+    /// Checks the schema and loads the records that are kept in memory.
     fn make_ready(&mut self, folder: &Path) -> Result<(), StoreError> {
-        self.bring_up_to_date(folder, &schema::MIGRATIONS)?;
+        self.check_schema(folder)?;
         self.note_lost_texts()?;
         self.load_ended()?;
         self.load_filters()
@@ -154,7 +152,6 @@ impl Store {
             rows: BTreeMap::new(),
             shown: ListedEntryCache::default(),
             ended: BTreeSet::new(),
-            has_logins: false,
             order: Vec::new(),
             gaps: Vec::new(),
             list_number: 0,
@@ -206,22 +203,16 @@ impl Store {
         Ok(fresh)
     }
 
-    /// Notes the subscriptions that were given up, whose entries are in no list, and whether a login stands in an address.
+    /// Notes the unsubscribed feeds, whose entries are in no list.
     fn load_ended(&mut self) -> Result<(), StoreError> {
-        let (mut ended, mut has_logins) = (BTreeSet::new(), false);
+        let mut ended = BTreeSet::new();
         for pair in &self.feeds {
             let (key, bytes) = pair?;
             let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
-            has_logins |= split_login(&record.url).is_some();
             ended.extend(feed_of(&key).filter(|_| record.ended.is_some()));
         }
-        (self.ended, self.has_logins) = (ended, has_logins);
+        self.ended = ended;
         Ok(())
-    }
-
-    /// Whether an address that was stored by an earlier version holds a login.
-    pub const fn has_logins(&self) -> bool {
-        self.has_logins
     }
 }
 

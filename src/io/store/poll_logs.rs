@@ -24,8 +24,8 @@ const _: () = assert!((RECORDS - 1) * LINES + 1 >= POLL_LOG_LINES);
 /// Lines of consecutive polls, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LogRecord {
-    /// Which of the feed's records it is, counted from its first poll; the ring has it at this number modulo [`RECORDS`]. `None`:
-    /// its lines are of before the first poll that is counted, or an older version wrote it, which had a record for each line.
+    /// Number of the record, counted from the feed's first poll. The ring has it at this number modulo [`RECORDS`]. `None`: its
+    /// lines are older than the first poll that is counted.
     #[serde(rename = "r")]
     number: Option<u32>,
     #[serde(rename = "l")]
@@ -33,13 +33,10 @@ pub(super) struct LogRecord {
 }
 
 impl LogRecord {
-    /// Reads a record, also that of one line as older versions wrote it.
+    /// Reads a record.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, CodecError> {
         match codec::decode::<Self>(bytes) {
-            Err(CodecError::Content) => {
-                codec::decode(bytes).map(|line| Self { number: None, lines: vec![line] })
-            }
-            // None is written without a line: these bytes are something else.
+            // A record always has a line: these bytes are something else.
             Ok(record) if record.lines.is_empty() => Err(CodecError::Content),
             read => read,
         }
@@ -77,9 +74,8 @@ impl Store {
         Ok(batch)
     }
 
-    /// Packs the lines of a feed anew, before its `count`-th poll, where they are not so: an older version wrote them one by one,
-    /// and where the state of a feed was lost its polls are counted from the beginning again. Returns those that the record of
-    /// this poll begins with.
+    /// Repacks the lines of a feed before its `count`-th poll if they are out of order: after the state of a feed was lost, its
+    /// polls are counted from the beginning. Returns the lines that the record of this poll begins with.
     fn pack_lines_before(
         &self,
         feed: FeedKey,
@@ -178,12 +174,6 @@ mod tests {
         store.polls.apply_batch(batch).unwrap();
     }
 
-    /// A line as an older version wrote it.
-    fn write_alone(store: &Store, count: u32) {
-        let key = numbered_key(FEED, count % POLL_LOG_LINES);
-        store.polls.insert(key, codec::encode(&line(count)).unwrap()).unwrap();
-    }
-
     fn seconds(store: &Store) -> Vec<i64> {
         store.poll_log(FEED).unwrap().iter().map(|line| line.at.timestamp()).collect()
     }
@@ -217,40 +207,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_an_older_version_are_read_and_packed_when_the_next_record_begins() {
-        for last in [3, 9, 50, 51, 77, 120] {
-            let folder = tempfile::tempdir().unwrap();
-            let store = Store::open(folder.path()).unwrap();
-            (1..=last).for_each(|count| write_alone(&store, count));
-            let first = |newest: i64| (newest - 49).max(1);
-            let newest = i64::from(last);
-            assert_eq!(seconds(&store), newest_first(first(newest), newest));
-            for count in last + 1..last + 9 {
-                write(&store, count, count);
-                let newest = i64::from(count);
-                assert_eq!(seconds(&store), newest_first(first(newest), newest), "{last} {count}");
-            }
-            let keys = store.polls.iter().keys().map(Result::unwrap);
-            let numbers: Vec<u32> = keys.filter_map(|key| number_of(&key)).collect();
-            assert!(numbers.iter().all(|number| *number < RECORDS), "{last}: {numbers:?}");
-        }
-    }
-
-    #[test]
-    fn lines_that_an_older_backup_brought_back_beside_the_ring_are_there_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        (1..=60).for_each(|count| write(&store, count, count));
-        (11..=57).for_each(|count| {
-            if count % POLL_LOG_LINES >= RECORDS {
-                write_alone(&store, count);
-            }
-        });
-        (61..=70).for_each(|count| write(&store, count, count));
-        assert_eq!(seconds(&store), newest_first(21, 70));
-    }
-
-    #[test]
     fn polls_that_are_counted_anew_stand_before_those_of_before() {
         for before in [2, 5, 12, 50, 52, 55, 80] {
             let folder = tempfile::tempdir().unwrap();
@@ -276,17 +232,6 @@ mod tests {
         assert_eq!((lines.len(), damaged), (6, 1));
         write(&store, 11, 11);
         assert_eq!(seconds(&store), [11, 6, 5, 4, 3, 2, 1]);
-    }
-
-    #[test]
-    fn a_damaged_line_of_an_older_version_goes_when_the_others_are_packed() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        (1..=20).for_each(|count| write_alone(&store, count));
-        store.polls.insert(numbered_key(FEED, 15), b"?").unwrap();
-        assert_eq!(store.readable_poll_log(FEED).unwrap().1, 1);
-        write(&store, 21, 21);
-        assert_eq!(seconds(&store), [newest_first(16, 21), newest_first(1, 14)].concat());
     }
 
     #[test]

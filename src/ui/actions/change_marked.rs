@@ -1,4 +1,4 @@
-//! What is done to everything that is marked, as one change.
+//! Applies one change to all marked feeds or entries.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, Flag};
 use backissue_core::schedule::Pace;
 
-/// Sets the pace of the marked feeds; `None`: none is marked.
+/// Sets the pace of the marked feeds. Returns `None` if no feed is marked.
 pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<ScreenEffect>> {
     let feeds = marked_feeds(app);
     let count = feeds.len();
@@ -32,7 +32,7 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
     Some(effects)
 }
 
-/// The reader has seen what is the matter with the marked feeds; `None`: none is marked.
+/// Dismisses the trouble of the marked feeds. Returns `None` if no feed is marked.
 pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
     let feeds = marked_feeds(app);
     let noted = counted_words(feeds.len(), "feed", "feeds");
@@ -47,7 +47,7 @@ pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffec
     Some(effects)
 }
 
-/// Gives the marked feeds further tags; those with a minus in front are taken away.
+/// Adds tags to the marked feeds. A tag typed with a leading minus is removed instead.
 pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let parts = || typed.split(',').map(str::trim).filter(|part| !part.is_empty());
     let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
@@ -73,7 +73,7 @@ pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Screen
     effects
 }
 
-/// Sets a mark on the marked entries, or clears it where all of them have it; `None`: none is marked.
+/// Sets a flag on the marked entries, or clears it if all of them have it. Returns `None` if no entry is marked.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<ScreenEffect>> {
     if app.ui.focus != Pane::Entries || app.ui.marked.entries.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Lists of subscriptions: read from a file, and written into one.
+//! Imports subscriptions from a file and exports them to one.
 
 use chrono::{DateTime, Utc};
 
@@ -9,21 +9,21 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::imported_list::ImportedList;
 
-/// What was left out of a list is named up to this number; the rest is counted.
+/// Maximum number of rejected lines that the message lists; the others are only counted.
 const REFUSED_NAMED: usize = 3;
 
-/// Reads a list of subscriptions from a file.
+/// Requests the import of a subscription list from a file.
 pub fn import_file(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
     app.ask(now, Request::ImportFile(path.trim().to_owned()))
 }
 
-/// Writes the subscriptions into a file.
+/// Requests the export of the subscriptions to a file.
 pub fn export_list(app: &App, path: &str) -> Vec<ScreenEffect> {
     let text = subscriptions_text(app.engine.feeds.values().map(|feed| &feed.record));
     vec![ScreenEffect::Export { path: path.trim().to_owned(), text }]
 }
 
-/// Subscribes to what a list names. Its first poll is told of when it has ended.
+/// Subscribes to every feed in an imported list. The result of the first polls is reported when the last of them ends.
 pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec<ScreenEffect> {
     let ImportedList { wanted, mut refused } = list;
     app.engine.imported = None;

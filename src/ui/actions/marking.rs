@@ -1,4 +1,4 @@
-//! Marking several feeds or entries, to do something with all of them.
+//! Marks several feeds or entries so that one action applies to all of them.
 
 use chrono::{DateTime, Utc};
 
@@ -13,13 +13,13 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::marked::Marked;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// What a row stands for that can be marked.
+/// The feeds or the entry that marking a row affects.
 enum Markable {
     Feeds(Vec<FeedKey>),
     Entry(EntryKey),
 }
 
-/// Marks the selected row, or takes its mark away, and goes on to the next one.
+/// Marks or unmarks the selected row, then selects the next row.
 pub fn mark_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let place = selected_place(app);
     match markable_at(app, now, place) {
@@ -36,7 +36,7 @@ pub fn mark_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Marks all rows from the one that was marked last to the selected one.
+/// Marks all rows between the row that was marked last and the selected row.
 pub fn mark_range(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let to = selected_place(app);
     let from = app.ui.marked.last.filter(|(pane, _)| *pane == app.ui.focus);
@@ -58,7 +58,7 @@ pub fn mark_range(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Takes all marks away; `false`: there were none.
+/// Clears all marks. Returns `false` if nothing was marked.
 pub fn clear_marks(app: &mut App, now: DateTime<Utc>) -> bool {
     if app.ui.marked.is_empty() {
         return false;
@@ -68,7 +68,7 @@ pub fn clear_marks(app: &mut App, now: DateTime<Utc>) -> bool {
     true
 }
 
-/// The marked feeds that are still subscribed to.
+/// Returns the marked feeds that are still subscribed.
 pub fn marked_feeds(app: &App) -> Vec<FeedKey> {
     let marked = app.ui.marked.feeds.iter().copied();
     marked.filter(|feed| app.engine.feeds.contains_key(feed)).collect()

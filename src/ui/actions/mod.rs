@@ -1,4 +1,4 @@
-//! What the reader does with feeds, one or several: they are checked, given up, changed.
+//! Actions on one or several feeds: polling, unsubscribing and changing settings.
 
 pub mod change_marked;
 pub mod lists;

@@ -1,4 +1,4 @@
-//! What came of polls that the reader asked for: told in one line when the last of them has ended.
+//! Collects the results of polls that the user requested, and reports them in one line when the last poll ends.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::ui::app::App;
 use crate::ui::state::asked_polls::AskedPolls;
 use backissue_core::history::FeedKey;
 
-/// Waits for polls that were asked for, to tell what came of them. So many others were not made.
+/// Waits for the requested polls so that their results can be reported. `left_out` is the number of feeds that were not polled.
 pub fn wait_for_polls(app: &mut App, open: BTreeSet<FeedKey>, left_out: usize) {
     if !open.is_empty() {
         app.ui.asked_polls.push(AskedPolls::of(open, left_out));
     }
 }
 
-/// Waits for the first polls of feeds that were imported; what the import said is told again with what they brought.
+/// Waits for the first polls of imported feeds. The import message is repeated together with their results.
 pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     if !open.is_empty() {
         let import = Some(said.to_owned());
@@ -24,7 +24,7 @@ pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     }
 }
 
-/// Polls of feeds that were unsubscribed from are not waited for; where no other is open nothing is told of them.
+/// Stops waiting for polls of unsubscribed feeds. If no other poll is open, nothing is reported.
 pub fn forget_unsubscribed(app: &mut App) {
     let feeds = &app.engine.feeds;
     app.ui.asked_polls.retain_mut(|asked| {
@@ -33,14 +33,14 @@ pub fn forget_unsubscribed(app: &mut App) {
     });
 }
 
-/// A poll ended: it is counted, and told when it is the last one that was waited for.
+/// Counts a poll result, and reports the totals if this was the last poll of the request.
 pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
     let feed = app.engine.feeds.get(&result.feed);
     let title = feed.map_or("", |feed| feed.record.shown_title());
     let mut ended = None;
     app.ui.asked_polls.retain_mut(|asked| {
         asked.take(result, title);
-        // A feed that was unsubscribed from meanwhile is not waited for.
+        // Feeds that were unsubscribed in the meantime are no longer waited for.
         asked.open.retain(|feed| app.engine.feeds.contains_key(feed));
         let goes_on = !asked.open.is_empty();
         if !goes_on {

@@ -1,4 +1,4 @@
-//! Polls that the reader asks for by a key.
+//! Polls that the user starts with a key.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::ui::effect::ScreenEffect;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::duration_words;
 
-/// Polls by hand. What came of it is told when it is known, and at once what cannot be polled now.
+/// Polls feeds by hand. The results are reported when they arrive; feeds that cannot be polled now are reported at once.
 pub fn poll_feeds(
     app: &mut App,
     now: DateTime<Utc>,
@@ -43,7 +43,7 @@ pub fn poll_feeds(
     effects
 }
 
-/// Why nothing is polled now; where a feed was checked a moment ago, that is the answer.
+/// Explains why nothing is polled now. If the feed was checked recently, that is the explanation.
 fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usize) -> String {
     let reason = first.reason.as_deref().unwrap_or_default();
     if app.engine.confirming.is_some() {
@@ -64,11 +64,11 @@ fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usi
     }
 }
 
-/// How long ago a feed was read, if that is all that keeps it from being polled again.
+/// Returns how long ago a feed was read, if that is the only reason not to poll it again.
 fn checked_lately(feed: &Subscription, now: DateTime<Utc>) -> Option<String> {
     let facts = &feed.state.facts;
     let read = facts.last_ok.filter(|at| facts.last_try == Some(*at))?;
     let ago = now.signed_duration_since(read).num_seconds();
-    // Longer ago something else is the reason.
+    // After 5 minutes, something else is the reason.
     (0..300).contains(&ago).then(|| duration_words(ago.max(1)))
 }

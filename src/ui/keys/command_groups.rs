@@ -1,8 +1,8 @@
-//! The commands in groups, by what a reader wants to do: the order of the help.
+//! The commands in groups by purpose, in the order in which the help shows them.
 
 use super::commands::{COMMANDS, CommandRow};
 
-/// The headings of the help, and the names of the commands below each.
+/// The headings of the help, each with the names of its commands.
 const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Moving",
@@ -71,7 +71,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("backissue", &["command", "help", "log", "suspend", "quit"]),
 ];
 
-/// The headings, and the places of the commands below each in [`COMMANDS`].
+/// Returns the headings, each with the indexes of its commands in [`COMMANDS`].
 pub fn grouped() -> impl Iterator<Item = (&'static str, Vec<usize>)> {
     GROUPS.iter().map(|(heading, names)| {
         let place = |name: &&str| COMMANDS.iter().position(|row: &CommandRow| row.name == *name);

@@ -1,11 +1,11 @@
-//! The commands: one table of what a reader can do by key or by name. Help, palette, `[keys]` and documents draw on it;
-//! what a command does stands in [`super::run_command`].
+//! The command table: everything a user can do by key or by name. The help, the palette, `[keys]` and the documentation are
+//! generated from it. [`super::run_command`] carries the commands out.
 
 use super::key::Key;
 use super::key_names;
 use crate::ui::state::layout::Pane;
 
-/// What a key or a name in the palette means. Each has its row in [`COMMANDS`].
+/// The command that a key, or a name in the palette, runs. Each one has a row in [`COMMANDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     Down,
@@ -47,7 +47,7 @@ pub enum Command {
     Pictures,
     Enclosure,
     Pipe,
-    /// A digit of the number of a link.
+    /// A digit of a link number.
     Digit(char),
     CopyLink,
     Zoom,
@@ -84,15 +84,15 @@ pub enum Command {
     Quit,
 }
 
-/// All there is to say about a command.
+/// The description of a command.
 #[derive(Debug)]
 pub struct CommandRow {
     pub command: Command,
-    /// What the palette finds it by, and `[keys]` binds.
+    /// Name for the palette and for `[keys]`.
     pub name: &'static str,
-    /// The keys it has unless `[keys]` gives it others, with blanks between them.
+    /// Default keys, separated by spaces. `[keys]` can replace them.
     pub keys: &'static str,
-    /// The panes its keys work in; empty: all.
+    /// Panes in which its keys work. Empty means all panes.
     panes: &'static [Pane],
     pub help: &'static str,
 }
@@ -102,7 +102,7 @@ const LISTS: &[Pane] = &[Pane::Feeds, Pane::Entries];
 const ENTRIES: &[Pane] = &[Pane::Entries, Pane::Reader];
 const READER: &[Pane] = &[Pane::Reader];
 
-/// Every command, in the order of the help.
+/// All commands, in the order in which the help shows them.
 pub const COMMANDS: &[CommandRow] = &[
     command(Command::Down, "down", "j ↓").help("next row, or a line down"),
     command(Command::Up, "up", "k ↑").help("previous row, or a line up"),
@@ -177,7 +177,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("pass the entry to a command, as text or JSON; with ! in front it gets the terminal"),
-    // Each digit is a command of its own.
+    // Each digit is a separate command.
     command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)
         .help("follow a link of the entry; Enter ends a longer number"),
@@ -259,14 +259,14 @@ impl CommandRow {
         self.panes.is_empty() || self.panes.contains(&pane)
     }
 
-    /// Parses the keys of the row. What stands for a range of keys, `1-9`, is no key.
+    /// Parses the default keys of the row. A key range such as `1-9` is skipped.
     pub fn default_keys(&self) -> impl Iterator<Item = Key> {
         self.keys.split(' ').filter_map(|key| key_names::parse_key(key).ok())
     }
 }
 
 impl Command {
-    /// Whether it moves or leaves the help; any other key only closes it.
+    /// Checks whether the command scrolls or closes the help. All other keys only close it.
     pub const fn works_in_help(self) -> bool {
         matches!(
             self,
@@ -285,7 +285,7 @@ impl Command {
         )
     }
 
-    /// Whether it works in the plan pane and in the timetable as it does elsewhere.
+    /// Checks whether the command works in the plan pane and the timetable as it does elsewhere.
     pub const fn works_over_panes(self) -> bool {
         self.works_in_help()
             || matches!(

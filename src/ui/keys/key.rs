@@ -3,16 +3,16 @@
 /// A key as the terminal reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Which key.
+    /// Key code.
     pub code: Code,
-    /// Ctrl was held.
+    /// Whether Ctrl was held.
     pub ctrl: bool,
 }
 
-/// Which key.
+/// The code of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// A character, shift already applied.
+    /// A character, with Shift already applied.
     Char(char),
     /// A character with Alt.
     Alt(char),
@@ -51,17 +51,17 @@ pub enum Code {
 }
 
 impl Key {
-    /// A character.
+    /// Creates the key for a character.
     pub const fn char(char: char) -> Self {
         Self { code: Code::Char(char), ctrl: false }
     }
 
-    /// A character with Ctrl.
+    /// Creates the key for a character with Ctrl.
     pub const fn ctrl(char: char) -> Self {
         Self { code: Code::Char(char), ctrl: true }
     }
 
-    /// A key that is no character.
+    /// Creates a key that is not a character.
     pub const fn code(code: Code) -> Self {
         Self { code, ctrl: false }
     }

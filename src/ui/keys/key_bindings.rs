@@ -1,42 +1,42 @@
-//! The keys in force: the table of keys, with the reader's own in the place of some.
+//! The active key bindings: the default table with the user's own keys applied.
 
 use super::commands::{COMMANDS, Command, CommandRow};
 use super::key::{Code, Key};
 use super::key_names::shown;
 use crate::ui::state::layout::Pane;
 
-/// The keys in force.
+/// The active key bindings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bound: Vec<Bound>,
 }
 
-/// A sequence of keys and the line of the table it stands for.
+/// A key sequence and the index of its row in the command table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Bound {
     keys: Vec<Key>,
     place: usize,
 }
 
-/// What the reader wrote about one command.
+/// The user's own keys for one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnKeys {
-    /// Place of the command in the table of keys.
+    /// Index of the command in the command table.
     pub place: usize,
-    /// Its keys; none: it has no key.
+    /// Key sequences of the command. If empty, the command has no key.
     pub sequences: Vec<Vec<Key>>,
-    /// Line of the configuration file.
+    /// Line number in the configuration file.
     pub line: usize,
 }
 
-/// What the keys typed so far mean.
+/// The meaning of the keys typed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// A command.
+    /// A complete command.
     Command(Command),
     /// The beginning of a longer sequence.
     Begun,
-    /// Nothing.
+    /// Not bound.
     Nothing,
 }
 
@@ -47,8 +47,8 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The table with the reader's own keys, and a sentence about each clash. What the reader wrote goes before
-    /// what the table says; of two lines of the reader's the first is followed.
+    /// Builds the bindings from the default table and the user's own keys, and returns a sentence for each conflict. The user's
+    /// keys override the defaults. If two of the user's lines conflict, the first one wins.
     pub fn new(own: &[OwnKeys]) -> (Self, Vec<String>) {
         let mut clashes = Vec::new();
         let mut taken: Vec<(Bound, usize)> = Vec::new();
@@ -99,7 +99,7 @@ impl Keymap {
         (Self { bound }, clashes)
     }
 
-    /// What the keys typed so far mean in a pane.
+    /// Returns the meaning of the keys typed so far in a pane.
     pub fn meaning(&self, typed: &[Key], pane: Pane) -> Meaning {
         if let ([Key { code: Code::Char(digit @ '0'..='9'), ctrl: false }], Pane::Reader) =
             (typed, pane)
@@ -118,7 +118,7 @@ impl Keymap {
         }
     }
 
-    /// What one key means in a pane; `None`: nothing, or not by itself.
+    /// Returns the command of a single key in a pane. Returns `None` if the key is not bound or only starts a sequence.
     pub fn command(&self, key: Key, pane: Pane) -> Option<Command> {
         match self.meaning(&[key], pane) {
             Meaning::Command(command) => Some(command),
@@ -126,7 +126,7 @@ impl Keymap {
         }
     }
 
-    /// The keys of a line of the table as help and palette show them.
+    /// Formats the keys of a command for the help and the palette.
     pub fn keys_of(&self, place: usize) -> String {
         if let Some(row) = COMMANDS.get(place)
             && matches!(row.command, Command::Digit(_))
@@ -157,7 +157,7 @@ impl Bound {
         self.row().map_or("", |row| row.name)
     }
 
-    /// Whether both work in one pane and one begins as the other does.
+    /// Checks whether both bindings work in a common pane and one sequence is a prefix of the other.
     fn clashes(&self, other: &Self) -> bool {
         let length = self.keys.len().min(other.keys.len());
         if self.keys.get(..length) != other.keys.get(..length) {
@@ -170,7 +170,7 @@ impl Bound {
     }
 }
 
-/// The place of a command in the table of keys, by its name, or by one that it had before.
+/// Returns the index of a command in the command table, by its current name or a former one.
 pub fn place_of(command: &str) -> Option<usize> {
     let command = if command == "rules" { "filters" } else { command };
     COMMANDS.iter().position(|row| row.name == command)

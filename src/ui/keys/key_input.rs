@@ -1,4 +1,4 @@
-//! What a key or a pasted text means where the reader is: a line being typed, a choice, or a command.
+//! Dispatches keys and pasted text to the open input line, the open overlay, or a command.
 
 use chrono::{DateTime, Utc};
 
@@ -16,7 +16,7 @@ use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
 use crate::ui::screen::ANSWER_STAYS;
 
-/// Text was pasted.
+/// Handles pasted text.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
     if let Some(row) = table::open_row(app)
@@ -24,7 +24,7 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     {
         return effects;
     }
-    // An address pasted anywhere is meant to be subscribed to.
+    // An address pasted anywhere starts a subscription.
     if addresses::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
@@ -35,13 +35,13 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// A key was pressed.
+/// Handles a key.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     app.ui.notice = app.ui.notice.take().filter(|notice| {
         (notice.trouble && notice.at == now)
             || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
     });
-    // Whoever wants back to the shell is in the midst of something.
+    // Ctrl with the suspend key returns to the shell whatever is open.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
         return run_command(app, now, Command::Suspend);
@@ -74,7 +74,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     run_command(app, now, command)
 }
 
-/// The command that a key ends, if it ends one; the beginning of a sequence is kept.
+/// Returns the command that a key completes, if any. The start of a longer sequence is kept.
 fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command> {
     let mut typed = std::mem::take(&mut app.ui.begun);
     if !typed.is_empty() && key == Key::code(Code::Esc) {
@@ -92,12 +92,12 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
     None
 }
 
-/// Does what a command says, if it works where the reader is.
+/// Runs a command, if it works in the current context.
 fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     taken_by_overlay(app, now, command).unwrap_or_else(|| run_command(app, now, command))
 }
 
-/// What an open overlay does with a command itself.
+/// Returns what the open overlay does with a command, if it handles the command itself.
 fn taken_by_overlay(
     app: &mut App,
     now: DateTime<Utc>,
@@ -107,7 +107,7 @@ fn taken_by_overlay(
     (row.command)(app, now, command)
 }
 
-/// The keys of the welcome pane (UX 1).
+/// Handles the keys of the welcome pane (UX 1).
 fn press_welcome_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
         Key { code: Code::Char('i'), ctrl: false } => {

@@ -1,10 +1,10 @@
-//! How keys are written: in the help, and by the reader in `[keys]`.
+//! The notation of keys, for the help and for `[keys]`.
 
 use std::fmt;
 
 use super::key::{Code, Key};
 
-/// Names of keys that are no character; the first one of a key is shown.
+/// Names of keys that are not characters. The first name of a key is the one shown.
 const NAMES: [(&str, Code); 26] = [
     ("Enter", Code::Enter),
     ("Return", Code::Enter),
@@ -33,11 +33,10 @@ const NAMES: [(&str, Code); 26] = [
     ("Space", Code::Char(' ')),
     ("Minus", Code::Char('-')),
 ];
-/// Keys of a sequence at most.
+/// Maximum number of keys in a sequence.
 pub const SEQUENCE_MAX: usize = 4;
 
-/// Reads keys that are pressed one after the other, parted by blanks: `g d`, `Ctrl-x Ctrl-s`, `F5`. An error is a
-/// sentence.
+/// Parses a sequence of keys separated by spaces: `g d`, `Ctrl-x Ctrl-s`, `F5`. The error is a sentence.
 pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
     let keys: Vec<Key> = written.split_whitespace().map(parse_key).collect::<Result<_, _>>()?;
     match keys.len() {
@@ -121,7 +120,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Keys of a sequence as they are shown.
+/// Formats the keys of a sequence for display.
 pub fn shown(keys: &[Key]) -> String {
     let keys: Vec<String> = keys.iter().map(Key::to_string).collect();
     keys.join(" ")

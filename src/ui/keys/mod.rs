@@ -1,4 +1,4 @@
-//! Keys, mouse and commands: from what was pressed to what is done.
+//! Keys, mouse and commands: translates input into actions.
 
 pub mod command_groups;
 pub mod commands;

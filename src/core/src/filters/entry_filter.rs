@@ -1,4 +1,4 @@
-//! One filter of the reader: which entries it hits, and what it does to them.
+//! A single entry filter: the entries it matches and what it does to them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,57 +6,57 @@ use serde::{Deserialize, Serialize};
 use super::pattern::{FilterFlaw, Pattern};
 use crate::history::{FeedKey, Flag, Flags};
 
-/// Characters of a label.
+/// Maximum number of characters in a label.
 const LABEL_CHARS_MAX: usize = 60;
 
-/// A filter. All of its conditions must fit; an empty one fits everything.
+/// A filter. An entry must meet all of its conditions; a filter without conditions matches every entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EntryFilter {
-    /// Its number, that no other one has.
+    /// Unique number of the filter.
     pub id: u32,
-    /// What is done to the entries it hits.
+    /// Action applied to matching entries.
     pub action: Action,
-    /// Whose entries it looks at.
+    /// The feeds that the filter applies to.
     #[serde(rename = "reach")]
     pub scope: FilterScope,
-    /// What the title must hold, as typed; see [`Pattern::read`].
+    /// Pattern that the title must match, as typed; see [`Pattern::read`].
     pub title: String,
-    /// What the author's name must hold.
+    /// Pattern that the author's name must match.
     pub author: String,
-    /// What the text must hold.
+    /// Pattern that the text must match.
     pub text: String,
-    /// From this instant on it does nothing any more; `None`: it holds for good.
+    /// Time at which the filter expires; `None` if it never does.
     pub until: Option<DateTime<Utc>>,
 }
 
-/// What a filter does to an entry.
+/// The action that a filter applies to an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// It is in no list, except that of hidden entries; a star shows it all the same.
+    /// Hides the entry from every list except the list of hidden entries. A starred entry is still shown.
     #[default]
     Hide,
-    /// It is marked read.
+    /// Marks the entry as read.
     Read,
     Star,
-    /// It carries a label, by which lists show it and `tag:` finds it.
+    /// Adds a label. Lists show it, and `tag:` finds it.
     Label(String),
 }
 
-/// Whose entries a filter looks at.
+/// The feeds that a filter applies to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FilterScope {
-    /// Those of all feeds.
+    /// All feeds.
     #[default]
     Everywhere,
-    /// Those of one feed.
+    /// One feed.
     Feed(FeedKey),
-    /// Those of the feeds with a tag, or with one below it.
+    /// The feeds with this tag or a tag below it.
     Tag(String),
 }
 
 impl Action {
-    /// The marks of an entry after this was done to it.
+    /// Returns an entry's flags after the action is applied.
     #[must_use]
     pub const fn done_to(&self, flags: Flags) -> Flags {
         match self {
@@ -67,7 +67,7 @@ impl Action {
         }
     }
 
-    /// The label it gives.
+    /// Returns the label that the action adds, if any.
     pub fn label(&self) -> Option<&str> {
         match self {
             Self::Label(label) => Some(label),
@@ -75,7 +75,7 @@ impl Action {
         }
     }
 
-    /// What it does, as a list says it.
+    /// Describes the action for a list of filters.
     pub fn words(&self) -> String {
         match self {
             Self::Hide => "hide".into(),
@@ -85,7 +85,7 @@ impl Action {
         }
     }
 
-    /// What was done to entries.
+    /// Describes the result for the affected entries.
     pub fn done_words(&self) -> String {
         match self {
             Self::Hide => "hidden".into(),
@@ -97,7 +97,7 @@ impl Action {
 }
 
 impl FilterScope {
-    /// Whether a feed with these tags is looked at.
+    /// Checks whether the filter applies to a feed with these tags.
     pub fn covers(&self, feed: FeedKey, tags: &[String]) -> bool {
         match self {
             Self::Everywhere => true,
@@ -111,12 +111,12 @@ impl FilterScope {
 }
 
 impl EntryFilter {
-    /// Whether its time is over.
+    /// Checks whether the filter has expired.
     pub fn is_over(&self, now: DateTime<Utc>) -> bool {
         self.until.is_some_and(|until| until <= now)
     }
 
-    /// Why it cannot be, if it cannot.
+    /// Returns an error if the filter is invalid.
     pub fn check(&self) -> Result<(), FilterFlaw> {
         let patterns = [&self.title, &self.author, &self.text];
         for typed in patterns {
@@ -135,8 +135,8 @@ impl EntryFilter {
         }
     }
 
-    /// What it looks for, in a few words: `title ~ sponsored, in 'Orchard Notes'`. `feed`: the title of the feed it
-    /// is about.
+    /// Describes the filter's conditions in a few words: `title ~ sponsored, in 'Orchard Notes'`. `feed` is the title
+    /// of the feed that the filter is limited to.
     pub fn describe(&self, feed: Option<&str>) -> String {
         let condition = |name: &str, typed: &str| {
             let typed = typed.trim();

@@ -1,7 +1,6 @@
-//! The reader's filters on entries: which entries they hit, and what they do to them.
-//! Pure; stands on `feed`, `history` and `search`.
+//! Entry filters: which entries they match and what they do to them. Pure; depends on `feed`, `history` and `search`.
 //!
-//! This folder reads no store: `io` hands it entries and writes what it decides.
+//! This folder does not read the store: `io` passes entries in and writes the results.
 
 mod entry_filter;
 mod pattern;

@@ -1,49 +1,49 @@
-//! What a text must hold: words as typed, or a regular expression between slashes.
+//! Filter patterns: words as typed, or a regular expression between slashes.
 
 use regex::{Regex, RegexBuilder};
 
 use crate::search::folded;
 
-/// Characters of a pattern.
+/// Maximum number of characters in a pattern.
 const PATTERN_CHARS_MAX: usize = 1_000;
-/// Bytes of a compiled expression; a larger one is refused, so that none makes polls slow.
+/// Size limit of a compiled expression, in bytes. Larger ones are refused so that they cannot slow down polls.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
-/// What a text must hold.
+/// A condition on a text.
 #[derive(Debug, Clone)]
 pub enum Pattern {
-    /// Anything.
+    /// Matches any text.
     Any,
-    /// All of these, without regard to case and accents, anywhere in the text.
+    /// Matches if all of these words occur anywhere in the text, ignoring case and accents.
     Words(Vec<String>),
-    /// A hit of an expression, without regard to case.
+    /// Matches if the expression does, ignoring case.
     Regex(Box<Regex>),
 }
 
-/// Why a filter cannot be. Each prints as one sentence.
+/// Why a filter is invalid. Each variant prints as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterFlaw {
-    /// An expression cannot be read.
+    /// The regular expression is invalid.
     #[error("'/{expression}/' is no regular expression: {why}")]
     Regex {
-        /// What was typed between the slashes.
+        /// Expression typed between the slashes.
         expression: String,
-        /// What is wrong with it.
+        /// What is wrong with the expression.
         why: String,
     },
-    /// An expression is too large.
+    /// The regular expression is too large.
     #[error("'/{0}/' is too large an expression: repeat less in it")]
     LargeRegex(String),
-    /// A pattern is too long.
+    /// The pattern is too long.
     #[error("a pattern may have {PATTERN_CHARS_MAX} characters at most")]
     Long,
-    /// It would hit every entry of every feed.
+    /// The filter would match every entry of every feed.
     #[error("this would hit every entry: give it a feed, or words of a title, an author or a text")]
     HitsAll,
-    /// A condition was typed that any entry meets.
+    /// A condition was typed that every entry meets.
     #[error("'{0}' contains no word and would match every entry: write a word to look for")]
     NoWord(String),
-    /// It gives no label.
+    /// The label is empty.
     #[error("write the label that the entries are to carry")]
     NoLabel,
     /// The label is too long.
@@ -52,8 +52,8 @@ pub enum FilterFlaw {
 }
 
 impl Pattern {
-    /// Reads a pattern as typed: `/like (this|that)/` is a regular expression, anything else is words that must all
-    /// occur, in any order; `"two words"` must stand together.
+    /// Parses a pattern as typed. `/like (this|that)/` is a regular expression. Anything else is a list of words that
+    /// must all occur, in any order; `"two words"` must occur as a phrase.
     pub fn read(typed: &str) -> Result<Self, FilterFlaw> {
         let typed = typed.trim();
         if typed.chars().count() > PATTERN_CHARS_MAX {
@@ -67,12 +67,12 @@ impl Pattern {
         Ok(if words.is_empty() { Self::Any } else { Self::Words(words) })
     }
 
-    /// Whether every text has it.
+    /// Checks whether the pattern matches every text.
     pub const fn is_any(&self) -> bool {
         matches!(self, Self::Any)
     }
 
-    /// Whether a text has it. `plain`: the text folded, asked for only where it is needed.
+    /// Checks whether a text matches. `plain` returns the folded text and is called only if needed.
     pub fn is_in<'t>(&self, text: &str, plain: impl FnOnce() -> &'t str) -> bool {
         match self {
             Self::Any => true,
@@ -85,7 +85,7 @@ impl Pattern {
     }
 }
 
-/// The words of a pattern; those between double quotes together.
+/// Splits a pattern into words. Words between double quotes stay together.
 fn words(typed: &str) -> impl Iterator<Item = &str> {
     let parts = typed.split(['"', '“', '”']).enumerate();
     parts.flat_map(|(place, part)| {
@@ -110,7 +110,7 @@ fn compiled(expression: &str) -> Result<Regex, FilterFlaw> {
     })
 }
 
-/// The last line of what the library says is the reason; the lines before draw the place.
+/// Extracts the reason from a library error: its last line. The lines before it only point to the position.
 fn reason(said: &str) -> String {
     let last = said.lines().last().unwrap_or_default().trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()

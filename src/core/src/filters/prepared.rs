@@ -1,4 +1,4 @@
-//! Filters made ready to look at entries.
+//! Filters with parsed patterns, ready to match entries.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 use super::subject::FilterSubject;
 use crate::history::FeedKey;
 
-/// Filters with their patterns read, in their order.
+/// Filters with their patterns parsed, in their original order.
 #[derive(Debug, Clone, Default)]
 pub struct PreparedFilters {
     filters: Vec<Prepared>,
@@ -29,7 +29,7 @@ impl Prepared {
         Some(Self { filter: filter.clone(), title, author, text })
     }
 
-    /// Whether an entry fits; the text is looked at last.
+    /// Checks whether an entry matches. The text is checked last.
     fn hits(&self, entry: &FilterSubject<'_>) -> bool {
         self.title.is_in(entry.title(), || entry.plain_title())
             && self.author.is_in(entry.author(), || entry.plain_author())
@@ -38,12 +38,12 @@ impl Prepared {
 }
 
 impl PreparedFilters {
-    /// Makes filters ready; one that cannot be read hits nothing.
+    /// Parses the patterns of the filters. A filter with an invalid pattern matches nothing.
     pub fn new(filters: &[EntryFilter]) -> Self {
         Self { filters: filters.iter().filter_map(Prepared::new).collect() }
     }
 
-    /// Those of the filters that look at a feed with these tags, now.
+    /// Returns the unexpired filters that apply to a feed with these tags.
     #[must_use]
     pub fn for_feed(&self, feed: FeedKey, tags: &[String], now: DateTime<Utc>) -> Self {
         let looks =
@@ -51,17 +51,17 @@ impl PreparedFilters {
         Self { filters: self.filters.iter().filter(looks).cloned().collect() }
     }
 
-    /// No filter is among them.
+    /// Checks whether there are no filters.
     pub const fn is_empty(&self) -> bool {
         self.filters.is_empty()
     }
 
-    /// Whether texts are looked at.
+    /// Checks whether any filter needs the entry's text.
     pub fn looks_at_texts(&self) -> bool {
         self.filters.iter().any(|ready| !ready.text.is_any())
     }
 
-    /// The filters that hit an entry of a feed they look at.
+    /// Returns the filters that match an entry. They must already be limited to its feed.
     pub fn hits(&self, entry: &FilterSubject<'_>) -> impl Iterator<Item = &EntryFilter> {
         self.filters.iter().filter(|ready| ready.hits(entry)).map(|ready| &ready.filter)
     }

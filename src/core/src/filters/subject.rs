@@ -1,4 +1,4 @@
-//! An entry as filters look at it: its text is made plain, and folded, only if a filter asks for it.
+//! An entry as seen by filters. Its text is stripped of markup and folded only if a filter needs it.
 
 use std::cell::OnceCell;
 
@@ -6,7 +6,7 @@ use crate::feed::text::{one_line, strip_markup};
 use crate::history::{EntryBody, FeedKey, KeptEntry};
 use crate::search::folded;
 
-/// Characters of a text that are looked at; an expression over more would make polls slow.
+/// Maximum number of text characters that filters examine. Matching an expression against more would slow down polls.
 const TEXT_CHARS_MAX: usize = 100_000;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct FilterSubject<'e> {
 }
 
 impl<'e> FilterSubject<'e> {
-    /// An entry of a feed with its text.
+    /// Creates a subject from an entry of a feed and its text.
     pub fn new(feed: FeedKey, kept: &'e KeptEntry, body: Option<&'e EntryBody>) -> Self {
         Self {
             feed,
@@ -36,17 +36,17 @@ impl<'e> FilterSubject<'e> {
         }
     }
 
-    /// Its title; empty if it has none.
+    /// Returns the entry's title, or an empty string if it has none.
     pub(super) const fn title(&self) -> &'e str {
         self.title
     }
 
-    /// Its author's name.
+    /// Returns the author's name, or an empty string if there is none.
     pub(super) const fn author(&self) -> &'e str {
         self.author
     }
 
-    /// Its text without markup, on one line.
+    /// Returns the entry's text on one line, without markup.
     pub(super) fn text(&self) -> &str {
         self.text.get_or_init(|| {
             let markup = self.body.and_then(EntryBody::text).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! How long a filter holds, as people write it: `7d`, `2w`, `6m`, `1y`, or a day.
+//! Expiry times of filters as users type them: `7d`, `2w`, `6m`, `1y`, or a date.
 
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// Reads how long a filter holds: a number of days, weeks, months or years from now, or the last day of it. `None` in
-/// the answer: for good. The error is a sentence.
+/// Parses an expiry time: a number of days, weeks, months or years from now, or the last day on which the filter
+/// applies. Returns `Ok(None)` for an empty string: the filter never expires. The error is a full sentence.
 pub fn read_until(
     typed: &str,
     now: DateTime<Utc>,
@@ -24,7 +24,7 @@ pub fn read_until(
     }
 }
 
-/// The last day of it, as [`read_until`] reads it.
+/// Formats the last day on which the filter applies, in the form that [`read_until`] parses.
 pub fn until_text(until: DateTime<Utc>, zone: Tz) -> String {
     let last = until.checked_sub_signed(TimeDelta::seconds(1)).unwrap_or(until);
     last.with_timezone(&zone).format("%Y-%m-%d").to_string()
@@ -43,7 +43,7 @@ fn from_now(typed: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     }
 }
 
-/// The first instant behind a day.
+/// Returns the first instant after a day.
 fn end_of_day(typed: &str, zone: Tz) -> Option<DateTime<Utc>> {
     let day = NaiveDate::parse_from_str(typed, "%Y-%m-%d").ok()?.succ_opt()?;
     let midnight = day.and_time(NaiveTime::MIN);

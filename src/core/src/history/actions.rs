@@ -1,26 +1,26 @@
-//! What the reader can ask of a feed's history: go on, stop, read again, not see.
+//! User actions on a feed's history: continue, stop, read again, dismiss.
 
 use super::completeness::Doubt;
 use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord, WalkRun};
 
-/// What comes of the reader's asking to go on at a gap.
+/// The result of asking to continue at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoOn {
-    /// The walk goes on: [`super::ArchiveWalk::next`] says where.
+    /// The walk continues; [`super::ArchiveWalk::next`] returns the next archive.
     Walking,
-    /// The next page is to be loaded ([`super::walk::paging`]).
+    /// The next page is due to be loaded ([`super::walk::paging`]).
     Page,
-    /// Nothing can be asked for here.
+    /// Nothing can be requested here.
     Nothing,
 }
 
 impl HistoryRecord {
-    /// The reader wants what is missing at a gap. Agrees to one more run (SPEC C.10).
+    /// Requests what is missing at a gap. The user thereby consents to one more run (SPEC C.10).
     pub fn go_on(&mut self, key: GapKey, nodes: &Nodes) -> GoOn {
         let Some(gap) = self.gaps.get(&key).cloned() else {
-            // A walk that rests (G7) goes on.
+            // A paused walk (G7) continues.
             let rests = self.frontiers.iter().any(|next| GapKey::archive(&next.edge.key) == key);
             if rests {
                 self.start_agreed_run();
@@ -42,7 +42,7 @@ impl HistoryRecord {
         }
     }
 
-    /// The archive whose link loops is read again: the publisher may have mended it.
+    /// Fetches the archive whose link loops again, in case the publisher has fixed it.
     fn read_again(&mut self, key: GapKey, nodes: &Nodes) -> GoOn {
         let Some(gap) = self.gaps.get(&key) else { return GoOn::Nothing };
         let Some(archive) = gap.edge.newer.archive.clone() else { return GoOn::Nothing };
@@ -61,7 +61,7 @@ impl HistoryRecord {
         GoOn::Walking
     }
 
-    /// Everything that may be asked for again is.
+    /// Retries every gap that can be retried, except the pages of a paged feed.
     pub fn go_on_everywhere(&mut self, nodes: &Nodes) -> GoOn {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;
@@ -78,7 +78,7 @@ impl HistoryRecord {
         answer
     }
 
-    /// A new run begins with the reader's consent. What one that is under way is for it goes on with.
+    /// Starts a new run with the user's consent. If a run is under way, the new one keeps its purpose.
     fn start_agreed_run(&mut self) {
         let under_way = !self.frontiers.is_empty();
         self.run = WalkRun {
@@ -89,7 +89,7 @@ impl HistoryRecord {
         };
     }
 
-    /// The reader stops the walk: where it stood is a gap (G3).
+    /// Stops the walk at the user's request. Each place where it would have continued becomes a gap (G3).
     pub fn stop(&mut self, now: chrono::DateTime<chrono::Utc>) {
         let fetched = self.run.fetched;
         for next in std::mem::take(&mut self.frontiers) {
@@ -104,7 +104,7 @@ impl HistoryRecord {
         self.asking = None;
     }
 
-    /// The reader does not want to see a gap any more; it is kept.
+    /// Hides a gap at the user's request; the gap is kept.
     pub fn dismiss(&mut self, key: GapKey) -> bool {
         self.gaps.get_mut(&key).is_some_and(|gap| {
             gap.state = GapState::Dismissed;
@@ -112,7 +112,7 @@ impl HistoryRecord {
         })
     }
 
-    /// The reader changed their mind about a dismissed gap.
+    /// Shows a dismissed gap again.
     pub fn show_again(&mut self, key: GapKey) {
         if let Some(gap) = self.gaps.get_mut(&key)
             && gap.state == GapState::Dismissed
@@ -121,7 +121,7 @@ impl HistoryRecord {
         }
     }
 
-    /// The reader wants the whole history read again: archives are forgotten, entries stay (SPEC C.9).
+    /// Starts reading the whole history again: archive records are deleted, entries are kept (SPEC C.9).
     pub fn reread(&mut self, nodes: &mut Nodes) {
         nodes.clear();
         self.gaps.retain(|_, gap| !gap.is_of_archive() && gap.kind() != GapKind::Loop);

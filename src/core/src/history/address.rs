@@ -1,15 +1,16 @@
-//! Addresses of archives: how two are compared, and which may be asked at all (SPEC C.4, D.6).
+//! Addresses of archives: how they are compared and which ones may be requested (SPEC C.4, D.6).
 
 use std::fmt::Write as _;
 
 use url::Url;
 
-/// Longest address followed, in bytes.
+/// Maximum length of an address that is followed, in bytes.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
-/// The form in which two addresses are compared: scheme and host in lower case, no default port, dot segments
-/// removed, percent-encoding in upper case with unreserved characters decoded, no fragment. The order of a
-/// query, a trailing slash and http or https make a difference (SPEC C.4). What is no address stays as it is.
+/// Returns the form in which addresses are compared: scheme and host in lower case, no default port, dot segments
+/// removed, percent-encoding in upper case with unreserved characters decoded, no fragment. Addresses still differ if
+/// the order of query parameters, a trailing slash, or http versus https differs (SPEC C.4). An invalid address is
+/// returned unchanged, apart from trimming.
 pub fn canonical(address: &str) -> String {
     let trimmed = address.trim();
     let Ok(mut url) = Url::parse(trimmed) else { return trimmed.to_owned() };
@@ -17,12 +18,12 @@ pub fn canonical(address: &str) -> String {
     with_normal_escapes(url.as_str())
 }
 
-/// An address as it is asked for: without white space around it and without its fragment.
+/// Returns an address as it is requested: without surrounding white space and without its fragment.
 pub fn without_fragment(address: &str) -> &str {
     address.trim().split('#').next().unwrap_or_default()
 }
 
-/// Percent-encoding in upper case, unreserved characters decoded (RFC 3986 §6.2.2).
+/// Normalizes percent-encoding: upper-case digits, unreserved characters decoded (RFC 3986 §6.2.2).
 fn with_normal_escapes(address: &str) -> String {
     let mut out = String::with_capacity(address.len());
     let mut rest = address;
@@ -37,7 +38,7 @@ fn with_normal_escapes(address: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(char::from(byte));
         } else {
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
         rest = after.get(2..).unwrap_or_default();
@@ -46,7 +47,7 @@ fn with_normal_escapes(address: &str) -> String {
     out
 }
 
-/// Whether two addresses have scheme, host and port in common.
+/// Checks whether two addresses have the same scheme, host and port.
 pub fn same_origin(a: &str, b: &str) -> bool {
     match (Url::parse(a.trim()), Url::parse(b.trim())) {
         (Ok(a), Ok(b)) => a.origin().is_tuple() && a.origin() == b.origin(),
@@ -54,13 +55,13 @@ pub fn same_origin(a: &str, b: &str) -> bool {
     }
 }
 
-/// The host of an address, as it is named to the reader.
+/// Returns the host of an address, as shown to the user.
 pub fn host(address: &str) -> Option<String> {
     Url::parse(address.trim()).ok()?.host_str().map(str::to_owned)
 }
 
-/// Why an address that a document named may not be asked, as far as the address itself tells; where it leads
-/// to is judged when its name is resolved (SPEC D.6).
+/// Returns why an address named by a document may not be requested, judging by the address alone. The IP address is
+/// checked later, when the name is resolved (SPEC D.6).
 pub fn refusal(address: &str, by: &str, allow_insecure: bool) -> Option<&'static str> {
     if address.len() > ADDRESS_BYTES_MAX {
         return Some("its address is too long");

@@ -1,4 +1,4 @@
-//! Complete feeds: what the document does not hold is withdrawn, and can be brought back (SPEC C.6).
+//! Complete feeds: entries missing from the document are withdrawn and can be restored (SPEC C.6).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,19 @@ use super::row::{Flags, IndexRow};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
-/// What a complete document changes beside the entries it holds.
+/// The changes that a complete document makes to entries it does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withdrawal {
-    /// Marks to write, by sequence number.
+    /// Flags to write, by sequence number.
     pub flags: BTreeMap<u32, Flags>,
-    /// The entries that were withdrawn, for undo.
+    /// Sequence numbers of the withdrawn entries, for undo.
     pub withdrawn: Vec<u32>,
-    /// The feed's sums afterwards.
+    /// The feed's counters after the change.
     pub counters: Counters,
 }
 
-/// Withdraws the entries of the feed that a complete document does not hold, and takes back those it holds again.
-/// `rows` are the feed's rows after the document was merged. Never called for a 226 (SPEC D.7).
+/// Withdraws the feed's entries that a complete document does not contain, and restores withdrawn entries that it
+/// contains again. `rows` are the feed's rows after the merge of the document. Never called for a 226 (SPEC D.7).
 pub fn withdraw(document: &FeedDocument, rows: &[IndexRow], counters: Counters) -> Withdrawal {
     let held: BTreeSet<u64> =
         document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
@@ -38,7 +38,7 @@ pub fn withdraw(document: &FeedDocument, rows: &[IndexRow], counters: Counters) 
     change
 }
 
-/// Takes back a withdrawal: the entries that it withdrew are part of the feed again.
+/// Undoes a withdrawal: the withdrawn entries are part of the feed again.
 pub fn restore(withdrawn: &[u32], rows: &[IndexRow], counters: Counters) -> Withdrawal {
     let mut change = Withdrawal { counters, ..Withdrawal::default() };
     for &seq in withdrawn {

@@ -1,4 +1,4 @@
-//! When a history is called complete: nothing is known to be missing, and nothing speaks against it (SPEC C.8).
+//! Completeness: a history is complete if no gap is known and no doubt remains (SPEC C.8).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use super::gap::{Gap, GapKind};
 use super::kind::DocumentKind;
 use super::record::{HistoryRecord, HistoryStatus};
 
-/// What speaks against a complete history although nothing is known to be missing.
+/// A reason to doubt that a history is complete although no gap is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Doubt {
-    /// The document that is subscribed to says itself that there is a newer one.
+    /// The subscription document names a newer document.
     Newer,
     /// Links by `previous` led to pages, not to archives.
     Pages,
-    /// The address leads to what may be another feed, which is not read (SPEC D.3).
+    /// The address leads to what may be another feed, which is therefore not read (SPEC D.3).
     NotRead,
-    /// The archives link in a circle: the oldest one does not say that it is.
+    /// The archives form a circle, so none of them is marked as the oldest.
     Circle,
-    /// What was read came through a redirect that nothing proves to lead to the same feed (SPEC D.3).
+    /// The document came through a redirect that is not proven to lead to the same feed (SPEC D.3).
     Unproven,
 }
 
 impl HistoryRecord {
-    /// The state of the feed's history: the first case that holds. What is still to be fetched counts as missing, and so does
-    /// what the reader chose not to see.
+    /// Returns the state of the feed's history: the first case that applies. Archives still to be fetched count as
+    /// missing, and so do dismissed gaps.
     pub fn status(&self) -> HistoryStatus {
         let (missing, adaptor) = (self.missing(), self.adaptor());
         let doubts = |doubt| self.doubts.contains(&doubt);
@@ -61,14 +61,14 @@ impl HistoryRecord {
         first.unwrap_or(HistoryStatus::Complete)
     }
 
-    /// The address leads to what may be another feed: what is published now is not known.
+    /// Records that the address may lead to another feed, so the current entries are unknown.
     pub fn not_read(&mut self) {
         self.doubts.insert(Doubt::NotRead);
     }
 }
 
 impl Doubt {
-    /// What it says of the history.
+    /// Describes the doubt for the header line.
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Newer => "may be incomplete: there is a newer document",

@@ -1,25 +1,25 @@
-//! The three sums a feed keeps of its entries, moved in the same batch as the entries they count.
+//! A feed's counters over its entries, updated in the same batch as the entries.
 
 use serde::{Deserialize, Serialize};
 
 use super::row::Flags;
 
-/// Sums over the entries of one feed.
+/// Counters over the entries of one feed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counters {
-    /// Shown entries not read yet.
+    /// Number of unread entries that are shown.
     pub unread: u32,
-    /// Shown entries: live, neither withdrawn nor deleted.
+    /// Number of live entries: neither withdrawn nor deleted.
     pub total: u32,
-    /// Starred entries, whether still live or not.
+    /// Number of starred entries, whether still live or not.
     pub starred: u32,
-    /// Number the next new entry gets.
+    /// Sequence number of the next new entry.
     pub next_seq: u32,
 }
 
 impl Counters {
-    /// Moves the sums for one entry whose flags change; `None` stands for "not there".
+    /// Updates the counters when one entry's flags change; `None` means that the entry does not exist.
     pub fn shift(&mut self, before: Option<Flags>, after: Option<Flags>) {
         for (flags, add) in [(before, false), (after, true)] {
             let Some(flags) = flags else { continue };

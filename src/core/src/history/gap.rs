@@ -1,4 +1,4 @@
-//! Gaps: what we know is missing of a logical feed, why, and when it is asked for again (SPEC C.8).
+//! Gaps: known missing parts of a logical feed, the reason, and the time of the next retry (SPEC C.8).
 
 use std::hash::Hasher as _;
 
@@ -10,14 +10,14 @@ use super::walk::adaptor::Via;
 use super::walk::retry::ArchiveFailure;
 use crate::feed::text::one_line;
 
-/// Characters kept of what went wrong: servers write some of these words.
+/// Maximum number of characters kept of an error message, which may contain text from the server.
 const WHY_CHARS: usize = 200;
 
-/// Keys of [`GapKey`]. They are part of what is stored and never change.
+/// Hash keys of [`GapKey`]. Stored keys depend on them, so they never change.
 const KEYS: (u64, u64) = (0x6761_7073_206f_6620, 0x6120_6665_6564_2121);
 
-/// Names a gap within its feed. What is missing at one address keeps its name whatever the reason, so that
-/// finding it again updates it.
+/// Identifies a gap within its feed. A gap at the same address keeps its key whatever the reason, so that finding it
+/// again updates it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GapKey(pub u64);
@@ -31,136 +31,136 @@ impl GapKey {
         Self(hasher.finish())
     }
 
-    /// An archive that is not here (G1 to G3).
+    /// Returns the key of a missing archive (G1 to G3).
     pub fn archive(canonical: &str) -> Self {
         Self::hash_of("archive", canonical)
     }
 
-    /// A link of one document back to an archive that is here (G4).
+    /// Returns the key of a link from one document back to an archive already fetched (G4).
     pub fn broken_link(newer: &str, canonical: &str) -> Self {
         Self::hash_of(newer, canonical)
     }
 
-    /// An overrun of the window after this entry (G5); the hash of its id.
+    /// Returns the key of an overrun after this entry (G5), given the hash of the entry's id.
     pub fn overrun(newest_known: u64) -> Self {
         Self::hash_of("overrun", &newest_known.to_string())
     }
 
-    /// The older pages of a paged feed (G6).
+    /// Returns the key of the older pages of a paged feed (G6).
     pub fn pages() -> Self {
         Self::hash_of("pages", "")
     }
 }
 
-/// A link from a newer document to an older one: what a walk follows, and what a gap stands for.
+/// A link from a newer document to an older one. Walks follow edges, and each gap stores one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Edge {
-    /// The older document's address as it is asked for.
+    /// Address of the older document, as requested.
     pub url: String,
-    /// The same in canonical form.
+    /// Address of the older document in canonical form.
     pub key: String,
     /// The document that holds the link.
     pub newer: Newer,
-    /// Number of the walk from the subscription document that found it; a later one is newer.
+    /// Number of the walk that found the link, counted from the subscription document; later walks are newer.
     pub epoch: u32,
-    /// Archives between it and the subscription document in that walk.
+    /// Number of archives between the link and the subscription document in that walk.
     pub depth: u32,
-    /// It is a skipped archive found through `next-archive`: nothing is followed from there.
+    /// True for a skipped archive found through `next-archive`; its own links are not followed.
     pub side: bool,
-    /// It was found by SPEC C.2 rule 5.
+    /// True if SPEC C.2 rule 5 found the link.
     pub by_previous: bool,
-    /// How it was found: by a link of the publisher's, or by an adaptor.
+    /// Whether a publisher's link or an adaptor found it.
     pub via: Via,
 }
 
-/// The document that holds a link to something older.
+/// The document that holds a link to an older one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Newer {
-    /// Canonical address of the archive; `None`: the subscription document.
+    /// Canonical address of the archive; `None` for the subscription document.
     pub archive: Option<String>,
-    /// Address it answered from: whose word the link is (SPEC D.6).
+    /// Address that served the document and so decides what its link may request (SPEC D.6).
     pub url: String,
-    /// It answered from a public address.
+    /// Whether that address is public.
     pub public: bool,
-    /// The oldest date among its own copies: where a gap below it stands.
+    /// Oldest date among the document's entries. A gap below the document is listed at this date.
     pub oldest: Option<DateTime<Utc>>,
 }
 
-/// Something missing.
+/// A missing part of a feed's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// The link that could not be followed. Without an address for G5, whose key is the newest archive of the time before it,
-    /// and for G6 without another page.
+    /// The link that could not be followed. For G5 it has no address, and its key is the newest archive known before
+    /// the overrun. For G6 it has no address if there is no further page.
     pub edge: Edge,
-    /// Why.
+    /// Reason why the part is missing.
     pub reason: Reason,
-    /// Newest date known below it; `None`: open end.
+    /// Newest known date below the gap; `None` if the gap is open-ended.
     #[serde(default)]
     pub older: Option<DateTime<Utc>>,
-    /// When it was first noticed.
+    /// Time at which the gap was first noticed.
     pub first_seen: DateTime<Utc>,
-    /// When it was last tried.
+    /// Time of the last attempt.
     #[serde(default)]
     pub last_try: Option<DateTime<Utc>>,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     #[serde(default)]
     pub tries: u32,
-    /// When it is tried again by itself, after a good check; `None`: only by hand.
+    /// Earliest time of the next automatic retry, which follows a successful poll; `None` if only the user can retry.
     #[serde(default)]
     pub retry_at: Option<DateTime<Utc>>,
     #[serde(default)]
     pub state: GapState,
 }
 
-/// What has become of a gap. One that is filled is removed.
+/// The state of a gap. A filled gap is removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GapState {
-    /// Shown.
+    /// Shown in lists.
     #[default]
     Open,
-    /// Being asked for again.
+    /// Being requested again.
     Retrying,
-    /// Hidden by the reader.
+    /// Hidden by the user.
     Dismissed,
 }
 
-/// The seven kinds of SPEC C.8.
+/// The seven kinds of gaps in SPEC C.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GapKind {
-    /// An archive could not be had.
+    /// An archive could not be fetched.
     Unavailable,
-    /// An archive could not be read.
+    /// An archive could not be parsed.
     Unreadable,
-    /// A limit, or the reader, ended the walk.
+    /// A limit or the user ended the walk.
     Limit,
-    /// The chain leads back to where it came from.
+    /// The chain of archives loops.
     Loop,
-    /// The window moved on between two polls.
+    /// The feed published more than one window of entries between two polls.
     Overrun,
-    /// Older pages of a paged feed.
+    /// The feed is paged and may have older pages.
     Paged,
-    /// The walk was interrupted and goes on by itself.
+    /// The walk was interrupted and continues automatically.
     Interrupted,
 }
 
-/// Why something is missing.
+/// Why part of the history is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// The server answered with this status (G1).
     Status(u16),
-    /// No answer (G1).
+    /// The server did not answer (G1).
     Unanswered(String),
-    /// The address may not be asked (G1).
+    /// The address may not be requested (G1).
     Blocked(String),
-    /// Too large (G1).
+    /// The archive is too large (G1).
     TooLarge(String),
-    /// No feed that can be read whole (G2).
+    /// The document is not a feed that can be parsed completely (G2).
     Unreadable(String),
-    /// A cap, or the reader (G3).
+    /// A limit or the user ended the walk (G3).
     Limit {
-        /// Which.
+        /// The limit that was reached.
         limit: Limit,
         /// Archives fetched in the run that ended here.
         fetched: u32,
@@ -169,46 +169,46 @@ pub enum Reason {
     Loop,
     /// The window was overrun (G5).
     Overrun {
-        /// Entries of one window.
+        /// Number of entries in one window.
         window: u32,
-        /// Entries the feed publishes in a day, rounded up, if its dates tell.
+        /// Entries that the feed publishes per day, rounded up; `None` if its dates do not show it.
         per_day: Option<u32>,
     },
-    /// A paged feed (G6).
+    /// The feed is paged (G6).
     Paged,
-    /// The walk rests (G7).
+    /// The walk is paused (G7).
     Interrupted,
 }
 
-/// What ended a walk before its end (SPEC C.10).
+/// What ended a walk early (SPEC C.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
-    /// Archives of one run.
+    /// Maximum number of archives in one run.
     Documents,
-    /// Entries of one run.
+    /// Maximum number of entries in one run.
     Entries,
-    /// Bytes of one run.
+    /// Maximum number of bytes in one run.
     Bytes,
-    /// Archives of one day.
+    /// Maximum number of archives in one day.
     Day,
-    /// Three archives in a row brought nothing new.
+    /// Three consecutive archives contained nothing new.
     NothingNew,
-    /// More archives or gaps than are kept of one feed.
+    /// Maximum number of archives or gaps kept for one feed.
     Kept,
-    /// The reader is asked first.
+    /// The user's consent is required first.
     Consent,
-    /// The feed uses an old form of history: the reader confirms it once (SPEC C.2 rule 5).
+    /// The feed uses an old form of history, which the user must confirm once (SPEC C.2 rule 5).
     OldForm,
     /// History is switched off for the feed.
     Off,
-    /// The reader stopped it.
+    /// The user stopped the walk.
     Stopped,
-    /// It is linked to from beside the chain only, through `next-archive` (SPEC C.9).
+    /// Only a `next-archive` link from outside the chain leads to the archive (SPEC C.9).
     Aside,
 }
 
 impl Reason {
-    /// Why an archive is missing, by what became of its request.
+    /// Converts a failed archive request into a reason.
     pub fn from_failure(failure: &ArchiveFailure) -> Self {
         match failure {
             ArchiveFailure::Status { status, .. } => Self::Status(*status),
@@ -220,7 +220,7 @@ impl Reason {
         }
     }
 
-    /// Whether two reasons say the same to a reader who chose not to see the gap.
+    /// Checks whether two reasons are the same to a user who dismissed the gap.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Limit { limit, .. }, Self::Limit { limit: other, .. }) => limit == other,
@@ -231,7 +231,7 @@ impl Reason {
 }
 
 impl Gap {
-    /// A gap noticed now.
+    /// Creates a gap first noticed now.
     pub fn new(edge: Edge, reason: Reason, now: DateTime<Utc>) -> Self {
         Self {
             edge,
@@ -260,29 +260,29 @@ impl Gap {
         }
     }
 
-    /// The date it is listed under: it stands after all entries of that date. Without any date of the newer
-    /// document, when it was noticed.
+    /// Returns the date under which the gap is listed, after all entries of that date. If the newer document has no
+    /// date, this is the time at which the gap was noticed.
     pub fn listed(&self) -> DateTime<Utc> {
         self.edge.newer.oldest.unwrap_or(self.first_seen)
     }
 
-    /// Whether a list shows it.
+    /// Checks whether lists show the gap.
     pub fn is_shown(&self) -> bool {
         self.state != GapState::Dismissed
     }
 
-    /// Whether an archive is missing here that can be asked for (G1 to G3).
+    /// Checks whether the gap is a missing archive that can be requested (G1 to G3).
     pub const fn is_of_archive(&self) -> bool {
         matches!(self.kind(), GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit)
     }
 
-    /// Whether only a link from beside the chain leads to what is missing (SPEC C.9).
+    /// Checks whether only a link from outside the chain leads to the missing archive (SPEC C.9).
     pub const fn is_aside(&self) -> bool {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
-    /// Whether something is known to be missing here. For a paged feed, and for archives that link in a circle, there only may
-    /// be more.
+    /// Checks whether something is known to be missing. In a paged feed, or if archives link in a circle, there only
+    /// may be more.
     pub fn counts(&self) -> bool {
         !matches!(self.kind(), GapKind::Paged | GapKind::Loop)
     }

@@ -1,4 +1,4 @@
-//! The words in which lists, the command line and messages show a gap (SPEC C.8).
+//! The text with which lists, the command line and messages describe a gap (SPEC C.8).
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -7,17 +7,17 @@ use super::address::host;
 use super::gap::{Gap, GapKind, Limit, Reason};
 use super::record::HistoryRecord;
 
-/// The parts of a row that shows a gap.
+/// The text of a row that shows a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GapLines {
-    /// What is missing.
+    /// Description of the missing part.
     pub what: &'static str,
     pub why: String,
-    /// What happens next.
+    /// Description of the next step.
     pub next: String,
-    /// What asking at it does, if anything.
+    /// Effect of pressing Enter on the row; empty if there is none.
     pub enter: &'static str,
-    /// What is missing has an address that can be looked at elsewhere.
+    /// Whether the missing part has an address that can be opened elsewhere.
     pub has_address: bool,
 }
 
@@ -28,7 +28,7 @@ impl GapLines {
         Self { what: gap.what(), why: gap.why(), next, enter, has_address }
     }
 
-    /// What stands in the place of a gap that is being filled, until its entries do.
+    /// Returns the text shown instead of a gap while its archive is being fetched.
     pub fn being_fetched() -> Self {
         let (why, next) = ("its archive is being fetched".to_owned(), String::new());
         Self { what: "older entries", why, next, enter: "", has_address: false }
@@ -36,7 +36,7 @@ impl GapLines {
 }
 
 impl HistoryRecord {
-    /// Says after a walk that brought nothing why the part asked for last is still missing.
+    /// Explains, after a walk that brought nothing, why the part requested last is still missing.
     pub fn still_missing(&self) -> Option<String> {
         let gaps = self.gaps.values().filter(|gap| gap.counts());
         let last = gaps.max_by_key(|gap| gap.last_try)?;
@@ -45,7 +45,7 @@ impl HistoryRecord {
 }
 
 impl Gap {
-    /// The whole line that stands for the gap in a list of the command line. Dates are in UTC.
+    /// Returns the full line that describes the gap in command-line output. Dates are in UTC.
     pub fn text(&self) -> String {
         let url = &self.edge.url;
         let missing = self.edge.newer.oldest.map_or_else(
@@ -85,7 +85,7 @@ impl Gap {
         }
     }
 
-    /// What is missing, in a few words.
+    /// Describes the missing part in a few words.
     const fn what(&self) -> &'static str {
         match self.kind() {
             GapKind::Unavailable | GapKind::Unreadable => "older entries missing",
@@ -97,22 +97,22 @@ impl Gap {
         }
     }
 
-    /// Why it is missing; an archive is named by the last part of its address.
+    /// Explains why the part is missing; the archive is named by the last segment of its address.
     fn why(&self) -> String {
         self.cause(last_part(&self.edge.url))
     }
 
-    /// Why it is missing, with an archive named as given.
+    /// Explains why the part is missing, with the archive named as given.
     fn cause(&self, archive: &str) -> String {
         match &self.reason {
             Reason::Status(status) => format!("archive {archive} answered {status}"),
-            // A status that is no answer to the question says so itself.
+            // For an unexpected status, `why` is already a verb phrase.
             Reason::Unanswered(why) if why.starts_with("answered ") => {
                 format!("archive {archive} {why}")
             }
             Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
             Reason::Blocked(why) => {
-                // The network says so in the same words.
+                // The network layer's message begins with the same words.
                 let why = why.strip_prefix("not asked: ").unwrap_or(why);
                 format!("archive {archive} was not asked: {why}")
             }
@@ -149,7 +149,7 @@ impl Gap {
         }
     }
 
-    /// How a suspected overrun is prevented (SPEC C.8.1).
+    /// Returns advice for avoiding the suspected overrun (SPEC C.8.1).
     pub fn advice(&self) -> Option<String> {
         let Reason::Overrun { window, per_day } = self.reason else { return None };
         let pace = per_day.map(|count| format!(", about {count} a day")).unwrap_or_default();
@@ -157,7 +157,7 @@ impl Gap {
     }
 }
 
-/// What happens next at a gap, and what asking at it does.
+/// Describes the next step at a gap and the effect of pressing Enter.
 fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) {
     let needs_consent = matches!(
         gap.reason,
@@ -181,7 +181,7 @@ fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) 
     (next.to_owned(), enter)
 }
 
-/// A time to come: `today 18:00`, `tomorrow 18:00`, `on 4 March 18:00`; one that has come: `after the next poll`.
+/// Formats a future time as `today 18:00`, `tomorrow 18:00` or `on 4 March 18:00`, and a past time as `after the next poll`.
 fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     if at <= now {
         return "after the next poll".to_owned();
@@ -195,7 +195,7 @@ fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     }
 }
 
-/// The last part of an address, which tells archives of one feed apart.
+/// Returns the last segment of an address, which distinguishes the archives of one feed.
 fn last_part(url: &str) -> &str {
     let end = url.trim_end_matches('/');
     end.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(end)

@@ -1,4 +1,4 @@
-//! The lines gaps are shown as.
+//! Tests for the text of gaps.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,4 @@
-//! An entry as it is kept: what lists show of it, apart from its body, which is read only to be shown.
+//! Kept entries: everything lists show of an entry. The body is stored separately and read only for display.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use crate::feed::content::data_values::without_data_values;
 use crate::feed::text::{one_line, strip_markup};
 use crate::feed::{Enclosure, Entry};
 
-/// Characters of an excerpt: as many as the widest list shows.
+/// Length of an excerpt in characters, enough for the widest list.
 const EXCERPT_CHARS: usize = 120;
-/// Bytes of markup an excerpt is taken from.
+/// Number of markup bytes from which an excerpt is taken.
 const EXCERPT_FROM_BYTES: usize = 2048;
 
 /// The winning copy of an entry, without its body.
@@ -21,26 +21,27 @@ pub struct KeptEntry {
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
-    /// How the text begins, where there is no title: short notes have none.
+    /// Beginning of the text, for entries without a title such as short notes.
     #[serde(default)]
     pub excerpt: Option<String>,
-    /// Page of the entry.
+    /// Web page of the entry.
     pub link: Option<String>,
     /// Author's name.
     pub author: Option<String>,
-    /// Stated publication time.
+    /// Publication time stated by the publisher.
     pub published: Option<DateTime<Utc>>,
-    /// Stated time of the last change.
+    /// Time of the last change stated by the publisher.
     pub updated: Option<DateTime<Utc>>,
-    /// When we saw it first. Never changed by a later copy.
+    /// Time at which the entry was first seen. Later copies never change it.
     pub first_seen: DateTime<Utc>,
-    /// Where it stands if it states no date: below the document that is newer than its own. `None`: at first sight.
+    /// Listing date of an entry that states no date: below the document that is newer than its own. `None` means the
+    /// time of first sight.
     #[serde(default)]
     pub placed: Option<DateTime<Utc>>,
-    /// When the publisher deleted it last (RFC 6721).
+    /// Time of the publisher's last deletion of the entry (RFC 6721).
     #[serde(default)]
     pub deleted: Option<DateTime<Utc>>,
-    /// Rank of the copy that won.
+    /// Rank of the winning copy.
     pub rank: Rank,
     /// Attached files.
     pub enclosures: Vec<Enclosure>,
@@ -48,7 +49,7 @@ pub struct KeptEntry {
 }
 
 impl KeptEntry {
-    /// What is kept of a copy.
+    /// Creates the kept form of a copy.
     pub fn from_copy(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
         Self {
             id: entry.id.clone(),
@@ -67,7 +68,7 @@ impl KeptEntry {
         }
     }
 
-    /// Whose copy it is, in plain words, if not the publisher's.
+    /// Names the origin of the copy in plain words if it is not the publisher's.
     pub const fn foreign_origin(&self) -> Option<&'static str> {
         match self.rank.position {
             Position::Capture { .. } => Some(Adaptor::InternetArchive.origin()),
@@ -75,19 +76,20 @@ impl KeptEntry {
         }
     }
 
-    /// What a list shows of it: the title, else how its text begins.
+    /// Returns the title shown in lists, or the excerpt if there is no title.
     pub fn shown_title(&self) -> &str {
         self.title.as_deref().or(self.excerpt.as_deref()).unwrap_or_default()
     }
 
-    /// The date it is listed under: publication, else change, else its place in history, else first sight. A date later than first
-    /// sight is not believed (SPEC G.42), so that a wrong clock cannot pin an entry to the top.
+    /// Returns the date under which the entry is listed: publication, else last change, else its place in history, else
+    /// first sight. A date later than first sight is replaced by first sight (SPEC G.42), so that a wrong clock cannot
+    /// pin an entry to the top.
     pub fn listed(&self) -> DateTime<Utc> {
         listed(self.published.or(self.updated), self.placed, self.first_seen)
     }
 }
 
-/// The date an entry is listed under: the stated one if it is believable, else its place, else first sight.
+/// Returns the listing date: the stated date, else the place in history, but no later than first sight.
 pub fn listed(
     stated: Option<DateTime<Utc>>,
     placed: Option<DateTime<Utc>>,
@@ -96,7 +98,7 @@ pub fn listed(
     stated.or(placed).map_or(first_seen, |date| date.min(first_seen))
 }
 
-/// How the text of an entry without a title begins.
+/// Returns the beginning of the text of an entry without a title.
 fn excerpt(entry: &Entry) -> Option<String> {
     let untitled = entry.title.as_deref().is_none_or(|title| title.trim().is_empty());
     let text = without_data_values(entry.body().filter(|_| untitled)?);
@@ -104,7 +106,7 @@ fn excerpt(entry: &Entry) -> Option<String> {
     Some(one_line(&strip_markup(start), EXCERPT_CHARS)).filter(|line| !line.is_empty())
 }
 
-/// The text of an entry as the publisher marked it up.
+/// The text of an entry with the publisher's markup.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryBody {
     /// Summary or description.
@@ -114,22 +116,22 @@ pub struct EntryBody {
 }
 
 impl EntryBody {
-    /// The text of a copy.
+    /// Creates the body of a copy.
     pub fn from_copy(entry: &Entry) -> Self {
         Self { summary: entry.summary.clone(), content: entry.content.clone() }
     }
 
-    /// What a reader reads: content, else summary.
+    /// Returns the text to display: the content, or the summary if the content is blank.
     pub fn text(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
 
-    /// Bytes of both texts.
+    /// Returns the length of both texts in bytes.
     pub fn len(&self) -> usize {
         self.summary.as_ref().map_or(0, String::len) + self.content.as_ref().map_or(0, String::len)
     }
 
-    /// No text at all.
+    /// Checks whether both texts are missing or empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,19 +1,19 @@
-//! How feeds and entries are named inside the program: short numbers, never addresses, which may change.
+//! Identifiers of feeds and entries: short numbers instead of addresses, which may change.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A subscription. Given once, never used again for another feed.
+/// Identifies a subscription. A key is never reused for another feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FeedKey(pub u32);
 
-/// An entry: its feed and its number within the feed, counted from 0 in order of first sight.
+/// Identifies an entry by its feed and its number within the feed, counted from 0 in order of first sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntryKey {
-    /// The feed it belongs to.
+    /// Feed that the entry belongs to.
     pub feed: FeedKey,
     /// Sequence number within the feed.
     pub seq: u32,

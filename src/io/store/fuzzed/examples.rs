@@ -13,7 +13,7 @@ use crate::engine::saved_searches::SavedSearch;
 use crate::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
 use crate::io::codec;
 use crate::io::store::Store;
-use crate::io::store::record_keys::{numbered_key, tree_names};
+use crate::io::store::record_keys::tree_names;
 use crate::io::store::salvage::example_files;
 use backissue_core::feed::{Entry, FeedDocument};
 use backissue_core::filters::EntryFilter;
@@ -89,9 +89,6 @@ fn fill(store: &mut Store) {
     for number in 0..6 {
         store.commit(&poll(number)).unwrap();
     }
-    // Older versions wrote a record for each line of the poll log.
-    let line = codec::encode(&poll(0).log.unwrap()).unwrap();
-    store.polls.insert(numbered_key(FEED, 49), line).unwrap();
     let keys: Vec<EntryKey> = (0..20).map(|seq| EntryKey { feed: FEED, seq }).collect();
     store.mark(&keys, Flag::Read, true).unwrap();
     let first = EntryKey { feed: FEED, seq: 0 };

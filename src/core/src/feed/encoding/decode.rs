@@ -1,4 +1,4 @@
-//! Decodes the bytes of a document: decides on the charset, and removes characters that no document may contain.
+//! Decodes the bytes of a document: chooses the charset and removes characters that no document may contain.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::damaged_utf8;
 use crate::feed::flaws::{Flaws, REMOVED_CONTROLS};
 use crate::feed::text;
 
-/// Largest document read (SPEC D.8); the rest is left out.
+/// Maximum size of a document (SPEC D.8). The rest is dropped.
 pub(in crate::feed) const BODY_BYTES_MAX: usize = 32 << 20;
-/// How far into a document its encoding may be declared.
+/// Maximum length of the part that is searched for an encoding declaration, in bytes.
 const DECLARATION_BYTES: usize = 1_024;
 
-/// Decodes a document by its byte order mark, else the charset of `Content-Type`, else the XML declaration,
-/// else as UTF-8 (SPEC D.1). A statement that the bytes contradict does not count.
+/// Decodes a document by its byte order mark, else by the charset of `Content-Type`, else by the XML declaration, else as UTF-8
+/// (SPEC D.1). A charset that the bytes contradict is ignored.
 pub(in crate::feed) fn decode<'a>(
     bytes: &'a [u8],
     content_type: Option<&str>,
@@ -76,7 +76,7 @@ fn decode_by_statement<'a>(
     }
 }
 
-/// Decides where the stated encoding does not fit: the other statement counts if it fits.
+/// Handles a stated encoding that does not fit: uses the other stated encoding if it fits.
 fn weigh_contradiction<'a>(
     bytes: &'a [u8],
     text: Cow<'a, str>,
@@ -96,8 +96,8 @@ fn weigh_contradiction<'a>(
     text
 }
 
-/// Decodes bytes that should be UTF-8 and are not: replaces damaged characters, else uses the declared encoding, else
-/// guesses one.
+/// Decodes bytes that should be UTF-8 but are not. Replaces damaged characters, else uses the declared encoding, else guesses
+/// one.
 fn invalid_utf8<'a>(
     bytes: &'a [u8],
     declared: Option<&'static Encoding>,
@@ -127,7 +127,7 @@ fn invalid_utf8<'a>(
     Cow::Owned(guess.decode_without_bom_handling(&bytes).0.into_owned())
 }
 
-/// Recognises UTF-16 without a byte order mark by a `<` or a space beside a zero byte.
+/// Recognises UTF-16 without a byte order mark by a zero byte next to a `<`, a space or a line feed.
 fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
     match *bytes.first_chunk::<4>()? {
         [b'<' | b' ' | b'\n', 0, other, 0] if other != 0 => Some(UTF_16LE),
@@ -136,7 +136,7 @@ fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Decodes UTF-32, which shows in its byte order mark or in its first character.
+/// Decodes UTF-32, recognised by its byte order mark or its first character.
 fn utf32(bytes: &[u8]) -> Option<String> {
     let read: fn([u8; 4]) -> u32 = match *bytes.first_chunk::<4>()? {
         [0xff, 0xfe, 0, 0] | [b'<', 0, 0, 0] => u32::from_le_bytes,
@@ -151,7 +151,7 @@ fn utf32(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Finds the encoding of a label. UTF-16 is excluded, because the bytes would have shown it.
+/// Finds the encoding for a label. Excludes UTF-16, because the bytes would have shown it.
 fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     let label = label.trim();
     let found = Encoding::for_label_no_replacement(label.as_bytes())
@@ -162,7 +162,7 @@ fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     found.filter(|encoding| *encoding != UTF_16LE && *encoding != UTF_16BE)
 }
 
-/// Maps labels that the WHATWG list does not have.
+/// Maps labels that are missing from the WHATWG list.
 fn find_alias(label: &str) -> Option<&'static str> {
     const ALIASES: [(&str, &str); 8] = [
         ("utf_8", "utf-8"),
@@ -183,7 +183,7 @@ pub(in crate::feed) fn charset_parameter(content_type: &str) -> Option<String> {
         use mediatype::ReadParams as _;
         return media_type
             .get_param(mediatype::names::CHARSET)
-            // Some write quotes that are none in a header.
+            // Some servers use single quotes, which have no meaning in a header.
             .map(|value| value.unquoted_str().trim_matches('\'').to_owned());
     }
     content_type.split(';').skip(1).find_map(|parameter| {
@@ -207,8 +207,8 @@ fn declared_label(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok()
 }
 
-/// Removes what XML forbids and what could steer a terminal or hide text (SPEC G.52): C0 and C1
-/// controls, DEL, bidi controls. Line ends and tabs stay.
+/// Removes characters that XML forbids or that could control a terminal or hide text (SPEC G.52): C0 and C1 controls, DEL and
+/// bidi controls. Keeps line ends and tabs.
 fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
     if !may_hold_controls(text.as_bytes()) {
         return text;
@@ -218,7 +218,7 @@ fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
 }
 
 fn may_hold_controls(bytes: &[u8]) -> bool {
-    // Without branches inside a chunk, many bytes are looked at at a time.
+    // Without branches inside a chunk, the compiler can check many bytes at a time.
     let control = |byte: u8| {
         let white = u8::from(byte == b'\n') | u8::from(byte == b'\r') | u8::from(byte == b'\t');
         (u8::from(byte < 0x20) & (white ^ 1)) | u8::from(byte == 0x7f)

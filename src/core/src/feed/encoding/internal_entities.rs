@@ -1,6 +1,6 @@
-//! Replaces the entities that a document declares itself, in the internal subset of its document type (XML 1.0 §4.4).
+//! Replaces entities that a document declares in the internal subset of its document type (XML 1.0 §4.4).
 //!
-//! Nothing external is loaded, and no declaration makes a document much longer or takes much time.
+//! It loads nothing external. Limits ensure that no declaration makes a document much longer or slow to read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,22 +9,22 @@ use std::rc::Rc;
 use crate::feed::characters::is_harmless;
 use crate::feed::flaws::Flaws;
 
-/// How far into a document its document type may begin, in bytes.
+/// Maximum offset of the document type from the start of a document, in bytes.
 const START_BYTES: usize = 4_096;
-/// How many entities of one document are read.
+/// Maximum number of entities read from one document.
 const ENTITIES_MAX: usize = 300;
-/// Longest value of an entity once everything in it is replaced, in bytes.
+/// Maximum length of a fully expanded entity, in bytes.
 const VALUE_BYTES_MAX: usize = 16 << 10;
-/// How many references inside values are followed.
+/// Maximum number of references followed inside entity values.
 const INNER_MAX: usize = 10_000;
-/// How many bytes all replacements of one document may add.
+/// Maximum number of bytes that all replacements may add to a document.
 const ADDED_BYTES_MAX: usize = 1 << 20;
-/// How deeply entities may stand in entities.
+/// Maximum nesting depth of entities.
 const DEPTH_MAX: u8 = 4;
-/// Entities that mean the same everywhere, whatever is declared (XML 1.0 §4.6).
+/// Entities whose meaning no declaration can change (XML 1.0 §4.6).
 const PREDEFINED: [&str; 5] = ["lt", "gt", "amp", "quot", "apos"];
 
-/// Replaces the references to a document's own entities. Those of other entities stay as they are.
+/// Replaces references to entities that the document declares. Keeps all other references.
 pub(in crate::feed) fn replace_internal_entities<'a>(
     document: &'a str,
     flaws: &mut Flaws,
@@ -66,15 +66,15 @@ pub(in crate::feed) fn replace_internal_entities<'a>(
     Cow::Owned(out)
 }
 
-/// Passes over CDATA sections and comments, in which nothing is replaced.
+/// Skips CDATA sections and comments, in which nothing is replaced.
 #[derive(Default)]
 struct Sections {
-    /// Which kinds are not closed from here on: their ends are not looked for again.
+    /// Section kinds that are not closed in the rest of the text. Their ends are not searched for again.
     unclosed: [bool; 2],
 }
 
 impl Sections {
-    /// The length of the section that a text begins with, else of one character.
+    /// Returns the length of the section at the start of a text, or 1 if there is none.
     fn length(&mut self, text: &str) -> usize {
         let kinds = [("<![CDATA[", "]]>"), ("<!--", "-->")];
         for ((start, end), unclosed) in kinds.into_iter().zip(&mut self.unclosed) {
@@ -88,7 +88,7 @@ impl Sections {
     }
 }
 
-/// The internal subset, and what follows the document type.
+/// Returns the internal subset and the text after the document type.
 fn split_at_subset(document: &str) -> Option<(&str, &str)> {
     let start = document.get(..document.floor_char_boundary(START_BYTES)).unwrap_or_default();
     let at = memchr::memmem::find(start.as_bytes(), b"<!DOCTYPE")?;
@@ -100,7 +100,7 @@ fn split_at_subset(document: &str) -> Option<(&str, &str)> {
     Some((subset.get(..end)?, body.get(memchr::memchr(b'>', body.as_bytes())? + 1..)?))
 }
 
-/// Where the subset ends: at a `]` before the `>`, outside quotes and comments.
+/// Returns the length of the subset, which ends at a `]` outside quotes and comments.
 fn subset_length(subset: &str) -> Option<usize> {
     let bytes = subset.as_bytes();
     let mut at = 0;
@@ -123,17 +123,17 @@ fn subset_length(subset: &str) -> Option<usize> {
     None
 }
 
-/// The entities of a document, and the texts that stand for them as far as they were needed.
+/// The declared entities of a document, expanded on demand.
 struct Entities<'a> {
     declared: BTreeMap<&'a str, String>,
     expanded: BTreeMap<String, Option<Rc<str>>>,
-    /// How many references inside values were followed.
+    /// Number of references followed inside entity values.
     inner: usize,
 }
 
 impl<'a> Entities<'a> {
-    /// Reads `<!ENTITY name "value">`. Of two declarations of one name the first counts; numeric references in a value
-    /// are replaced at once (XML 1.0 §4.5).
+    /// Reads `<!ENTITY name "value">`. If a name is declared twice, the first declaration counts. Numeric references in a value
+    /// are replaced immediately (XML 1.0 §4.5).
     fn read(subset: &'a str) -> Self {
         let mut declared = BTreeMap::new();
         let outside_comments = subset.split("<!--").enumerate().map(|(at, part)| match at {
@@ -158,7 +158,7 @@ impl<'a> Entities<'a> {
         Self { declared, expanded: BTreeMap::new(), inner: 0 }
     }
 
-    /// The text that stands for an entity; `None`: it is not declared, or too long.
+    /// Returns the replacement text of an entity, or `None` if it is undeclared or too long.
     fn expand(&mut self, name: &str) -> Option<Rc<str>> {
         self.expand_within(name, DEPTH_MAX)
     }
@@ -168,7 +168,7 @@ impl<'a> Entities<'a> {
             return known.clone();
         }
         let value = self.declared.get(name)?.clone();
-        // What leads back to itself stands for nothing.
+        // An entity that refers to itself has no replacement text.
         self.expanded.insert(name.to_owned(), None);
         let expanded = depth.checked_sub(1).and_then(|depth| self.expand_value(&value, depth));
         let expanded = expanded.map(Rc::from);
@@ -224,7 +224,7 @@ fn resolve_numbers(value: &str) -> String {
     out
 }
 
-/// The name of the reference at the start of a text.
+/// Returns the name of the reference at the start of a text.
 fn reference(text: &str) -> Option<&str> {
     let inside = text.strip_prefix('&')?;
     let name = inside.get(..inside.bytes().take(64).position(|byte| byte == b';')?)?;

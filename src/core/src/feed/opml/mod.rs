@@ -1,4 +1,4 @@
-//! Reads and writes lists of subscriptions: OPML, and reads lists of addresses.
+//! Reads and writes subscription lists in OPML, and reads URL lists.
 
 #[cfg(test)]
 mod opml_tests;
@@ -14,8 +14,8 @@ pub use write_opml::write_opml;
 
 use subscription_list::Opml;
 
-/// Reads a list of subscriptions: OPML, or addresses one per line. It must contain at least one feed before it breaks off.
-/// The error is a fragment.
+/// Reads a subscription list: OPML, or one URL per line. A truncated list must contain at least one feed. The error is a
+/// sentence fragment.
 pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
     if is_url_list(bytes) {
         let read = read_urls(&String::from_utf8_lossy(bytes));

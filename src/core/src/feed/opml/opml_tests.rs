@@ -1,4 +1,4 @@
-//! Reads lists of subscriptions, also broken ones, and checks that writing one loses nothing.
+//! Reads intact and broken subscription lists, and checks that writing a list loses nothing.
 
 use proptest::prelude::*;
 

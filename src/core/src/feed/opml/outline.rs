@@ -8,17 +8,17 @@ use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
 use crate::feed::xml::tree::XmlElement;
 
-/// What an outline stands for.
+/// Meaning of an outline.
 pub(in crate::feed) enum OutlineMeaning {
     Folder,
-    /// A folder if it contains outlines, else a feed that lacks something.
+    /// A folder if it contains outlines, otherwise a feed that lacks something.
     FolderIfFilled(&'static str),
     Feed(Url),
     /// A feed without a usable address, and why.
     Unusable(String),
 }
 
-/// Reads what an outline stands for from its attributes.
+/// Determines the meaning of an outline from its attributes.
 pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineMeaning {
     let kind = find_attribute(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
     let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
@@ -48,15 +48,15 @@ pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineM
     }
 }
 
-/// Reads the attributes of an outline, with references resolved. Names are in lower case unless they have a prefix.
+/// Reads the attributes of an outline and resolves references. Names without a prefix are converted to lower case.
 pub(in crate::feed) fn read_attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
     let lower =
         |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
     outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
 }
 
-/// Finds the known attributes in a tag whose quotes are misplaced. A value ends at a quote that is followed by
-/// something that may follow an attribute.
+/// Finds the known attributes in a tag with misplaced quotes. A value ends at a quote followed by text that may follow an
+/// attribute.
 pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
     let value = |name: &str| {
@@ -75,7 +75,7 @@ pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     NAMES.into_iter().filter_map(value).collect()
 }
 
-/// Returns the first attribute of this name.
+/// Returns the first attribute with this name.
 pub(in crate::feed) fn find_attribute<'a>(
     attributes: &'a [(String, String)],
     name: &str,

@@ -1,4 +1,4 @@
-//! Reads OPML lists of subscriptions of any version, also broken ones, from the same tolerant tree as feeds.
+//! Reads intact and broken OPML subscription lists of any version, from the same tolerant tree as feeds.
 
 use std::collections::BTreeMap;
 
@@ -18,32 +18,32 @@ use crate::feed::xml::lexer::{Lexer, Token};
 use crate::feed::xml::tree::{XmlElement, XmlTree};
 use crate::feed::xml::tree_builder;
 
-/// Largest document, in bytes.
+/// Maximum document size, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// How many feeds, bad outlines and flaws of one document are kept, each.
+/// Maximum number of feeds, of bad outlines and of flaws kept from one document.
 const LISTED_MAX: usize = 100_000;
 
-/// Longest title, in characters.
+/// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 500;
 
-/// How far the tag of one outline is searched for misplaced quotes, in bytes.
+/// Maximum length of an outline tag that is searched for misplaced quotes, in bytes.
 const TAG_BYTES_MAX: usize = 8_192;
 
 const OUTLINE: &str = "<outline";
 
-/// Why an outline with a broken tag is skipped.
+/// Reason for skipping an outline with a broken tag.
 const ILL_FORMED: &str = "is ill-formed: a quote or an angle bracket is missing";
 
 /// Reads an OPML document.
 ///
-/// An error means that this is something else. A document that breaks off yields what was read up to there, and
-/// [`Opml::broken`] says where; faults within are repaired and named in [`Opml::flaws`].
+/// Returns an error if the input is not OPML. For a truncated document, returns the feeds up to that point and the position in
+/// [`Opml::broken`]. Faults inside the document are repaired and listed in [`Opml::flaws`].
 pub fn read_opml(bytes: &[u8]) -> Result<Opml, NotOpml> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(NotOpml { found: "it is larger than 16 MB".to_owned(), line: 1 });
     }
-    // Flaws of the tree have no lines: what matters of them here is told from the tree itself.
+    // Tree flaws have no line numbers, so the relevant ones are derived from the tree itself.
     let mut ignored = Flaws::default();
     let text = decode(bytes, None, &mut ignored);
     let mut reader = OpmlReader::new(&text);
@@ -56,20 +56,20 @@ pub fn read_opml(bytes: &[u8]) -> Result<Opml, NotOpml> {
     Ok(reader.finish(&tree))
 }
 
-/// A list while it is read.
+/// State of a list that is being read.
 struct OpmlReader<'a> {
     text: &'a str,
-    /// Where the lines of the text end.
+    /// Positions of the line ends in the text.
     line_ends: Vec<usize>,
-    /// Prefixes bound to our namespace.
+    /// Prefixes bound to this program's namespace.
     prefixes: Vec<&'a str>,
-    /// How many bodies are open.
+    /// Number of open `body` elements.
     bodies: usize,
-    /// The body was closed: what follows is no part of the list (OPML 2.0).
+    /// Whether the `body` was closed. Elements after it are not part of the list (OPML 2.0).
     body_closed: bool,
     /// Names of the open folders.
     folders: Vec<String>,
-    /// Where the feed of an address is in the list.
+    /// Index of the feed in the list, by URL.
     known: BTreeMap<String, usize>,
     opml: Opml,
 }
@@ -88,7 +88,7 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Checks that the first element is that of a list, and that no text stands before it.
+    /// Checks that the first element is `opml` and that no text precedes it.
     fn check_root(&self) -> Result<(), NotOpml> {
         let mut lexer = Lexer::new(self.text);
         while let Some(token) = lexer.next(None) {
@@ -125,7 +125,7 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Reads what stands inside an element. The tree nests no deeper than its limit.
+    /// Reads the children of an element. The tree limits the recursion depth.
     fn read_inside(&mut self, parent: XmlElement<'_, 'a>) {
         for child in parent.children() {
             match child.local() {
@@ -209,7 +209,7 @@ impl<'a> OpmlReader<'a> {
         next.map(|_| tag)
     }
 
-    /// Takes what it can from an outline with a broken tag, or reports it.
+    /// Recovers a feed from an outline with a broken tag, or reports the outline as bad.
     fn salvage(&mut self, tag: &str) {
         let line = self.line(tag);
         let attributes = salvage_attributes(tag);
@@ -221,7 +221,7 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Adds a feed, or what is new about it if it is known already.
+    /// Adds a feed, or adds its new properties to a known feed.
     fn add_feed(&mut self, url: &Url, attributes: &[(String, String)], line: usize) {
         let written =
             find_attribute(attributes, "xmlurl").or_else(|| find_attribute(attributes, "url"));
@@ -283,7 +283,7 @@ impl<'a> OpmlReader<'a> {
 
     /// Returns the names of the open folders as one tag.
     fn folder_tag(&self) -> Option<String> {
-        // `normal_tag` keeps no more parts than this, so deep nesting costs no more either.
+        // `normal_tag` keeps no more parts than this, so the limit bounds the cost of deep nesting.
         normal_tag(&self.folders.get(..64).unwrap_or(&self.folders).join("/"))
     }
 
@@ -325,12 +325,12 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Where a piece of the text begins.
+    /// Returns the offset of a slice within the text.
     fn place(&self, piece: &str) -> usize {
         piece.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
     }
 
-    /// The line in which a piece of the text begins.
+    /// Returns the number of the line in which a slice of the text begins.
     fn line(&self, piece: &str) -> usize {
         self.line_at(self.place(piece))
     }
@@ -340,7 +340,7 @@ impl<'a> OpmlReader<'a> {
     }
 }
 
-/// Whether a blank, the end of the tag or a further attribute begins at a place in a tag.
+/// Checks whether a blank, the end of the tag or another attribute begins at a position in a tag.
 fn may_follow_a_value(tag: &str, at: usize) -> bool {
     let rest = tag.get(at..).unwrap_or_default();
     let behind_name =
@@ -348,13 +348,13 @@ fn may_follow_a_value(tag: &str, at: usize) -> bool {
     rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '/') || behind_name.starts_with('=')
 }
 
-/// Returns the name of an outline as it is shown.
+/// Returns the name of an outline for display.
 fn name_of(attributes: &[(String, String)]) -> String {
     let name = ["text", "title"].iter().find_map(|name| find_attribute(attributes, name));
     one_line(name.unwrap_or_default(), TITLE_CHARS_MAX)
 }
 
-/// Says what a document with this root element is.
+/// Describes a document with this root element.
 fn what_is(root: &str) -> &'static str {
     match root {
         "rss" | "feed" | "rdf" | "channel" => "it is a feed; add its address instead",

@@ -1,11 +1,11 @@
-//! The content of an OPML list of subscriptions: feeds with their tags and settings.
+//! Contents of an OPML subscription list: feeds with their tags and settings.
 //!
-//! The folders around a feed are one tag, their names joined with `/` (`garden/fruit`). Each value of the attribute
-//! `category` is a further tag; values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`.
-//! In the other direction the first tag becomes nested folders and the others `category`. Tags with a comma cannot be
-//! written there, so all further tags are then repeated, one a line, in `bi:tag-list`.
+//! The folders that contain a feed form one tag, with their names joined by `/` (`garden/fruit`). Each value of the `category`
+//! attribute is another tag. Values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`. When a list
+//! is written, the first tag becomes nested folders and the others become `category`. `category` cannot contain tags with
+//! commas. If there is one, all tags after the first are repeated in `bi:tag-list`, one per line.
 //!
-//! The program's own settings are attributes of the namespace [`NAMESPACE`] (`bi:pace="more"`).
+//! Settings of this program are attributes in the namespace [`NAMESPACE`] (`bi:pace="more"`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,35 +13,35 @@ use std::fmt;
 use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 
-/// The namespace of our own attributes, usually bound to the prefix `bi`.
+/// Namespace of this program's attributes, usually bound to the prefix `bi`.
 pub const NAMESPACE: &str = "tag:backissue.example,2026:opml";
 
-/// The setting for further tags that `category` cannot contain.
+/// Name of the setting for additional tags that `category` cannot contain.
 pub(in crate::feed) const TAG_LIST: &str = "tag-list";
 
-/// Longest name of a folder or tag, in characters.
+/// Maximum length of a folder or tag name, in characters.
 const TAG_CHARS_MAX: usize = 200;
 
-/// How many folders within folders a tag keeps.
+/// Maximum number of nested folders in a tag.
 const TAG_PARTS_MAX: usize = 32;
 
-/// The content of an OPML document.
+/// Contents of an OPML document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Opml {
-    /// The title of the list.
+    /// Title of the list.
     pub title: Option<String>,
-    /// The feeds in document order, each address once.
+    /// Feeds in document order, without duplicate URLs.
     pub outlines: Vec<OpmlFeed>,
-    /// Outlines that should be a feed but have no usable address.
+    /// Outlines that should be feeds but have no usable URL.
     pub bad: Vec<BadOutline>,
-    /// What was repaired or skipped, by line.
+    /// Repaired or skipped parts, by line.
     pub flaws: Vec<OpmlFlaw>,
-    /// Where the document breaks off. The feeds before that are in `outlines`.
+    /// Position where a truncated document ends. `outlines` contains the feeds before it.
     pub broken: Option<OpmlFlaw>,
 }
 
 impl Opml {
-    /// Describes what cannot be subscribed to, line by line.
+    /// Describes each line that cannot be imported.
     pub fn left_out(&self) -> Vec<String> {
         let bad =
             self.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
@@ -57,44 +57,44 @@ impl Opml {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpmlFeed {
-    /// Absolute, `http` or `https`.
+    /// Absolute `http` or `https` URL.
     pub xml_url: String,
-    /// The site the feed belongs to, as stated.
+    /// Site of the feed, as stated.
     pub html_url: Option<String>,
-    /// On one line; absent if the document has no more than the address.
+    /// One-line title, or `None` if the document has only the URL.
     pub title: Option<String>,
-    /// As [`normal_tag`] yields them, each once.
+    /// Tags in the form that [`normal_tag`] returns, without duplicates.
     pub tags: Vec<String>,
-    /// Our own attributes by local name; see [`is_setting_name`].
+    /// Attributes in this program's namespace, by local name. See [`is_setting_name`].
     pub settings: BTreeMap<String, String>,
 }
 
 /// An outline that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadOutline {
-    /// Its name as shown.
+    /// Name of the outline for display.
     pub text: String,
-    /// Why, as a fragment: "has no feed address".
+    /// Reason as a sentence fragment: "has no feed address".
     pub reason: String,
-    /// The line its tag starts in, from 1.
+    /// Line in which the tag starts, from 1.
     pub line: usize,
 }
 
-/// Something wrong with the document.
+/// A fault in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpmlFlaw {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// A sentence without its full stop.
+    /// Sentence without its full stop.
     pub reason: String,
 }
 
-/// The error for bytes that are no OPML document.
+/// The error for input that is not an OPML document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOpml {
-    /// What they are instead, as far as can be told.
+    /// Description of the input, if recognised.
     pub found: String,
-    /// The line that shows it, from 1.
+    /// Line that shows it, from 1.
     pub line: usize,
 }
 
@@ -106,7 +106,8 @@ impl fmt::Display for NotOpml {
 
 impl std::error::Error for NotOpml {}
 
-/// Normalises a tag: without logins, its parts trimmed, empty ones left out, joined with `/`. `None` means that nothing is left.
+/// Normalises a tag. Removes logins and empty parts, trims the parts and joins them with `/`. Returns `None` if nothing
+/// remains.
 pub fn normal_tag(tag: &str) -> Option<String> {
     let tag = without_logins(tag);
     let parts = tag.split('/').map(|part| one_line(&without_logins(part), TAG_CHARS_MAX));
@@ -114,7 +115,7 @@ pub fn normal_tag(tag: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Tags in the form they are kept in, each once.
+/// Normalises tags and removes duplicates.
 pub fn normal_tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for tag in typed.into_iter().filter_map(normal_tag) {
@@ -125,8 +126,7 @@ pub fn normal_tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> 
     tags
 }
 
-/// Whether a setting of this name can be written: lower-case letters, digits and `-`, a letter
-/// first.
+/// Checks whether a setting name can be written: lower-case letters, digits and `-`, starting with a letter.
 pub fn is_setting_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')

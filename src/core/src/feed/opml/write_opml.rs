@@ -1,12 +1,12 @@
-//! Writes a list of subscriptions as OPML 2.0.
+//! Writes a subscription list as OPML 2.0.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::subscription_list::{NAMESPACE, OpmlFeed, TAG_LIST, is_setting_name, normal_tag};
 
-/// Writes a list of subscriptions. Each folder is written where its first feed is. [`super::read_opml()`]
-/// returns the same feeds, tags and settings, with the feeds of one folder together.
+/// Writes a subscription list. Each folder is written at the position of its first feed. [`super::read_opml()`] returns the
+/// same feeds, tags and settings, with the feeds of each folder together.
 pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     let mut root = Folder::default();
     for feed in feeds {
@@ -22,11 +22,11 @@ pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     text
 }
 
-/// A folder of the document; the body is one without a name.
+/// A folder of the document. The body is a folder without a name.
 #[derive(Default)]
 struct Folder<'a> {
     items: Vec<FolderItem<'a>>,
-    /// The index in `items` of the folder of a name.
+    /// Index of each folder in `items`, by name.
     folders: BTreeMap<String, usize>,
 }
 
@@ -99,7 +99,7 @@ fn write_feed(text: &mut String, feed: &OpmlFeed) {
     text.push_str("/>\n");
 }
 
-/// Escapes a text for an attribute or element. Characters that XML forbids are left out.
+/// Escapes a text for an attribute or element. Drops characters that XML forbids.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Whole explanations, sentence by sentence.
+//! Tests for complete explanations, sentence by sentence.
 
 use crate::feed::{Hints, Period};
 use crate::schedule::decide::decide;
@@ -7,7 +7,7 @@ use crate::schedule::interval::pace::Pace;
 use crate::schedule::plan::{PlanStage, Value};
 use crate::schedule::specimens::*;
 
-/// Plans at `now` and compares the reasons.
+/// Computes a plan at `now` and compares the reasons.
 fn check(facts: &Facts, now: &str, u: f64, expected: &[&str]) {
     let steps = decide(facts, at(now), u).steps;
     let reasons: Vec<&str> = steps.iter().map(|step| step.reason.as_str()).collect();

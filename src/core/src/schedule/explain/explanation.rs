@@ -1,6 +1,6 @@
-//! The way to a plan in plain sentences (SPEC section 0, A.8; UX 2).
+//! Explains a plan step by step in plain sentences (SPEC section 0, A.8; UX 2).
 //!
-//! A step that changes nothing says so.
+//! A step without effect says that it has none.
 
 use super::sources::source_sentence;
 use super::wording::duration_words;
@@ -17,7 +17,7 @@ use crate::schedule::limits::{DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS};
 use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
 use crate::schedule::target_time::TargetTime;
 
-/// Collects steps, or does nothing where nobody asks for them.
+/// Collects steps if an explanation is requested, and does nothing otherwise.
 #[derive(Debug)]
 pub(in crate::schedule) struct PlanTrace(Option<Vec<PlanStep>>);
 
@@ -57,7 +57,7 @@ fn time_step(stage: PlanStage, before: Option<i64>, after: i64, reason: String) 
     PlanStep { stage, before: before.map(at), after: Some(at(after)), reason }
 }
 
-/// A feed that is left alone.
+/// Explains why a feed is not polled.
 pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
     let sentence = match rest {
         Rest::Gone => "the publisher ended this feed (410)",
@@ -69,7 +69,7 @@ pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
     PlanStep { stage: PlanStage::Standing, before: None, after: None, reason }
 }
 
-/// A feed that was never read.
+/// Explains the plan of a feed that has never been polled successfully.
 pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
     let reason = if tried {
         "tried, but not read yet: counted from the last attempt"
@@ -79,7 +79,7 @@ pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
     time_step(PlanStage::NextUpdate, None, at, reason.to_owned())
 }
 
-/// Recommendation, pace, bounds and the instant that follows.
+/// Explains the recommendation, the pace, the bounds and the resulting instant.
 pub(in crate::schedule) fn explain_target(
     ground: &Ground<'_>,
     target: &TargetTime,
@@ -104,7 +104,7 @@ pub(in crate::schedule) fn explain_target(
     trace.note_some(|| held_slot_step(target, bounds));
 }
 
-/// What the pace does to the binding interval, and which bound holds it.
+/// Explains the effect of the pace on the binding interval, and the bound that limits it.
 fn pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     let scaled = bounds.scaled(target.raw);
     let verb = pace_verb(bounds);
@@ -122,7 +122,7 @@ fn pace_verb(bounds: Bounds) -> &'static str {
     if bounds.pace == Pace::More { "halved" } else { "doubled" }
 }
 
-/// What the pace does to the publisher's update times; the bounds act later, on the time itself.
+/// Explains the effect of the pace on the publisher's update times. The bounds apply later, to the time itself.
 fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     let scaled = bounds.scaled(target.raw);
     let reason = format!(
@@ -133,7 +133,7 @@ fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     interval_step(PlanStage::Pace, Some(target.raw), scaled, reason)
 }
 
-/// What the pace does to placed polls: it changes the price of a poll, and with it their number.
+/// Explains the effect of the pace on placed polls. The pace changes the price of a poll, and therefore the number of polls.
 fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
@@ -170,7 +170,7 @@ fn bound_words(held: IntervalBound, bounds: Bounds) -> String {
     }
 }
 
-/// A minimum, and whether the reader chose it.
+/// Describes a minimum and whether the user chose it.
 fn minimum_words(seconds: i64) -> String {
     let whose = if seconds == i64::from(DEFAULT_MIN_SECONDS) { "the usual" } else { "your" };
     format!("{whose} minimum of {}", duration_words(seconds))
@@ -194,7 +194,7 @@ fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
     time_step(PlanStage::NextUpdate, Some(last), at, reason)
 }
 
-/// A slot that the reader's bounds move.
+/// Explains how the user's bounds move a slot.
 fn held_slot_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let (slot, held) = (target.slot?, target.held?);
     let (stage, direction) = match held {
@@ -206,7 +206,7 @@ fn held_slot_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     Some(time_step(stage, Some(slot), target.at, reason))
 }
 
-/// The spread.
+/// Explains the jitter.
 pub(in crate::schedule) fn explain_jitter(
     target: &TargetTime,
     jittered: &Jittered,
@@ -231,7 +231,7 @@ pub(in crate::schedule) fn explain_jitter(
     time_step(PlanStage::Jitter, Some(target.at), jittered.at, reason)
 }
 
-/// A floor, with its effect. The two minimums are only mentioned where they move something.
+/// Explains a floor and its effect. The two minimums are mentioned only if they move the time.
 pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep> {
     let moves = floor.at > at;
     let (stage, sentence) = match floor.cause {
@@ -304,7 +304,7 @@ fn back_off_sentence(failures: u32, delay: i64, spread: i64, by: DelayBy) -> Str
     format!("{count} in a row: {delay} after the last attempt{because}{spread}")
 }
 
-/// The move out of a skip window, or why there is none.
+/// Explains the move out of a skip window, or why there is no move.
 pub(in crate::schedule) fn skip_step(before: i64, after: i64, exit: Exit) -> PlanStep {
     let reason = match exit {
         Exit::Days => "moved out of the days the publisher asks to skip",
@@ -316,7 +316,7 @@ pub(in crate::schedule) fn skip_step(before: i64, after: i64, exit: Exit) -> Pla
     time_step(PlanStage::Skip, Some(before), after, reason.to_owned())
 }
 
-/// A time that has come.
+/// Explains that a time has passed, so the feed is due.
 pub(in crate::schedule) fn explain_due(at: i64, now: i64) -> Option<PlanStep> {
     let late = now - at;
     let reason = match late {

@@ -1,4 +1,4 @@
-//! The way to a plan, in words.
+//! Explains plans in words.
 
 pub(super) mod explanation;
 pub(super) mod sentence;

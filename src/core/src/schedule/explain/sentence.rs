@@ -1,6 +1,6 @@
-//! The one sentence in which a plan is told: when the feed is looked at next, and why then (UX 2).
+//! Summarizes a plan in one sentence: when the feed is polled next, and why (UX 2).
 //!
-//! Its times are rounded to what they mean to a person; the steps of the plan have every second.
+//! The sentence rounds times to a precision useful to a person. The steps of the plan contain the exact seconds.
 
 use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
@@ -13,15 +13,15 @@ use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::PeakDays;
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
-/// Below this a time is told in minutes, seconds.
+/// Below this many seconds, show the time in minutes.
 const MINUTES_BELOW: i64 = 60 * 60;
-/// From here on only its day is told, seconds.
+/// From this many seconds on, show only the day.
 const DAYS_FROM: i64 = 24 * 60 * 60;
-/// Times of the day are rounded to so many minutes.
+/// Rounding step for times of day, in minutes.
 const CLOCK_STEP: u32 = 15;
 
-/// When a feed is looked at next and why then, without the end of the sentence:
-/// `Next poll around 20:00, because it usually posts in the evening`.
+/// Returns when and why a feed is polled next, without the full stop: `Next poll around 20:00, because it usually
+/// posts in the evening`.
 pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zone: Tz) -> String {
     let why = reason(facts, decision, zone);
     match decision.next_poll {
@@ -30,7 +30,7 @@ pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zon
     }
 }
 
-/// What another pace would bring, beside the plan in force: the interval and the next poll, or why nothing changes.
+/// Describes the effect of another pace compared with the current plan: the interval and the next poll, or why nothing changes.
 pub fn pace_sentence(
     facts: &Facts,
     current: &Decision,
@@ -58,7 +58,7 @@ pub fn pace_sentence(
     }
 }
 
-/// What holds a plan whatever the pace.
+/// Reasons why a plan is the same at any pace.
 const UNMOVED_BY: [(SettledBy, &str); 4] = [
     (SettledBy::Fixed, "you fixed the interval"),
     (SettledBy::Minimum, "it is at the shortest interval already"),
@@ -66,21 +66,21 @@ const UNMOVED_BY: [(SettledBy, &str); 4] = [
     (SettledBy::Learned, "the next poll serves both"),
 ];
 
-/// Why a plan stays what it is whatever the pace.
+/// Returns why a plan is the same at any pace.
 fn why_unmoved(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let unmoved = UNMOVED_BY.iter().find(|(by, _)| *by == decision.settled_by);
     unmoved.map_or_else(|| reason(facts, decision, zone), |(_, why)| (*why).to_owned())
 }
 
-/// A time as exact as it deserves: `now`, `in 12 minutes`, `around 20:00`, `tomorrow around 07:00`, `on Thursday`,
-/// `on 12 March`.
+/// Formats a time with decreasing precision: `now`, `in 12 minutes`, `around 20:00`, `tomorrow around 07:00`, `on
+/// Thursday`, `on 12 March`.
 pub fn when_words(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     let seconds = at.signed_duration_since(now).num_seconds();
     if seconds <= 0 {
         return "now".to_owned();
     }
     if seconds < MINUTES_BELOW {
-        // Cut off as in the lists, so that both say the same.
+        // Round down, as the lists do, so that both show the same number.
         let minutes = seconds / 60;
         return if minutes < 2 { "in a minute".into() } else { format!("in {minutes} minutes") };
     }
@@ -105,7 +105,7 @@ fn every_words(seconds: u32) -> String {
     about_interval_words(i64::from(seconds))
 }
 
-/// What settled a plan, as what follows `because`.
+/// Returns what settled a plan, phrased to follow `because`.
 fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let every = || decision.binding_seconds.map_or_else(|| "at times".to_owned(), every_words);
     let begins = decision.kind == PlanKind::Boundary;
@@ -159,7 +159,7 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     }
 }
 
-/// What a server says of its last answer, and how much of it counts.
+/// Describes the lifetime that the server stated for its last response, and the part of it that counts.
 fn lifetime_reason(facts: &Facts) -> String {
     let stated =
         facts.cache.filter(|_| facts.failures == 0).and_then(|cache| cache.stated_seconds());
@@ -173,7 +173,7 @@ fn lifetime_reason(facts: &Facts) -> String {
     }
 }
 
-/// Who asks for an interval, or what the reader's pace makes of that.
+/// Describes the source that requests an interval, and how the user's pace changes the interval.
 fn paced(facts: &Facts, who: &str, at: &str, every: &str) -> String {
     let verb = if who.ends_with("rules") { "ask" } else { "asks" };
     let at = if at.is_empty() { String::new() } else { format!(" {at}") };
@@ -196,7 +196,7 @@ fn minimum_reason(facts: &Facts) -> String {
     }
 }
 
-/// What was learned that leads to a look then.
+/// Describes what was learned and why it results in this poll time.
 fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let learned = facts.learned.as_ref();
     let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else {
@@ -220,7 +220,7 @@ fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     }
 }
 
-/// The part of a day in which a feed posts: `in the evening`, `on weekend mornings`, `on Tuesday nights`.
+/// Describes the part of the day in which a feed posts: `in the evening`, `on weekend mornings`, `on Tuesday nights`.
 fn part_of_day(published: DateTime<Tz>, days: PeakDays) -> String {
     let (in_it, parts) = match published.hour() {
         5..=11 => ("in the morning", "mornings"),

@@ -1,4 +1,4 @@
-//! Plans in one sentence, as a table.
+//! Table-driven tests for plan sentences.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::schedule::holds::cache::TimingHeaders;
 use crate::schedule::learning::{LearnTerms, Publications, learn};
 use crate::schedule::specimens::*;
 
-/// The sentence at a time of 2026, of a plan without jitter.
+/// Returns the plan sentence at a time in 2026, without jitter.
 fn told(facts: &Facts, now: &str) -> String {
     plan_sentence(facts, &decide_time(facts, at(now), 0.0), at(now), Tz::UTC)
 }
@@ -127,13 +127,13 @@ fn what_holds_a_look_back_says_so() {
     }
 }
 
-/// A feed that posted at 19:30 on the last so many days before Monday 2 March, last read at 10:00 of that day.
+/// Creates a feed that posted at 19:30 on each of the last `days` days before Monday 2 March, last polled at 10:00 that day.
 fn evenings(days: i64) -> Facts {
     let monday = at("03-02 00:00").timestamp().div_euclid(60);
     learned_of((1..=days).map(|day| monday - day * 1440 + 1170).collect(), days)
 }
 
-/// A feed of which this is known for so many days before Monday 2 March, last read at 10:00 of that day.
+/// Creates a feed with these publications, observed for `days` days before Monday 2 March, last polled at 10:00 that day.
 fn learned_of(minutes: Vec<i64>, days: i64) -> Facts {
     let monday = at("03-02 00:00").timestamp().div_euclid(60);
     let known = Publications::of_minutes(minutes, monday - days * 1440, monday);

@@ -1,4 +1,4 @@
-//! The source of a recommendation in a sentence, with what it outranks.
+//! Describes the source of a recommendation in a sentence, with the sources it outranks.
 
 use super::wording::{duration_words, rule_words};
 use crate::feed::{IntervalRule, Period, SyHint};
@@ -7,7 +7,8 @@ use crate::schedule::holds::bans::Skips;
 use crate::schedule::recommend::{IntervalSource, Recommendation, RecommendedCourse, flat_sources};
 use crate::schedule::target_time::TargetTime;
 
-/// Which source speaks, what it says, what it outranks, and what was observed beside it.
+/// Describes the source of the recommendation, its interval, the sources it outranks and what was learned from the
+/// feed's publications.
 pub(in crate::schedule) fn source_sentence(
     facts: &Facts,
     recommendation: &Recommendation,
@@ -67,7 +68,7 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
     }
 }
 
-/// That a learned plan speaks; what it was learned from is told beside it, once.
+/// Describes the basis of a learned plan. Another part of the view shows what was learned from it.
 fn learned_sentence(facts: &Facts, target: &TargetTime) -> Option<String> {
     let learned = facts.learned.as_ref().filter(|_| target.source == IntervalSource::Learned)?;
     let placed = learned.plan.as_ref()?.is_placed();
@@ -92,7 +93,7 @@ fn sy_sentence(sy: SyHint, every: &str) -> String {
     format!("the publisher updates {times} {period}: every {every}{counted}")
 }
 
-/// Sources of publisher and reader that speak too, but stand lower.
+/// Lists lower-ranked sources of the publisher or the user that also state an interval.
 fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime) -> String {
     let above_rules =
         matches!(recommendation.source, IntervalSource::Fixed | IntervalSource::OwnRules);
@@ -116,7 +117,7 @@ fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime
     rules.into_iter().chain(below).collect::<Vec<_>>().join(", ")
 }
 
-/// Why stated skip windows do not apply.
+/// Explains why stated skip windows do not apply.
 fn skips_note(facts: &Facts) -> Option<&'static str> {
     match Skips::from_facts(facts) {
         Skips::None | Skips::Kept(_) | Skips::WholeWeek => None,

@@ -1,4 +1,4 @@
-//! The interval in force over a week, for the picture in the plan pane (SPEC S0.17).
+//! The interval in force over a week, for the week chart in the plan pane (SPEC S0.17).
 
 use chrono::{DateTime, Utc};
 
@@ -10,8 +10,8 @@ use crate::schedule::limits::HOUR;
 use crate::schedule::recommend::{RecommendedCourse, recommend};
 use crate::schedule::week::{HOURS, hour_of_week};
 
-/// GET-SCHEDULE for one feed: the interval at an instant after pace and bounds, and the seconds for
-/// which it lasts; `None`: for ever.
+/// Implements GET-SCHEDULE for one feed: returns the interval in force at an instant, after pace and bounds, and for
+/// how many seconds it applies; `None` means forever.
 pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>) {
     let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
@@ -28,8 +28,8 @@ pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>)
     (u32::try_from(interval).unwrap_or(u32::MAX), duration)
 }
 
-/// Place in the document of the interval rule in force at an instant; `None`: no rule covers it, or
-/// no rules are followed.
+/// Returns the index in the document of the interval rule in force at an instant. `None` means that no rule covers the
+/// instant, or that the feed does not use rules.
 pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
     let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
@@ -43,8 +43,7 @@ pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
     }
 }
 
-/// The interval, seconds, at the start of each hour of the UTC week around an instant, Monday
-/// 00:00 first.
+/// Returns the interval, in seconds, at the start of each hour of the UTC week around an instant, starting at Monday 00:00.
 pub fn week_of_intervals(facts: &Facts, around: DateTime<Utc>) -> [u32; HOURS as usize] {
     let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;

@@ -1,9 +1,9 @@
-//! Durations, rules and lists in words, for explanations.
+//! Formats durations, rules and lists as words, for explanations.
 
 use crate::feed::{DayOfWeek, IntervalRule, Zone};
 use crate::schedule::limits::{DAY, HOUR, MINUTE, WEEK};
 
-/// A duration with its units, exact: `7 min 30 s`, `2 h`, `1 d 2 h`.
+/// Formats a duration exactly, with units: `7 min 30 s`, `2 h`, `1 d 2 h`.
 pub fn duration_words(seconds: i64) -> String {
     let sign = if seconds < 0 { "-" } else { "" };
     let mut rest = seconds.saturating_abs();
@@ -18,7 +18,7 @@ pub fn duration_words(seconds: i64) -> String {
     if words.is_empty() { "0 s".to_owned() } else { format!("{sign}{}", words.join(" ")) }
 }
 
-/// An interval as people say it, exact: `every hour`, `every 90 minutes`, `every 2 days`, `every 1 h 5 min 30 s`.
+/// Formats an interval exactly, in everyday words: `every hour`, `every 90 minutes`, `every 2 days`, `every 1 h 5 min 30 s`.
 pub(in crate::schedule) fn interval_words(seconds: i64) -> String {
     let units = [(WEEK, "week"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
     let whole = units.into_iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
@@ -29,7 +29,7 @@ pub(in crate::schedule) fn interval_words(seconds: i64) -> String {
     }
 }
 
-/// An interval that is spread, so that no more of it is true than this: `about every hour`, `about every 2 and a half
+/// Formats an approximate interval, rounded to a suitable precision: `about every hour`, `about every 2 and a half
 /// hours`, `about every 12 hours`.
 pub fn about_interval_words(seconds: i64) -> String {
     let (step, unit, name) = match seconds {
@@ -47,7 +47,7 @@ pub fn about_interval_words(seconds: i64) -> String {
     format!("about {}", interval_words(rounded))
 }
 
-/// When a rule applies: `from hour 9 to hour 17, Monday to Friday`.
+/// Formats the time at which a rule applies: `from hour 9 to hour 17, Monday to Friday`.
 pub fn rule_words(rule: &IntervalRule) -> String {
     let hours = match (rule.start_hour, rule.end_hour) {
         (None | Some(0), None | Some(23)) => String::new(),

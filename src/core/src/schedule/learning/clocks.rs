@@ -1,25 +1,25 @@
-//! The clocks that may explain a publication, and how much of them each deserves (SCHEDULING annex A.2).
+//! The clocks that can explain a publication, and the share of each (SCHEDULING annex A.2).
 //!
-//! Each clock is a density over the week, built from past publications. How far it is believed is learned by
-//! expectation and maximisation, leaving one week out: the density that has to explain a week is built from the
-//! other weeks. So a sharp clock is believed only when other weeks confirm it.
+//! Each clock is a density over the week, built from past publications. The shares are learned by
+//! expectation-maximization with one week left out: the density that explains a week is built from the other weeks. A
+//! sharp clock therefore gets a large share only if other weeks confirm it.
 
 use super::week_bins::{BINS, WeekBins, real};
 
-/// How many clocks there are.
+/// Number of clocks.
 pub const CLOCKS: usize = 5;
-/// How far sharp and other clocks reach, bins: five minutes and an hour.
+/// Reach of sharp and other clocks, in bins: five minutes and an hour.
 const NEAR_BINS: usize = 1;
 const WIDE_BINS: usize = 12;
-/// Sharp clocks of a feed that keeps to the minute reach no further than their bin.
+/// Reach of sharp clocks for a feed that publishes at exact minutes: only their own bin.
 const EXACT_BINS: usize = 0;
-/// They do if that foretells the past better by so much (natural logarithm).
+/// Margin by which this reach must predict the past better to be chosen (natural logarithm).
 const EXACT_MARGIN: f64 = 3.0;
-/// Rounds of expectation and maximisation.
+/// Number of expectation-maximization rounds.
 const ROUNDS: usize = 30;
-/// As many are enough to compare two zones.
+/// Number of rounds sufficient to compare two zones.
 const ROUNDS_COMPARED: usize = 4;
-/// How many publications the prior shares are worth.
+/// Weight of the prior shares, in publications.
 const PRIOR_WEIGHT: f64 = 5.0;
 
 /// One explanation of when a feed publishes.
@@ -33,7 +33,7 @@ pub enum PublicationClock {
     MinuteOfDay,
     /// The same time on working days, or on weekend days, within an hour.
     TimeOfDay,
-    /// No clock at all.
+    /// No regular time.
     AnyTime,
 }
 
@@ -42,7 +42,7 @@ impl PublicationClock {
     pub const ALL: [Self; CLOCKS] =
         [Self::MinuteOfWeek, Self::TimeOfWeek, Self::MinuteOfDay, Self::TimeOfDay, Self::AnyTime];
 
-    /// What it is believed before anything is known; the sum is 1.
+    /// Returns the prior share of the clock; the shares add up to 1.
     const fn prior(self) -> f64 {
         match self {
             Self::MinuteOfWeek => 0.12,
@@ -52,7 +52,7 @@ impl PublicationClock {
         }
     }
 
-    /// Its name in JSON.
+    /// Returns the clock's name in JSON.
     pub const fn word(self) -> &'static str {
         match self {
             Self::MinuteOfWeek => "minute_of_week",
@@ -63,7 +63,7 @@ impl PublicationClock {
         }
     }
 
-    /// Whether it names a minute; whole days without times have none.
+    /// Checks whether the clock refers to a specific minute. Dates without a time contain none.
     pub const fn is_sharp(self) -> bool {
         match self {
             Self::MinuteOfWeek | Self::MinuteOfDay => true,
@@ -72,36 +72,36 @@ impl PublicationClock {
     }
 }
 
-/// A week of publications: how many in each bin, each bin named once.
+/// The publications of one week, as counts by bin; each bin occurs once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WeekSample {
-    /// What a publication of this week counts, 0 to 1: younger weeks count more.
+    /// Weight of a publication in this week, 0 to 1. More recent weeks have a higher weight.
     pub(super) weight: f64,
     /// Bins with their numbers of publications.
     pub(super) bins: Vec<(usize, f64)>,
 }
 
-/// How far each clock is believed, in the order of [`PublicationClock::ALL`]; the sum is 1.
+/// Share of each clock, in the order of [`PublicationClock::ALL`]; the sum is 1.
 pub type Shares = [f64; CLOCKS];
 
-/// What the clocks say together.
+/// The combined prediction of all clocks.
 #[derive(Debug, Clone)]
 pub(super) struct Mixture {
     pub(super) shares: Shares,
     /// Density over the bins; the sum is 1.
     pub(super) density: WeekBins,
-    /// Publications keep to their bins to the minute: what stands beside those is chance.
+    /// Publications fall exactly into their bins; any others are random.
     pub(super) exact: bool,
 }
 
-/// How exactly it is known when something was published.
+/// Precision with which publication times are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Precision {
-    /// To the minute.
+    /// Known to the minute.
     Minutes,
-    /// Within some hours: no clock that names a minute is believed.
+    /// Known to within a few hours, so clocks that refer to a minute are not used.
     Hours,
-    /// Only on which day: no clock is believed.
+    /// Only the day is known, so no clock is used.
     Days,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
     Mixture { shares, density: all.mixed(&shares), exact: near == EXACT_BINS }
 }
 
-/// How far the sharp clocks of a feed reach, bins: what foretells its weeks better.
+/// Returns the reach of a feed's sharp clocks, in bins: the one that predicts its weeks better.
 fn near_bins(weeks: &[WeekSample], precision: Precision) -> usize {
     let exact = precision.allows(PublicationClock::MinuteOfWeek)
         && foresight_of(weeks, precision, EXACT_BINS)
@@ -132,20 +132,21 @@ fn near_bins(weeks: &[WeekSample], precision: Precision) -> usize {
     if exact { EXACT_BINS } else { NEAR_BINS }
 }
 
-/// How well the other weeks foretell each week: mean logarithm of the density, weighted. Enough to compare two zones by.
+/// Returns how well the other weeks predict each week, as a weighted sum of the logarithm of the density. Accurate
+/// enough to compare two zones.
 pub(super) fn foresight(weeks: &[WeekSample], precision: Precision) -> f64 {
     foresight_of(weeks, precision, NEAR_BINS)
 }
 
-/// The same with sharp clocks that reach so far, bins.
+/// Returns the same for sharp clocks with a given reach, in bins.
 fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 {
-    // Few bins of the week hold publications, and only those are asked for.
+    // Only a few bins of the week contain publications, and only those are evaluated.
     let all = Histogram::new(total(weeks), near);
     let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
     learned_shares(&evidence, precision, ROUNDS_COMPARED).1
 }
 
-/// The publications of all weeks, each counted by the weight of its week.
+/// Returns the publications of all weeks, weighted by week.
 fn total(weeks: &[WeekSample]) -> WeekBins {
     let mut total = WeekBins::flat(0.0);
     for week in weeks {
@@ -154,7 +155,7 @@ fn total(weeks: &[WeekSample]) -> WeekBins {
     total
 }
 
-/// A histogram as the four clocks that know a time see it, not normalised; all four keep its sum.
+/// A histogram as seen by the four clocks that use the time, not normalized. All four preserve its sum.
 struct Folded {
     clocks: [WeekBins; CLOCKS - 1],
     sum: f64,
@@ -187,15 +188,15 @@ impl Folded {
     }
 }
 
-/// A bin of a histogram as the four clocks that know a time see it.
+/// A bin of a histogram as seen by the four clocks that use the time.
 type SeenByClocks = [f64; CLOCKS - 1];
 
-/// A histogram that is looked at only where something was published.
+/// A histogram evaluated only in bins with publications.
 struct Histogram {
     bins: WeekBins,
     days: WeekBins,
     sum: f64,
-    /// How far sharp clocks reach, bins.
+    /// Reach of the sharp clocks, in bins.
     near: usize,
 }
 
@@ -216,13 +217,13 @@ impl Histogram {
     }
 }
 
-/// What the other weeks say about the publications in one bin of a week.
+/// Densities that the other weeks predict for the publications in one bin of a week.
 struct Evidence {
     weight: f64,
     densities: Shares,
 }
 
-/// `all`: a bin of all weeks together, whose sum is `sum`.
+/// Collects the evidence. `all` returns a bin of all weeks together, whose sum is `sum`.
 fn evidence(
     weeks: &[WeekSample],
     near: usize,
@@ -243,8 +244,8 @@ fn evidence(
     evidence
 }
 
-/// The densities at a bin of all weeks with one week, counted `weight` times, left out; the last is that of no clock.
-/// `others`: the sum of the other weeks.
+/// Returns the densities at a bin of all weeks, leaving out one week with the given `weight`. The last density is the
+/// one without a clock. `others` is the sum of the other weeks.
 fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> Shares {
     let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
     let mut densities = [uniform; CLOCKS];
@@ -309,7 +310,7 @@ mod tests {
             [PublicationClock::ALL.iter().position(|&other| other == clock).expect("a clock")]
     }
 
-    /// A bin that looks like chance, the same in every run.
+    /// Returns a pseudo-random bin that is the same in every run.
     fn scattered(age: usize, number: usize) -> usize {
         let mixed = (age * 100 + number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

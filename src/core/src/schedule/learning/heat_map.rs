@@ -1,5 +1,5 @@
-//! The picture of a week: what was published and what is expected in each hour (SPEC S0.17), and the rules that come
-//! nearest to a learned plan (SCHEDULING annex A.6).
+//! The heat map of a week, with the past and expected publications of each hour (SPEC S0.17), and the interval rules
+//! closest to a learned plan (SCHEDULING annex A.6).
 
 use chrono::{DateTime, Utc};
 
@@ -11,22 +11,22 @@ use super::week_bins::real;
 use crate::feed::{IntervalRule, Zone};
 use crate::schedule::interval::rules::ZoneClock;
 
-/// Weeks for which expected publications count when rectangles are marked.
+/// Number of weeks by which the expected publications are multiplied before rectangles are marked.
 const WEEKS_COUNTED: f64 = 6.0;
-/// Rectangles of a learned plan.
+/// Marking options for the rectangles of a learned plan.
 const MARKING: Marking = Marking { gain_min: 2.0, rectangles_max: 8, cells_min: 1 };
 
-/// 168 hours of a week, Monday 00:00 first, on the clock of one zone.
+/// The 168 hours of a week, starting at Monday 00:00, in one zone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
-    /// Publications in each hour, where their hour is known.
+    /// Number of publications in each hour, counting only those whose hour is known.
     pub published: Vec<u32>,
-    /// Publications expected in each hour of a week to come; empty: nothing is learned.
+    /// Publications expected in each hour of a future week; empty if nothing has been learned.
     pub expected: Vec<f64>,
 }
 
 impl HeatMap {
-    /// The picture in a zone, as its clock stands at `now`.
+    /// Creates the heat map in a zone, using the zone's offset at `now`.
     pub fn new(
         publications: &Publications,
         plan: Option<&LearnedPlan>,
@@ -49,7 +49,7 @@ impl HeatMap {
     }
 }
 
-/// Hours of a week as a clock that is `seconds` behind shows them; parts of an hour are shared out.
+/// Shifts the hours of a week to a clock that is `seconds` behind. A partial hour is divided between two hours in proportion.
 fn shifted(hours: &[f64], seconds: i64) -> Vec<f64> {
     let (whole, part) = (seconds.div_euclid(3600), real(seconds.rem_euclid(3600)) / 3600.0);
     let at = |hour: i64| {
@@ -60,8 +60,8 @@ fn shifted(hours: &[f64], seconds: i64) -> Vec<f64> {
 }
 
 impl LearnedPlan {
-    /// Interval rules that come nearest to this plan, the general one first: what a publisher could write. They give
-    /// away about half of what the plan gains.
+    /// Returns the interval rules closest to this plan, the general rule first. A publisher could state these rules in
+    /// the feed. They lose about half of the plan's benefit.
     pub fn rules(
         &self,
         price_minutes: f64,
@@ -100,8 +100,8 @@ impl LearnedPlan {
     }
 }
 
-/// The hours of a rule that wrap belong to the day they start on, those of a rectangle to their own: so a rectangle
-/// that wraps becomes two.
+/// Splits a rectangle that wraps past midnight into two. The wrapped hours of a rule belong to the day on which they
+/// start, but those of a rectangle belong to their own day.
 fn unwrapped(rectangle: Rectangle) -> [Option<Rectangle>; 2] {
     let before_midnight = 24 - rectangle.hour;
     if rectangle.hours <= before_midnight {
@@ -134,7 +134,7 @@ mod tests {
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;
 
-    /// Six weeks of half-hourly publications from 9 to 17 on working days.
+    /// Creates six weeks of half-hourly publications from 9 to 17 on working days.
     fn newsdesk() -> Publications {
         let days = (-42..0).filter(|day: &i64| (day + 42) % 7 < 5);
         let minutes = days.flat_map(|day| {

@@ -1,4 +1,4 @@
-//! A learned plan as JSON, for `plan --json` (UX 5).
+//! Formats a learned plan as JSON, for `plan --json` (UX 5).
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::learned_plan::LearnedPlan;
 use super::week_bins::{WEEK_MINUTES, real};
 use crate::schedule::interval::pace::Pace;
 
-/// What a plan was learned from, the shares of its clocks, and what it costs and promises at a pace.
+/// Returns the data a plan was learned from, the shares of its clocks, and its cost and expected delay at a pace.
 pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {
     let cost = plan.cost(pace);
     let even_delay = real(WEEK_MINUTES) / cost.polls_per_week.max(1e-3) / 2.0;
@@ -31,7 +31,7 @@ pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {
     })
 }
 
-/// Three digits behind the point are as exact as any of it.
+/// Rounds to three decimal places; the values are no more precise than this.
 fn rounded(value: f64) -> Value {
     json!((value * 1000.0).round() / 1000.0)
 }

@@ -1,4 +1,4 @@
-//! What is learned of a feed, made into polls: for any last poll the next one (SCHEDULING section 3 and its annex).
+//! Turns the learned rhythm of a feed into polls: computes the next poll from any last poll (SCHEDULING section 3 and its annex).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -15,38 +15,39 @@ use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
 
-/// Minutes of waiting that saving one poll is worth, until changed.
+/// Default price of a poll: the minutes of waiting that saving one poll is worth.
 pub const PRICE_MINUTES: f64 = 30.0;
-/// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
+/// Zones that represent where most publishers live. They differ in when a day, a weekend and daylight saving time begin.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
-/// Another zone is taken only if it foretells the past better by so much (natural logarithm).
+/// Margin by which another zone must predict the past better to be chosen (natural logarithm).
 const ZONE_MARGIN: f64 = 3.0;
-/// Times are looked at until about the year 10,000, minutes since 1970.
+/// Latest time considered, in minutes since 1970: about the year 10,000.
 pub const MINUTE_MAX: i64 = 4_200_000_000;
-/// A poll so many minutes behind a time at which much is published is made because of that.
+/// Maximum time from a peak to a poll that is attributed to that peak, in minutes.
 const PEAK_BEHIND_MINUTES: i64 = 120;
-/// A step of the grid, seconds.
+/// Grid step, in seconds.
 const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 
-/// What the reader asks of learned plans.
+/// The user's requirements for learned plans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnTerms {
-    /// As in [`super::super::ScheduleSettings`].
+    /// See [`super::super::ScheduleSettings::min_seconds`].
     pub min_seconds: u32,
-    /// As in [`super::super::ScheduleSettings`].
+    /// See [`super::super::ScheduleSettings::max_seconds`].
     pub max_seconds: u32,
-    /// Minutes of waiting that saving one poll is worth; [`PRICE_MINUTES`] until changed.
+    /// Minutes of waiting that saving one poll is worth; the default is [`PRICE_MINUTES`].
     pub price_minutes: f64,
-    /// The reader's zone: the clock of feeds whose dates betray none.
+    /// The user's zone, used for feeds whose dates do not reveal a zone.
     pub zone: Zone,
 }
 
-/// A learned plan: for any last poll, at any pace, the next one. At most 13 kB; one to three as a record.
+/// A learned plan, which computes the next poll from any last poll at any pace. Takes at most 13 kB in memory, and 1
+/// to 3 kB as a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedPlan {
-    /// When it was learned.
+    /// Time at which the plan was learned.
     pub learned_at: DateTime<Utc>,
-    /// What it was learned from, and what it promises.
+    /// The data the plan was learned from, and the delay and number of polls to expect.
     pub rhythm: LearnedRhythm,
     costs: [PaceCost; 3],
     clock: ZoneClock,
@@ -55,25 +56,25 @@ pub struct LearnedPlan {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum LearnedCourse {
-    /// Too little is known: only the interval, seconds, at normal pace.
+    /// Too little data to place polls: only an interval at normal pace, in seconds.
     Spaced(u32),
-    /// Polls on a grid, plans in the order of [`Pace::ALL`].
+    /// Polls on a grid, with plans in the order of [`Pace::ALL`].
     Placed { grid_minute: i64, plans: Box<[PricePlan; 3]> },
 }
 
-/// What is stored of a feed that was learned: for what, and what came of it.
+/// The stored record of a learned feed: the terms and the resulting plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedRecord {
-    /// What was asked of the plan.
+    /// The terms the plan was learned for.
     pub terms: LearnTerms,
     /// The plan.
     pub plan: LearnedPlan,
 }
 
-/// Learns from a feed's publications. `None`: it was never fetched.
+/// Learns a plan from a feed's publications. Returns `None` if the feed was never fetched.
 ///
-/// At most a few milliseconds; to be called off the loop, once a day or after a publication nobody expected. The same
-/// input gives the same plan.
+/// Takes at most a few milliseconds. Call it outside the main loop, once a day or after an unexpected publication. The
+/// same input gives the same plan.
 pub fn learn(
     publications: &Publications,
     terms: &LearnTerms,
@@ -83,8 +84,9 @@ pub fn learn(
     Some(forecast.plan(terms, usable_price(terms.price_minutes), now))
 }
 
-/// As [`learn`], but at the lowest price whose polls keep to a budget, as far as bounds allow: the plan is replayed over
-/// the last two weeks before `now`, and makes at most `polls_per_week` polls a week there.
+/// Learns a plan as [`learn`] does, but at the lowest price that stays within a budget, as far as the bounds allow.
+/// The budget is checked by replaying the plan over the two weeks before `now`, where it makes at most
+/// `polls_per_week` polls a week.
 pub fn learn_for_polls(
     publications: &Publications,
     terms: &LearnTerms,
@@ -100,27 +102,27 @@ fn usable_price(price: f64) -> f64 {
     if price.is_finite() { price.clamp(PRICE_LEAST, PRICE_MOST) } else { PRICE_MINUTES }
 }
 
-/// Prices that are looked at, minutes.
+/// Range of prices searched, in minutes.
 const PRICE_LEAST: f64 = 1e-4;
 const PRICE_MOST: f64 = 1e7;
-/// A price is found to so much (natural logarithm).
+/// Precision of the price search (natural logarithm).
 const PRICE_PRECISION: f64 = 1e-3;
-/// A budget is kept over the last two weeks, minutes.
+/// Period over which a budget is checked, in minutes: two weeks.
 const REPLAY_MINUTES: i64 = 2 * WEEK_MINUTES;
-/// A replay begins at so many times, each so many minutes later.
+/// Number of start times of a replay. Each is `REPLAY_STEP_MINUTES` after the previous one.
 const REPLAY_STARTS: i64 = 8;
 const REPLAY_STEP_MINUTES: i64 = 31;
-/// Polls a week by which a replay may miss its budget: half a poll in its two weeks.
+/// Polls a week by which a replay may exceed its budget: half a poll in its two weeks.
 const REPLAY_MARGIN: f64 = 0.25;
 
-/// What is expected of a feed, before any price.
+/// The expected publications of a feed, independent of any price.
 struct Forecast {
     profile: Profile,
     waiting: ExpectedWaiting,
     known: ForecastBasis,
 }
 
-/// What the profile was made from.
+/// The data on which a forecast is based.
 struct ForecastBasis {
     from: LearnedFrom,
     precision: Precision,
@@ -140,7 +142,7 @@ impl Forecast {
         let timed: Vec<i64> = publications.timed_minutes().filter(in_window).collect();
         let all: Vec<i64> = publications.minutes().filter(in_window).collect();
         let since = publications.since()?;
-        // Dates that are days are left for arrivals as soon as there are enough of these.
+        // If the feed's dates contain no time, use the arrival times instead once there are enough of them.
         let (minutes, since, precision) = if timed.len() == all.len() {
             (all, since, Precision::Minutes)
         } else if timed.len() < PUBLICATIONS_MIN {
@@ -165,7 +167,7 @@ impl Forecast {
         Some(Self { profile, waiting, known })
     }
 
-    /// The bounds on the grid; `None`: they leave no room, or too little is known.
+    /// Returns the bounds in grid steps. `None` means that the bounds leave no room or that there is too little data.
     fn grid(&self, terms: &LearnTerms, price: f64) -> Option<Terms> {
         let step = u32::try_from(STEP_SECONDS).unwrap_or(300);
         let steps_min = usize::try_from(terms.min_seconds.div_ceil(step)).ok()?.max(1);
@@ -181,8 +183,8 @@ impl Forecast {
         enough.then_some(Terms { price, steps_min, steps_max, publications_max })
     }
 
-    /// The lowest price that keeps to a budget. Fewer polls for a higher price is nearly, not strictly so; the price
-    /// given kept to the budget when it was tried.
+    /// Returns the lowest price that stays within a budget. A higher price almost always means fewer polls, but not
+    /// strictly. The returned price stayed within the budget when it was tried.
     fn price_for(&self, terms: &LearnTerms, now: i64, polls_per_week: f64) -> f64 {
         let (mut low, mut high) = (PRICE_LEAST.ln(), PRICE_MOST.ln());
         while high - low > PRICE_PRECISION {
@@ -200,8 +202,8 @@ impl Forecast {
         high.exp()
     }
 
-    /// Polls a week that a plan makes before an instant, minutes since 1970: the mean of runs that begin at
-    /// different times. A run begins with a poll, so that on average it holds half a poll more than its weeks.
+    /// Returns the number of polls a week that a plan makes before `now`, in minutes since 1970, as the mean of runs with
+    /// different start times. Each run begins with a poll, so on average it contains half a poll more than its length suggests.
     fn replayed_polls(&self, plan: &PricePlan, terms: &LearnTerms, now: i64) -> f64 {
         let (min, max) = (i64::from(terms.min_seconds), i64::from(terms.max_seconds));
         let grid_minute = self.grid_minute();
@@ -211,7 +213,7 @@ impl Forecast {
             while last < now * 60 {
                 polls += 1.0;
                 let place = GridPlace::of(last, self.profile.clock, grid_minute);
-                // As `next_minute` does: a whole minute, not before the instant.
+                // Round up to a whole minute, as `next_minute` does.
                 last = (place.next(plan, last, min, max) + 59).div_euclid(60) * 60;
             }
         }
@@ -220,12 +222,12 @@ impl Forecast {
         (polls / real(REPLAY_STARTS) - 0.5) / weeks
     }
 
-    /// The minute of a bin at which polls stand.
+    /// Returns the minute within a bin at which polls are placed.
     const fn grid_minute(&self) -> i64 {
         self.profile.round_minute + 1
     }
 
-    /// The price at which an even plan makes so many polls.
+    /// Returns the price at which an evenly spaced plan makes this number of polls.
     fn flat_price(&self, polls_per_week: f64) -> f64 {
         let interval = real(WEEK_MINUTES) / polls_per_week.max(1e-3);
         usable_price(interval * interval * self.profile.rate / real(WEEK_MINUTES) / 2.0)
@@ -260,7 +262,7 @@ impl Forecast {
     }
 }
 
-/// The interval of least cost if every minute is like every other, seconds: `sqrt(2 price / lambda)`.
+/// Returns the cheapest interval if publications are spread evenly, in seconds: `sqrt(2 price / lambda)`.
 fn even_seconds(rate: f64, price: f64) -> u32 {
     let minutes = (2.0 * price * real(WEEK_MINUTES) / rate.max(1e-9)).sqrt();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to a year")]
@@ -268,7 +270,8 @@ fn even_seconds(rate: f64, price: f64) -> u32 {
     seconds
 }
 
-/// A quarter of the price halves an interval, four times the price doubles it (SCHEDULING section 3).
+/// Returns the factor of the price. A quarter of the price halves an interval, four times the price doubles it
+/// (SCHEDULING section 3).
 const fn price_factor(pace: Pace) -> f64 {
     match pace {
         Pace::More => 0.25,
@@ -277,8 +280,8 @@ const fn price_factor(pace: Pace) -> f64 {
     }
 }
 
-/// The profile in the publisher's zone: the one its dates betray, else the reader's, unless another foretells the past
-/// clearly better.
+/// Returns the profile in the publisher's zone. This is the zone that the feed's dates reveal, otherwise the user's
+/// zone, unless another zone predicts the past clearly better.
 fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
     let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
     let stated = ZoneClock::for_zone(&stated);
@@ -294,12 +297,12 @@ fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> 
 }
 
 impl LearnedPlan {
-    /// Seconds by which the plan's clock is ahead of UTC at an instant.
+    /// Returns the plan's offset from UTC at an instant, in seconds.
     pub(super) fn offset(&self, at: i64) -> i64 {
         self.clock.offset(at)
     }
 
-    /// How many times the mean is expected in the hour before an instant, for which it is polled.
+    /// Returns the publications expected in the hour before an instant, as a multiple of the mean.
     pub fn times_mean(&self, at: DateTime<Utc>) -> f64 {
         let hours = &self.rhythm.hours;
         let local = minute(at) * 60 + self.clock.offset(minute(at) * 60) - 1800;
@@ -308,8 +311,8 @@ impl LearnedPlan {
         hours.get(hour).copied().unwrap_or(0.0) / mean.max(1e-9)
     }
 
-    /// When most was to be published shortly before a poll, and on which days that is so; `None`: not much was. Days can
-    /// be told apart after a week, those of the week after three.
+    /// Returns the publication peak shortly before a poll and the days on which it occurs; `None` if there is none.
+    /// Groups of days can be distinguished after one week, days of the week after three.
     pub fn peak_before(&self, poll: DateTime<Utc>) -> Option<(DateTime<Utc>, PeakDays)> {
         let weeks = self.rhythm.observed_minutes / WEEK_MINUTES;
         let local = minute(poll) + self.clock.offset(minute(poll) * 60).div_euclid(60);
@@ -333,7 +336,7 @@ impl LearnedPlan {
         Some((poll.checked_sub_signed(TimeDelta::minutes(lag))?, days))
     }
 
-    /// What it costs and promises at a pace.
+    /// Returns the cost and the expected delay of the plan at a pace.
     pub const fn cost(&self, pace: Pace) -> PaceCost {
         let [more, normal, less] = self.costs;
         match pace {
@@ -343,7 +346,7 @@ impl LearnedPlan {
         }
     }
 
-    /// Mean interval at normal pace, seconds.
+    /// Returns the mean interval at normal pace, in seconds.
     pub fn interval_seconds(&self) -> u32 {
         match self.course {
             LearnedCourse::Spaced(seconds) => seconds,
@@ -351,16 +354,16 @@ impl LearnedPlan {
         }
     }
 
-    /// Whether it places polls; else it only spaces them.
+    /// Checks whether the plan places polls at specific times, rather than only spacing them.
     pub const fn is_placed(&self) -> bool {
         matches!(self.course, LearnedCourse::Placed { .. })
     }
 
-    /// The next poll after one at `last`, seconds since 1970, at least `min` and at most `max` seconds later; `None`
-    /// if it only spaces polls.
+    /// Returns the next poll after one at `last`, in seconds since 1970, at least `min` and at most `max` seconds
+    /// later; `None` if the plan only spaces polls.
     ///
-    /// A later last poll never has an earlier next one, and at no last poll does a more frequent pace have a later
-    /// next one: so a more frequent pace never polls less.
+    /// A later last poll never has an earlier next poll, and for the same last poll a more frequent pace never has a
+    /// later next poll. A more frequent pace therefore never polls less often.
     pub(in crate::schedule) fn next(
         &self,
         last: i64,
@@ -379,8 +382,8 @@ impl LearnedPlan {
         })
     }
 
-    /// The next poll after one at `last`, minutes since 1970, at normal pace within the bounds given; an even interval
-    /// if it only spaces polls.
+    /// Returns the next poll after one at `last`, in minutes since 1970, at normal pace within the given bounds. If
+    /// the plan only spaces polls, it uses a fixed interval.
     pub fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
         let last = last.clamp(0, MINUTE_MAX);
         let placed = self.next(last * 60, Pace::Normal, min * 60, max * 60);
@@ -390,16 +393,16 @@ impl LearnedPlan {
     }
 }
 
-/// Where a poll stands on the weekly grid of a plan.
+/// Position of a poll on the weekly grid of a plan.
 struct GridPlace {
-    /// The grid point at the poll or the last one before it.
+    /// The grid point at the poll, or the last one before it.
     point: usize,
-    /// That grid point, seconds since 1970.
+    /// Time of that grid point, in seconds since 1970.
     at: i64,
 }
 
 impl GridPlace {
-    /// The place of a poll, seconds since 1970.
+    /// Returns the position of a poll, in seconds since 1970.
     fn of(last: i64, clock: ZoneClock, grid_minute: i64) -> Self {
         let local = last + clock.offset(last) - grid_minute * 60;
         let into_week = (local + 3 * DAY_MINUTES * 60).rem_euclid(WEEK_MINUTES * 60);
@@ -407,7 +410,7 @@ impl GridPlace {
         Self { point, at: last - into_week % STEP_SECONDS }
     }
 
-    /// The next poll by a plan, seconds since 1970, at least `min` and at most `max` seconds after the poll.
+    /// Returns the next poll of a plan, in seconds since 1970, at least `min` and at most `max` seconds after the last poll.
     fn next(&self, plan: &PricePlan, last: i64, min: i64, max: i64) -> i64 {
         let steps = |from: usize| i64::try_from(plan.next(from) - self.point).unwrap_or(1);
         let next = self.at + STEP_SECONDS * steps(self.point);

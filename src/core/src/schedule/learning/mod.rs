@@ -1,7 +1,7 @@
-//! Learning a feed's rhythm from its publications, and placing polls by it (SPEC B.2 rank 6).
+//! Learns when a feed publishes and places polls accordingly (SPEC B.2 rank 6).
 //!
-//! [`Publications`] remembers what fetches showed; [`learn`] makes a [`LearnedPlan`] of it, off the loop, at most daily.
-//! This folder decides nothing: whether a learned plan counts is the business of `recommend`.
+//! [`Publications`] records what each fetch found. [`learn`] turns it into a [`LearnedPlan`], outside the main loop
+//! and at most once a day. This module only computes plans; `recommend` decides whether a learned plan is used.
 
 mod clocks;
 mod heat_map;

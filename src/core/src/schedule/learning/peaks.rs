@@ -1,4 +1,4 @@
-//! The times at which most is published, for words and for the picture of a week (SCHEDULING annex A.6).
+//! Finds the times at which a feed publishes most, for descriptions and for the heat map of a week (SCHEDULING annex A.6).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,18 @@ use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, DAY_MINUTES, WeekBins, real, week_minute};
 use crate::feed::DayOfWeek;
 
-/// At most so many times of one kind are named.
+/// Maximum number of times of one kind.
 const PEAKS_MAX: usize = 3;
-/// Two of them are at least so many bins apart: an hour and a half.
+/// Minimum distance between two times, in bins: an hour and a half.
 const APART_BINS: usize = 18;
-/// A time of the day is named where so many times the mean is expected.
+/// Minimum expected publications at a time of day, as a multiple of the mean.
 const DAILY_TIMES_MEAN: f64 = 2.0;
-/// A time of the week is named where so many times the mean is expected, and twice what is on other days.
+/// Minimum expected publications at a time of the week, as a multiple of the mean. It must also be twice the value of other days.
 const WEEKLY_TIMES_MEAN: f64 = 8.0;
 
-/// A time is named only if so many publications were within half an hour of it,
+/// Minimum number of publications within half an hour of a time.
 const SEEN_MIN: usize = 3;
-/// and so many times as many as an even spread would have there.
+/// Minimum ratio of these publications to the number that an even spread would have there.
 const SEEN_TIMES_EVEN: usize = 3;
 const NEAR_MINUTES: i64 = 30;
 
@@ -33,7 +33,7 @@ pub enum PeakDays {
 }
 
 impl PeakDays {
-    /// Whether a day is one of them, 0 is Monday.
+    /// Checks whether a day is included; 0 is Monday.
     fn includes(self, day: i64) -> bool {
         match self {
             Self::Working => day < 5,
@@ -44,25 +44,25 @@ impl PeakDays {
         }
     }
 
-    /// Whether it is one day only.
+    /// Checks whether this is a single day.
     pub const fn is_one_day(self) -> bool {
         matches!(self, Self::One(_))
     }
 }
 
-/// A time at which much is published.
+/// A time at which a feed publishes much more than on average.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
-    /// On which days.
+    /// Days of the peak.
     pub days: PeakDays,
-    /// Minute of the day, 0 to 1,439, on the clock of the plan.
+    /// Minute of the day, 0 to 1,439, in the plan's zone.
     pub minute: u16,
-    /// How many times the mean is expected then.
+    /// Expected publications at that time, as a multiple of the mean.
     pub times_mean: f64,
 }
 
 impl Peak {
-    /// Whether publications were seen there, and not only made likely by a few of other times.
+    /// Checks whether publications occurred near the peak, as opposed to being inferred from a few at other times.
     fn is_seen(&self, local_minutes: &[i64]) -> bool {
         let minute = i64::from(self.minute);
         let day = |local: i64| week_minute(local) / DAY_MINUTES;
@@ -76,7 +76,7 @@ impl Peak {
         near >= SEEN_MIN && near * hours >= SEEN_TIMES_EVEN * on_its_days().count()
     }
 
-    /// `working days 14:30`, `Tuesday 16:00`.
+    /// Formats the peak as `working days 14:30` or `Tuesday 16:00`.
     pub fn words(&self) -> String {
         let days = match self.days {
             PeakDays::Working => "working days",
@@ -87,7 +87,7 @@ impl Peak {
     }
 }
 
-/// The peaks of a profile: times of working days, of weekends, and of single days.
+/// Finds the peaks of a profile: times on working days, on weekends and on single days.
 pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
     let lambda = &profile.lambda;
     let mean = lambda.sum() / real(i64::try_from(BINS).unwrap_or(1));
@@ -119,7 +119,7 @@ pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
     found
 }
 
-/// The highest bins in a range, apart from one another, in the order of time: bin and multiple of the mean.
+/// Returns the highest bins in a range that are far enough apart, in order of time, each with its multiple of the mean.
 fn highest(
     week: &WeekBins,
     range: std::ops::Range<usize>,

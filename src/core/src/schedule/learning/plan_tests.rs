@@ -1,4 +1,4 @@
-//! What must hold for every learned plan, on histories nobody should have and on random ones.
+//! Properties that must hold for every learned plan, checked on extreme and random histories.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn plan_of(minutes: Vec<i64>, weeks: i64, terms: &LearnTerms) -> LearnedPlan {
     learn(&known, terms, instant(MONDAY * 60)).expect("a plan")
 }
 
-/// Polls of a week from Monday on, seconds since 1970.
+/// Returns the polls of a week starting at `start`, in seconds since 1970.
 fn week(plan: &LearnedPlan, pace: Pace, start: i64, (min, max): (i64, i64)) -> Vec<i64> {
     let mut polls = vec![start];
     while polls[polls.len() - 1] < start + WEEK_MINUTES * 60 {
@@ -158,7 +158,7 @@ fn dates_at_midnight_give_no_hours_until_entries_were_seen_to_arrive() {
         "learned from 40 publications in 6 weeks: it posts about once a day; its dates say a day, \
          so its hours are learned as entries arrive"
     );
-    // Each appears between 14:00 and 15:00 of its day.
+    // Each entry appears between 14:00 and 15:00 of its day.
     for day in (1..=13).rev() {
         let at = |minute: i64| instant((MONDAY - day * DAY_MINUTES + minute) * 60);
         let (previous, stamps) = (Some(at(840)), midnights(day..=day));
@@ -199,13 +199,13 @@ fn a_short_document_bounds_the_gap() {
     let dear = LearnTerms { price_minutes: 1e6, ..terms(15, 1440) };
     let plan = learn(&known, &dear, instant(MONDAY * 60)).expect("a plan");
     let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
-    // Five publications at three an hour.
+    // At three publications an hour, five take 100 minutes; polls are at most 130 minutes apart.
     assert!(polls.windows(2).all(|pair| pair[1] - pair[0] <= 130 * 60), "{polls:?}");
 }
 
 #[test]
 fn a_feed_of_summer_time_is_understood_by_its_zone() {
-    // Daily at 09:00 in New York; from 2026-03-08 on that is an hour earlier in UTC.
+    // Publications daily at 09:00 in New York. From 2026-03-08 on, this is an hour earlier in UTC.
     let end = MONDAY + 4 * WEEK_MINUTES;
     let minutes: Vec<i64> = (1..=56)
         .map(|day| end - day * DAY_MINUTES)

@@ -1,12 +1,13 @@
-//! The weekly plan of polls that costs least: waiting of all publications, plus a price for each poll (SCHEDULING
-//! annex A.3).
+//! Computes the weekly plan of polls with the lowest cost: the waiting time of all publications, plus a price for each
+//! poll (SCHEDULING annex A.3).
 //!
-//! Polls stand on a grid of five minutes, one minute after the minute in which most publications of a bin are
-//! stamped. From each grid point the plan names the next one. It is found by going backward through the week: the
-//! best next poll after `s` is the `e` for which waiting between the two, the price, and the cost of all that follows
-//! `e` are least together. The week is gone through until the costs repeat.
+//! Polls are placed on a five-minute grid, one minute after the minute in which most publications of a bin are dated.
+//! For each grid point the plan stores the next poll. The algorithm works backward through the week: the best next
+//! poll after `s` is the `e` that minimizes the sum of the waiting time between the two, the price, and the cost of
+//! everything after `e`. It repeats the week until the costs no longer change.
 //!
-//! The best `e` never moves backward as `s` moves forward, since waiting longer only makes a later poll dearer; so
+//! The best `e` never moves backward as `s` moves forward, because waiting longer only makes a later poll more
+//! expensive. The search for a grid point can therefore stop at the best `e` of the following grid point.
 //! only candidates up to the best one of the grid point after need looking at.
 
 use serde::{Deserialize, Serialize};
@@ -14,18 +15,18 @@ use serde::{Deserialize, Serialize};
 use super::step_runs::StepRuns;
 use super::week_bins::{BIN_MINUTES, BINS, WeekBins, real};
 
-/// Gaps longer than this are not planned: two days in grid steps.
+/// Longest gap that is planned, in grid steps: two days.
 pub(super) const STEPS_MAX: usize = 576;
-/// How often the week is gone through at most.
+/// Maximum number of passes through the week.
 const ROUNDS: usize = 4;
-/// Grid points in a block that is looked into as a whole, or not at all.
+/// Number of grid points in a block. The search examines all points of a block, or skips the block.
 const BLOCK: usize = 8;
-/// Costs that differ by less are the same but for rounding, minutes.
+/// Difference below which costs are equal except for rounding, in minutes.
 const ROUNDING: f64 = 1e-9;
-/// Costs of a week that differ by less are the same, minutes: they are sums of thousands.
+/// Difference below which the costs of a week are equal, in minutes. It is larger because they are sums of thousands of terms.
 const ALIKE: f64 = 1e-6;
 
-/// Next grid points, for each grid point of the week.
+/// The next poll for each grid point of the week.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "StepRuns", try_from = "StepRuns")]
 pub(super) struct PricePlan {
@@ -33,32 +34,32 @@ pub(super) struct PricePlan {
     steps: StepRuns,
 }
 
-/// What a plan is made for.
+/// Parameters of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     /// Minutes of waiting that saving one poll is worth, above 0.
     pub(super) price: f64,
-    /// Shortest gap, grid steps, at least 1.
+    /// Shortest gap, in grid steps, at least 1.
     pub(super) steps_min: usize,
-    /// Longest gap, grid steps, at least `steps_min`, at most [`STEPS_MAX`].
+    /// Longest gap, in grid steps, at least `steps_min`, at most [`STEPS_MAX`].
     pub(super) steps_max: usize,
-    /// At most so many publications are expected in a gap: what a document holds, halved.
+    /// Maximum number of publications expected in a gap: half the number of entries in a document.
     pub(super) publications_max: f64,
 }
 
-/// Expected publications and their waiting, summed over the grid from the start of the week on; goes on beyond its
-/// end as far as a plan looks.
+/// Expected publications and their waiting time, summed over the grid from the start of the week. The sums extend past
+/// the end of the week as far as a plan looks ahead.
 #[derive(Debug, Clone)]
 pub(super) struct ExpectedWaiting {
     /// Publications before a grid point.
     published: Vec<f64>,
-    /// Waiting of all of them until that grid point, minutes.
+    /// Total waiting time of all publications until that grid point, in minutes.
     waited: Vec<f64>,
 }
 
 impl ExpectedWaiting {
-    /// Sums up a week of rates a minute. `phases`: the part of a bin's publications in each of its minutes; those of
-    /// the first are found by the poll at the start of the bin.
+    /// Sums the rates per minute over a week. `phases` is the share of a bin's publications in each of its minutes.
+    /// The poll at the start of a bin finds the publications of the bin's first minute.
     pub(super) fn from_rates(lambda: &WeekBins, phases: [f64; 5]) -> Self {
         let [first, second, third, fourth, fifth] = phases;
         let later = second + third + fourth + fifth;
@@ -75,7 +76,7 @@ impl ExpectedWaiting {
         Self { published, waited }
     }
 
-    /// Waiting of what is published between two grid points until the second, minutes.
+    /// Returns the waiting time, until the second grid point, of everything published between two grid points, in minutes.
     pub(super) fn between(&self, from: usize, to: usize) -> f64 {
         let steps = real(i64::try_from(to.saturating_sub(from)).unwrap_or(0));
         at(&self.waited, to)
@@ -83,7 +84,7 @@ impl ExpectedWaiting {
             - steps * real(BIN_MINUTES) * at(&self.published, from)
     }
 
-    /// Publications expected between two grid points.
+    /// Returns the publications expected between two grid points.
     pub(super) fn published_between(&self, from: usize, to: usize) -> f64 {
         at(&self.published, to) - at(&self.published, from)
     }
@@ -94,7 +95,7 @@ fn at(values: &[f64], place: usize) -> f64 {
 }
 
 impl PricePlan {
-    /// The plan of least cost.
+    /// Computes the plan with the lowest cost.
     pub(super) fn new(waiting: &ExpectedWaiting, terms: &Terms) -> Self {
         let reach = reach(waiting, terms);
         let mut costs = vec![0.0; BINS + STEPS_MAX];
@@ -107,7 +108,7 @@ impl PricePlan {
         Self { steps: StepRuns::new(&steps) }
     }
 
-    /// The grid point of the next poll after one on a grid point.
+    /// Returns the grid point of the next poll after a poll at a grid point.
     pub(super) fn next(&self, point: usize) -> usize {
         point + self.steps.steps_at(point % BINS).map_or(1, usize::from)
     }
@@ -131,7 +132,7 @@ impl TryFrom<StepRuns> for PricePlan {
     }
 }
 
-/// The longest gap allowed from each grid point on, grid steps.
+/// Returns the longest allowed gap from each grid point, in grid steps.
 fn reach(waiting: &ExpectedWaiting, terms: &Terms) -> Vec<usize> {
     let mut end = 0;
     let reaches = (0..BINS).map(|from| {
@@ -145,8 +146,8 @@ fn reach(waiting: &ExpectedWaiting, terms: &Terms) -> Vec<usize> {
     reaches.collect()
 }
 
-/// Goes through the week once, from its end to its start. `costs` holds those of the week after, from a round before
-/// (`again`), relative to its start. Returns whether another round would find the same.
+/// Goes through the week once, from its end to its start. `costs` holds the costs of the following week from the
+/// previous pass, relative to its start, if `again` is set. Returns whether another pass would find the same plan.
 fn backward(
     waiting: &ExpectedWaiting,
     terms: &Terms,
@@ -160,7 +161,7 @@ fn backward(
     for (cost, next) in beyond.iter_mut().zip(week.iter()) {
         *cost = next - base;
     }
-    // What a poll at each grid point costs from there on, and the waiting until then of everything before.
+    // The cost from a poll at each grid point onward, plus the waiting time of everything published before that point.
     let mut totals: Vec<f64> =
         costs.iter().zip(&waiting.waited).map(|(cost, area)| cost + area).collect();
     let mut floors = Floors::over(&totals, &waiting.published);
@@ -191,14 +192,15 @@ fn backward(
     same.everywhere
 }
 
-/// The grid points, up to the one looked at last, where a round found what the round before found: the same next poll,
-/// and costs that are dearer by one amount. If they hold all that earlier points may lead to, these are as before, too.
+/// The most recent run of grid points at which a pass found the same next polls as the previous pass, with costs that
+/// are higher by the same amount. If the run contains every point that earlier points can reach, the earlier points do
+/// not change either.
 struct SameAsBefore {
-    /// The highest of them.
+    /// The last grid point of the run.
     highest: usize,
-    /// By how much they are dearer, minutes.
+    /// Amount by which the costs are higher, in minutes.
     dearer: f64,
-    /// Whether all next polls are the same so far.
+    /// Whether all next polls so far are the same.
     everywhere: bool,
 }
 
@@ -209,33 +211,33 @@ impl Default for SameAsBefore {
 }
 
 impl SameAsBefore {
-    /// Notes what was found at a point; they are noted from the end of the week to its start.
+    /// Records the result at a point. Points are recorded from the end of the week to its start.
     fn note(&mut self, point: usize, same_poll: bool, dearer: f64) {
         self.everywhere &= same_poll;
         let alike = (dearer - self.dearer).abs() <= ALIKE;
         if !(same_poll && alike) {
-            // A point that differs begins anew behind it, unless it is itself the first of others.
+            // A different cost starts a new run at this point. A different poll starts it at the point before.
             self.highest = if same_poll { point } else { point.saturating_sub(1) };
             self.dearer = dearer;
         }
     }
 
-    /// Whether all earlier points are as before, and would be once more: no earlier point leads beyond `farthest`, and
-    /// what the week after begins with is among those.
+    /// Checks whether all earlier points are unchanged and would stay so in another pass. This is true if no earlier
+    /// point reaches beyond `farthest`, and if the run covers the start of the following week.
     fn decides_the_rest(&self, farthest: usize) -> bool {
         self.highest >= farthest && self.highest >= STEPS_MAX
     }
 }
 
-/// What each block of grid points costs at the least, so that most blocks need not be looked into.
+/// A lower bound on the cost of each block of grid points, which allows the search to skip most blocks.
 ///
-/// From a poll at `from`, the cost of the next one at `e` is `total(e) - (e - from) * slope(from)`. The slope never falls
-/// along the week, so with the slope at its own first point, a block of points beyond `from` has a least cost that none
-/// of its points is below.
+/// From a poll at `from`, the cost of the next one at `e` is `total(e) - (e - from) * slope(from)`. The slope never
+/// decreases along the week. The slope at the first point of a block therefore gives a lower bound for all points of a
+/// block after `from`.
 struct Floors(Vec<f64>);
 
 impl Floors {
-    /// Of all blocks; those of the week itself are put anew as their totals become known.
+    /// Computes the bounds of all blocks. Those within the week are updated as their totals become known.
     fn over(totals: &[f64], published: &[f64]) -> Self {
         let mut floors = Self(vec![0.0; totals.len() / BLOCK]);
         (BINS / BLOCK..floors.0.len()).for_each(|block| floors.put(block, totals, published));
@@ -251,7 +253,7 @@ impl Floors {
         }
     }
 
-    /// The least of `totals[e] - (e - nearest) * slope` from `nearest` to `farthest`, and its first place.
+    /// Returns the minimum of `totals[e] - (e - nearest) * slope` from `nearest` to `farthest`, and its first position.
     fn least(
         &self,
         totals: &[f64],
@@ -295,12 +297,13 @@ impl Floors {
     }
 }
 
-/// Grid steps as a number to reckon with.
+/// Converts grid steps to a floating-point number.
 fn steps_of(steps: usize) -> f64 {
     f64::from(u16::try_from(steps).unwrap_or(u16::MAX))
 }
 
-/// The first least of `totals[n] - n * slope`, and its place; four at a time, so that a processor does them at once.
+/// Returns the first minimum of `totals[n] - n * slope` and its position. Processes four values at a time so that the
+/// compiler can vectorize the loop.
 fn least(totals: &[f64], slope: f64) -> (usize, f64) {
     let (fours, rest) = totals.as_chunks::<4>();
     let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
@@ -317,7 +320,7 @@ fn least(totals: &[f64], slope: f64) -> (usize, f64) {
     (place_of(totals, slope, low), low)
 }
 
-/// Where the least was found, by the same arithmetic.
+/// Finds the position of the minimum, using the same arithmetic.
 fn place_of(totals: &[f64], slope: f64, low: f64) -> usize {
     let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
     for (number, four) in totals.chunks(4).enumerate() {
@@ -354,7 +357,7 @@ mod tests {
         }
     }
 
-    /// The cost of a plan a week, once it repeats.
+    /// Returns the cost of a plan per week, once it repeats.
     fn weekly_cost(plan: &PricePlan, waiting: &ExpectedWaiting, price: f64) -> f64 {
         let (mut point, mut cost) = (0, 0.0);
         while point < 40 * BINS {

@@ -1,37 +1,38 @@
-//! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
+//! Estimates a feed's weekly profile from its past: the number of publications to expect at each time (SCHEDULING annex A.2).
 
 use super::clocks::{self, Precision, PublicationClock, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 use crate::schedule::interval::rules::ZoneClock;
 
-/// After so many weeks a publication counts half.
+/// Half-life of a publication's weight, in weeks.
 const HALF_LIFE_WEEKS: f64 = 4.0;
-/// The rate believed before anything is known, publications a week, and for how many publications it counts.
+/// Rate assumed before anything is known, in publications a week. It counts as much as `PRIOR_PUBLICATIONS` publications.
 const PRIOR_RATE: f64 = 10.0;
 const PRIOR_PUBLICATIONS: f64 = 0.5;
-/// A feed silent while so many publications were expected begins to lose its clocks; at twice as many it has none.
+/// Number of missed publications after which a silent feed starts to lose its clocks. At twice this number it has none.
 const SILENT_GAPS: f64 = 4.0;
-/// How many publications an even spread over the five minutes of a bin is worth, also where they keep to the minute.
+/// Weight of an even spread over the five minutes of a bin, in publications; the second value is for feeds that
+/// publish at exact minutes.
 const PHASE_WEIGHT: f64 = 10.0;
 const PHASE_WEIGHT_EXACT: f64 = 0.1;
-/// Publications older than so many weeks are not learned from: the window has twelve.
+/// Age in weeks above which publications are ignored; the window is twelve weeks.
 const WEEKS_WEIGHED: i64 = 13;
 const HALF_DAY_MINUTES: i64 = 720;
 
-/// Publications and from when on they are complete, minutes since 1970.
+/// Publications, and the time since which they are complete, in minutes since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Past<'a> {
     /// Ascending, none after `now`.
     pub(super) minutes: &'a [i64],
-    /// Before `now`.
+    /// Start of the complete record, before `now`.
     pub(super) since: i64,
     pub(super) now: i64,
     pub(super) precision: Precision,
 }
 
-/// The publications of a past as a clock on a wall shows them.
+/// The publications of a feed in local time.
 struct Seen {
-    /// Local minute and weight of each, ascending in time, with its age in weeks.
+    /// Local minute, weight and age in weeks of each publication, in ascending order of time.
     publications: Vec<(i64, f64, usize)>,
     precision: Precision,
 }
@@ -48,7 +49,7 @@ impl Seen {
         Self { publications: seen.collect(), precision: past.precision }
     }
 
-    /// The minute of five at which most publications are stamped: where the bins begin.
+    /// Returns the minute, out of five, at which most publications are dated. Bins begin at this minute.
     fn round_minute(&self) -> i64 {
         let shares = (0_i64..).zip(self.phases(0, PHASE_WEIGHT));
         let most =
@@ -56,7 +57,7 @@ impl Seen {
         most.0
     }
 
-    /// Publishers like round minutes: which of the five minutes of a bin they use.
+    /// Returns the share of publications in each of the five minutes of a bin. Publishers prefer round minutes.
     fn phases(&self, round_minute: i64, even: f64) -> [f64; 5] {
         let mut phases = [even / 5.0; 5];
         for &(local, weight, _) in
@@ -71,7 +72,7 @@ impl Seen {
         phases.map(|cell| cell / sum)
     }
 
-    /// Week by week, the youngest first.
+    /// Groups the publications by week, most recent first.
     fn weekly(&self, round_minute: i64) -> Vec<WeekSample> {
         let mut weeks: Vec<WeekSample> = Vec::new();
         for &(local, _, age) in self.publications.iter().rev() {
@@ -91,10 +92,10 @@ impl Seen {
     }
 }
 
-/// The offsets of a clock, looked up once for each half day: no zone changes its clock twice in so short a time.
+/// The UTC offsets of a zone, looked up once for each half day. No zone changes its offset twice in half a day.
 struct Offsets {
     clock: ZoneClock,
-    /// A half day, and its offset if that is the same all through.
+    /// A half day, and its offset if the offset is constant throughout.
     known: Option<(i64, Option<i64>)>,
 }
 
@@ -115,28 +116,28 @@ impl Offsets {
 /// A week of expected publications.
 #[derive(Debug, Clone)]
 pub(super) struct Profile {
-    /// The clock on the wall by which the week is counted.
+    /// Zone in which the week is counted.
     pub(super) clock: ZoneClock,
-    /// The minute, 0 to 4, at which its bins begin.
+    /// Minute, 0 to 4, at which the bins begin.
     pub(super) round_minute: i64,
     pub(super) shares: Shares,
     /// Publications a week.
     pub(super) rate: f64,
     /// Expected publications a minute, by bin.
     pub(super) lambda: WeekBins,
-    /// The part of a bin's publications in each of its five minutes; the sum is 1.
+    /// Share of a bin's publications in each of its five minutes; the sum is 1.
     pub(super) phases: [f64; 5],
-    /// Its publications by that clock, minutes since 1970.
+    /// The publications in local time, in minutes since 1970.
     pub(super) local_minutes: Vec<i64>,
 }
 
-/// How well weeks by a clock on the wall are foretold by the other weeks; comparable between clocks.
+/// Returns how well the weeks in a zone are predicted by the other weeks. The result is comparable between zones.
 pub(super) fn foresight(past: &Past<'_>, clock: ZoneClock) -> f64 {
     let seen = Seen::from_past(past, clock);
     clocks::foresight(&seen.weekly(seen.round_minute()), past.precision)
 }
 
-/// The profile of a past in one zone.
+/// Computes the profile in one zone.
 pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
@@ -158,17 +159,17 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
     Profile { clock, round_minute, shares, rate, lambda, phases, local_minutes }
 }
 
-/// Whole weeks back from now, 0 the youngest.
+/// Returns the age in whole weeks, 0 for the most recent week.
 const fn age(past: &Past<'_>, minute: i64) -> i64 {
     (past.now - minute).div_euclid(WEEK_MINUTES)
 }
 
-/// What a publication of this age counts.
+/// Returns the weight of a publication of this age.
 fn weight(age: i64) -> f64 {
     (-real(age) / HALF_LIFE_WEEKS).exp2()
 }
 
-/// Publications a week. Time without publications counts as observed, so silence lowers the rate.
+/// Returns the publications a week. Time without publications counts as observed, so silence lowers the rate.
 fn rate(past: &Past<'_>, seen: &Seen) -> f64 {
     let published: f64 = seen.publications.iter().map(|(_, weight, _)| weight).sum();
     let observed = (past.now - past.since).max(0);
@@ -178,8 +179,8 @@ fn rate(past: &Past<'_>, seen: &Seen) -> f64 {
     (published + PRIOR_PUBLICATIONS) / (exposure + PRIOR_PUBLICATIONS / PRIOR_RATE)
 }
 
-/// How far a silent feed has lost its clocks, 0 to 1: by what it should have published since its last publication,
-/// so that a night or a weekend that is always silent counts for nothing.
+/// Returns how far a silent feed has lost its clocks, 0 to 1. It depends on the publications expected since the last
+/// one, so a night or a weekend that is always silent has no effect.
 fn fading(past: &Past<'_>, rate: f64, density: &WeekBins, local: impl Fn(i64) -> i64) -> f64 {
     let last = past.minutes.last().copied().unwrap_or(past.since).min(past.now);
     let silence = past.now - last;

@@ -1,4 +1,4 @@
-//! When a feed published: what its fetches showed, as effective minutes (SCHEDULING annex A.1).
+//! Records when a feed published, as effective minutes derived from its fetches (SCHEDULING annex A.1).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,63 +8,63 @@ use super::stamp_times::StampTimes;
 use super::stamp_zone::StampZone;
 use super::week_bins::{DAY_MINUTES, WEEK_MINUTES};
 
-/// Publications older than this are forgotten, minutes: twelve weeks.
+/// Age above which publications are dropped, in minutes: twelve weeks.
 pub const WINDOW_MINUTES: i64 = 12 * WEEK_MINUTES;
-/// At most so many publications are kept, the youngest.
+/// Maximum number of publications kept; the oldest are dropped first.
 pub const PUBLICATIONS_MAX: usize = 2000;
-/// New entries of one fetch beyond this many are not looked at: a document has at most 10,000 (SPEC section 0).
+/// Maximum number of new entries examined in one fetch. A document has at most 10,000 (SPEC section 0).
 const STAMPS_MAX: usize = 10_000;
-/// An entry that a fetch did not show, although its stamp is older, appeared at most so many minutes after that
-/// fetch, as far as anybody can tell.
+/// Maximum delay, in minutes, assumed for an entry that a fetch did not show although its date is older. The entry is
+/// assumed to have appeared within this time after that fetch.
 const LATE_MINUTES: i64 = 10;
 
-/// The date of an entry as its document wrote it.
+/// The date of an entry as written in its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// The instant.
     pub at: DateTime<Utc>,
-    /// The offset from UTC it was written with, minutes east, where one was.
+    /// The UTC offset in the date, in minutes east, if any.
     pub offset_minutes: Option<i16>,
 }
 
-/// What one good poll showed.
+/// The result of one successful poll.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch<'a> {
-    /// The good poll before; `None`: this is the first document of the subscription.
+    /// Time of the previous successful poll; `None` for the first document of the subscription.
     pub previous: Option<DateTime<Utc>>,
-    /// When it was made.
+    /// Time of this poll.
     pub at: DateTime<Utc>,
-    /// The dates of its new and changed entries; `None`: the entry has none.
+    /// Dates of its new and changed entries; `None` for an entry without a date.
     pub stamps: &'a [Option<Stamp>],
-    /// How many entries the document has in all.
+    /// Total number of entries in the document.
     pub document_entries: usize,
 }
 
-/// The publications of a feed in the last twelve weeks: minutes since 1970, UTC, ascending, each once.
+/// The publications of a feed in the last twelve weeks: minutes since 1970, UTC, ascending, without duplicates.
 ///
-/// A few kilobytes at most. All of it is what fetches showed, so it does not depend on when the reader ran, but for
-/// entries without a date.
+/// Takes a few kilobytes at most. Except for entries without a date, it does not depend on when the program was running.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Publications {
     minutes: Vec<u32>,
-    /// From when on nothing was missed, minutes since 1970.
+    /// Time since which no publication was missed, in minutes since 1970.
     since: Option<u32>,
-    /// The first fetch, minutes since 1970: what is younger was seen to arrive, what is older only has dates.
+    /// Time of the first fetch, in minutes since 1970. Later publications were seen to arrive; for earlier ones only
+    /// the date is known.
     watched_since: Option<u32>,
-    /// The zone of the stamps, as far as they betray it.
+    /// The zone of the dates, as far as they reveal it.
     zone: StampZone,
-    /// Entries with a date, and those of them at exactly midnight.
+    /// Number of entries with a date. `at_midnight` counts those at exactly midnight.
     dated: u32,
     at_midnight: u32,
-    /// What times of the day the dates name.
+    /// The times of day in the dates.
     times: StampTimes,
-    /// Entries in the newest document.
+    /// Number of entries in the newest document.
     document_entries: u32,
 }
 
 impl Publications {
-    /// Takes in what a fetch showed. The same fetches in the same order give the same state.
+    /// Records the result of a fetch. The same fetches in the same order give the same state.
     pub fn learn_from_fetch(&mut self, fetch: &Fetch<'_>) {
         let now = minute(fetch.at);
         let previous = fetch.previous.map(minute).filter(|&previous| previous < now);
@@ -83,7 +83,7 @@ impl Publications {
                     let published = first_minute(stamp?, now)?;
                     (published, (published, (published + DAY_MINUTES).min(now)))
                 }
-                // Two fetches in one minute: what the second adds appeared in it.
+                // The second of two fetches in the same minute: its new entries appeared in that minute.
                 None => (now, (now, now)),
             };
             Some(if whole_days { spread(range, now, place) } else { published })
@@ -100,8 +100,7 @@ impl Publications {
         self.forget(now);
     }
 
-    /// Publications that were seen to arrive elsewhere, as minutes since 1970 in any order; nothing was missed since
-    /// `since`.
+    /// Creates publications from arrivals observed elsewhere, in minutes since 1970 in any order. None was missed since `since`.
     pub fn of_minutes(minutes: impl IntoIterator<Item = i64>, since: i64, now: i64) -> Self {
         let whole = |minute: i64| u32::try_from(minute).ok();
         let minutes = minutes.into_iter().filter(|&minute| minute <= now).filter_map(whole);
@@ -111,54 +110,55 @@ impl Publications {
         publications
     }
 
-    /// How many are known.
+    /// Returns the number of known publications.
     pub fn len(&self) -> usize {
         self.minutes.len()
     }
 
-    /// Whether none is known.
+    /// Checks whether no publication is known.
     pub fn is_empty(&self) -> bool {
         self.minutes.is_empty()
     }
 
-    /// Whether an entry with a date was seen, however old.
+    /// Checks whether an entry with a date was seen, however old.
     pub const fn has_dates(&self) -> bool {
         self.dated > 0
     }
 
-    /// Minutes since 1970, UTC, ascending.
+    /// Iterates over the publications, in minutes since 1970, UTC, ascending.
     pub fn minutes(&self) -> impl DoubleEndedIterator<Item = i64> + Clone {
         self.minutes.iter().map(|&minute| i64::from(minute))
     }
 
-    /// From when on nothing was missed, minutes since 1970; `None`: never fetched.
+    /// Returns the time since which no publication was missed, in minutes since 1970; `None` if the feed was never fetched.
     pub fn since(&self) -> Option<i64> {
         self.since.map(i64::from)
     }
 
-    /// Entries in the newest document; 0: unknown.
+    /// Returns the number of entries in the newest document; 0 if unknown.
     pub const fn document_entries(&self) -> u32 {
         self.document_entries
     }
 
-    /// The zone of the stamps, as far as they betray it.
+    /// Returns the zone of the dates, as far as they reveal it.
     pub const fn zone(&self) -> &StampZone {
         &self.zone
     }
 
-    /// The dates are days and not times (annex A.1): more than a fifth stand at exactly midnight, or nearly all at one
-    /// time of the day; and entries were not seen to appear then.
+    /// Checks whether the dates contain only days and no times (annex A.1). This is so if more than a fifth are at
+    /// exactly midnight, or nearly all at the same time of day, and no arrivals confirm that time.
     pub fn has_whole_days_only(&self) -> bool {
         self.has_one_time() && !self.times.are_confirmed()
     }
 
-    /// What was seen to arrive, and from when on: minutes since 1970.
+    /// Returns the start of observation and the publications seen to arrive since, in minutes since 1970.
     pub fn arrivals(&self) -> (i64, impl Iterator<Item = i64>) {
         let since = self.watched_since.map_or(i64::MAX, i64::from);
         (since, self.minutes().filter(move |&minute| minute > since))
     }
 
-    /// The publications of which the hour is known: all, but where dates say a day only those that were seen to arrive.
+    /// Iterates over the publications whose hour is known. These are all of them, or, if the dates contain only days,
+    /// those that were seen to arrive.
     pub fn timed_minutes(&self) -> impl Iterator<Item = i64> {
         let (watched_since, _) = self.arrivals();
         let from = if self.has_one_time() { watched_since } else { 0 };
@@ -176,7 +176,7 @@ impl Publications {
         if let Some(previous) = previous {
             self.times.note_arrival(minute(stamp.at), previous, now);
         }
-        // Old counts fade, so that a publisher who learns to write times is believed after a while.
+        // Old counts fade, so that the counts adapt when a publisher starts to write times.
         if self.dated >= 400 {
             self.dated /= 2;
             self.at_midnight /= 2;
@@ -188,7 +188,7 @@ impl Publications {
         }
     }
 
-    /// Sorts, drops doubles, what is too old, and what is too much.
+    /// Sorts the publications and drops duplicates, old ones and those above the maximum number.
     fn forget(&mut self, now: i64) {
         self.minutes.sort_unstable();
         self.minutes.dedup();
@@ -203,22 +203,23 @@ impl Publications {
     }
 }
 
-/// Whole minutes since 1970, cut off downwards.
+/// Returns whole minutes since 1970, rounded down.
 pub(super) fn minute(at: DateTime<Utc>) -> i64 {
     seconds(at).div_euclid(60)
 }
 
-/// The effective minute of an entry of the first document: its stamp, if that lies in the window.
+/// Returns the effective minute of an entry in the first document: its date, if it is within the window.
 fn first_minute(stamp: i64, now: i64) -> Option<i64> {
     (stamp > now - WINDOW_MINUTES).then_some(stamp.min(now))
 }
 
-/// The effective minute of an entry that `previous` did not show and `now` does.
+/// Returns the effective minute of an entry that `previous` did not show and `now` does.
 ///
-/// 1. a stamp between the two is believed
-/// 2. a stamp in the future is cut to `now`
-/// 3. a stamp before `previous`, or none, means soon after `previous`: had it been there, it had been seen
-/// 4. a stamp before the window is an old entry put back, which says nothing
+/// 1. A date between the two is used as it is.
+/// 2. A date in the future is cut to `now`.
+/// 3. With a date before `previous`, or none, the entry appeared soon after `previous`, because that fetch would
+///    otherwise have shown it.
+/// 4. A date before the window belongs to an old entry that was restored, and is ignored.
 fn later_minute(stamp: Option<i64>, previous: i64, now: i64) -> Option<i64> {
     let late = previous + ((now - previous).min(LATE_MINUTES) + 1) / 2;
     match stamp {
@@ -229,8 +230,8 @@ fn later_minute(stamp: Option<i64>, previous: i64, now: i64) -> Option<i64> {
     }
 }
 
-/// A day without a time, spread over what it may mean: the day itself, or the time between two fetches. The golden
-/// ratio spreads any number of them evenly.
+/// Spreads a day without a time over its possible range: the day itself, or the time between two fetches. The golden
+/// ratio spreads any number of values evenly.
 fn spread((from, to): (i64, i64), now: i64, place: usize) -> i64 {
     let seed = now.wrapping_add(i64::try_from(place).unwrap_or(0));
     let turn = seed.wrapping_mul(618_034).rem_euclid(1_000_000);

@@ -1,4 +1,4 @@
-//! Effective minutes, the bounds of what is kept, and histories nobody should have.
+//! Tests for effective minutes, the limits on stored publications, and extreme histories.
 
 use super::super::super::instant::instant;
 use super::*;
@@ -78,7 +78,7 @@ fn what_is_kept_is_bounded() {
     assert_eq!(known.since(), Some(TEN + WINDOW_MINUTES));
 }
 
-/// Days before Monday, 2026-03-02, each at one time of the day.
+/// Creates one date for each of the `count` days before Monday, 2026-03-02, all at the same time of day.
 fn daily(count: i64, minute_of_day: i64) -> Vec<Option<Stamp>> {
     let day = |number: i64| (TEN / DAY_MINUTES - number) * DAY_MINUTES + minute_of_day;
     let at = |number| instant(day(number) * 60);

@@ -1,37 +1,37 @@
-//! Rectangles of days and hours in which more, or less, is published than in the rest of the week (SCHEDULING annex
-//! A.6): what a person would mark in the picture of a week.
+//! Finds rectangles of days and hours in which a feed publishes more, or less, than in the rest of the week
+//! (SCHEDULING annex A.6), like those that a person would mark in the heat map.
 //!
-//! One at a time, the rectangle is taken that explains most: by how much the counts become more probable if it has a
-//! rate of its own. Rectangles do not overlap; days and hours may wrap.
+//! Each step picks the rectangle that explains most: the one whose separate rate makes the counts most probable.
+//! Rectangles do not overlap. Days and hours can wrap.
 
 use super::week_bins::real;
 
-/// Days and hours in a row.
+/// Consecutive days and hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rectangle {
-    /// First day, 0 is Monday.
+    /// First day; 0 is Monday.
     pub day: usize,
-    /// How many days, 1 to 7.
+    /// Number of days, 1 to 7.
     pub days: usize,
     /// First hour, 0 to 23.
     pub hour: usize,
-    /// How many hours, 1 to 24.
+    /// Number of hours, 1 to 24.
     pub hours: usize,
 }
 
-/// What a rectangle must be to be marked.
+/// Criteria for marking a rectangle.
 #[derive(Debug, Clone, Copy)]
 pub struct Marking {
-    /// It makes the counts more probable by so much at least (natural logarithm).
+    /// Minimum increase in the log probability of the counts (natural logarithm).
     pub gain_min: f64,
-    /// At most so many rectangles.
+    /// Maximum number of rectangles.
     pub rectangles_max: usize,
-    /// It has so many cells at least, and leaves as many.
+    /// Minimum number of cells inside the rectangle, and outside it.
     pub cells_min: usize,
 }
 
 impl Rectangle {
-    /// Its cells, as hours of the week: days and hours wrap each for itself.
+    /// Returns the cells as hours of the week. Days and hours wrap independently.
     pub fn cells(self) -> impl Iterator<Item = usize> {
         (0..self.days).flat_map(move |day| {
             (0..self.hours).map(move |hour| (self.day + day) % 7 * 24 + (self.hour + hour) % 24)
@@ -39,7 +39,7 @@ impl Rectangle {
     }
 }
 
-/// Marks rectangles in the counts of 168 hours, Monday 00:00 first, that were all observed equally long.
+/// Marks rectangles in the counts of 168 hours, starting at Monday 00:00. All hours must have been observed for the same time.
 pub fn rectangles(counts: &[f64], marking: &Marking) -> Vec<Rectangle> {
     let mut week = Week {
         counts: (0..168).map(|cell| counts.get(cell).copied().unwrap_or(0.0).max(0.0)).collect(),
@@ -67,7 +67,7 @@ struct Week {
 }
 
 impl Week {
-    /// The rectangle of free cells that gains most.
+    /// Returns the rectangle of free cells with the largest gain.
     fn best(&self, cells_min: usize) -> Option<(f64, Rectangle)> {
         let free = self.counts.iter().zip(&self.free).filter(|(_, free)| **free);
         let (sum, cells) = free.fold((0.0, 0), |(sum, cells), (count, _)| (sum + count, cells + 1));
@@ -87,7 +87,7 @@ impl Week {
                         continue;
                     }
                     let gain = gain(inside, covered, sum, cells);
-                    // The rest of the week explains as much as a rectangle: of the two the smaller is marked.
+                    // A rectangle and the rest of the week explain the counts equally well. Mark the smaller of the two.
                     let better = best.is_none_or(|(most, size, _)| {
                         gain > most + 1e-9 || (gain > most - 1e-9 && covered < size)
                     });
@@ -100,7 +100,7 @@ impl Week {
         best.map(|(gain, _, rectangle)| (gain, rectangle))
     }
 
-    /// What stands in one hour of some days; `None` if a cell is taken.
+    /// Returns the sum of one hour over several days; `None` if a cell is already taken.
     fn column(&self, day: usize, days: usize, hour: usize) -> Option<f64> {
         let cells = (0..days).map(|next| (day + next) % 7 * 24 + hour);
         let counts =
@@ -109,14 +109,14 @@ impl Week {
     }
 }
 
-/// All stretches of a circle: first and length; the whole circle once.
+/// Iterates over all ranges of a circle as first element and length. The whole circle occurs once.
 fn spans(length: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..length)
         .flat_map(move |from| (1..=length).map(move |long| (from, long)))
         .filter(move |&(from, long)| long < length || from == 0)
 }
 
-/// How much more probable counts become if some cells have a rate of their own.
+/// Returns how much the log probability of the counts increases if some cells have their own rate.
 fn gain(inside: f64, covered: usize, sum: f64, cells: usize) -> f64 {
     let term = |count: f64, cells: usize| {
         let cells = real(i64::try_from(cells).unwrap_or(1)).max(1.0);

@@ -1,4 +1,4 @@
-//! What was learned and what it is worth, as figures for the screen.
+//! Summarizes what was learned and its benefit, as figures for the screen.
 
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -13,50 +13,50 @@ use crate::feed::text::counted_words;
 use crate::schedule::explain::wording::{duration_words, offset_words};
 use crate::schedule::interval::rules::ZoneClock;
 
-/// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
+/// Minimum number of publications for placing polls. With fewer, polls are only spaced (`LEARN_MIN_UPDATES`).
 pub(super) const PUBLICATIONS_MIN: usize = 8;
-/// What was seen of a feed is told as known after so many weeks and publications.
+/// Number of weeks, and below it of publications, after which a habit is described as certain.
 const WEEKS_CERTAIN: i64 = 3;
 const PUBLICATIONS_CERTAIN: usize = 30;
-/// A sentence names at most so many times.
+/// Maximum number of times in a sentence.
 const TIMES_NAMED: usize = 2;
-/// Times of different days count as one where they are no further apart, minutes.
+/// Maximum difference at which times on different days count as the same, in minutes.
 const NEAR_MINUTES: u16 = 30;
-/// Weeks for which a plan is followed to count what it costs.
+/// Number of weeks over which a plan is simulated to count its cost.
 const WEEKS_FOLLOWED: usize = 4;
 
-/// What was learned of a feed, and what its plan promises at normal pace.
+/// What was learned of a feed, and the cost and delay to expect from its plan at normal pace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedRhythm {
-    /// Publications it was learned from.
+    /// Number of publications it was learned from.
     pub publications: usize,
-    /// Time over which they were observed, minutes.
+    /// Time over which they were observed, in minutes.
     pub observed_minutes: i64,
-    /// Its dates are days without times.
+    /// Whether the feed's dates contain days without times.
     pub whole_days: bool,
-    /// Publications that were seen to arrive, and not only dated by the first document.
+    /// Number of publications that were seen to arrive, as opposed to only being dated in the first document.
     #[serde(default)]
     pub arrivals: usize,
     /// Expected publications a week.
     pub rate_per_week: f64,
-    /// How far each clock is believed, in the order of [`super::PublicationClock::ALL`].
+    /// Share of each clock, in the order of [`super::PublicationClock::ALL`].
     pub shares: Shares,
     pub polls_per_week: f64,
-    /// Mean interval, seconds.
+    /// Mean interval, in seconds.
     pub interval_seconds: u32,
-    /// Mean wait of a publication, minutes, if the feed goes on as it did.
+    /// Average delay of a publication, in minutes, if the feed continues as before.
     pub delay_minutes: f64,
-    /// The same under a fixed interval that costs as many polls.
+    /// Average delay with a fixed interval and the same number of polls, in minutes.
     pub even_delay_minutes: f64,
-    /// Times at which most is published, the strongest kind first.
+    /// Times at which most is published, strongest kind first.
     pub peaks: Vec<Peak>,
-    /// The zone of the plan's clock, in which peaks and hours are counted.
+    /// The zone of the plan, in which peaks and hours are counted.
     pub zone: Zone,
-    /// Expected publications in each hour of the week, Monday 00:00 first, on the clock of the plan.
+    /// Expected publications in each hour of the week, starting at Monday 00:00, in the plan's zone.
     pub hours: Vec<f64>,
 }
 
-/// What a rhythm is learned from, with the fields of [`LearnedRhythm`].
+/// The data a rhythm is learned from, with the same fields as [`LearnedRhythm`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LearnedFrom {
     pub(super) publications: usize,
@@ -65,16 +65,16 @@ pub(super) struct LearnedFrom {
     pub(super) arrivals: usize,
 }
 
-/// What a plan costs at one pace, and what it promises.
+/// The cost and the expected delay of a plan at one pace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PaceCost {
     pub polls_per_week: f64,
-    /// Mean wait of a publication, minutes, if the feed goes on as it did.
+    /// Average delay of a publication, in minutes, if the feed continues as before.
     pub delay_minutes: f64,
 }
 
 impl PaceCost {
-    /// Follows a plan for some weeks.
+    /// Simulates a plan for several weeks.
     pub(super) fn of_plan(plan: &PricePlan, waiting: &ExpectedWaiting) -> Self {
         let end = WEEKS_FOLLOWED * BINS;
         let (mut point, mut polls) = (0, 0);
@@ -93,7 +93,7 @@ impl PaceCost {
         Self { polls_per_week: f64::from(polls) / weeks, delay_minutes }
     }
 
-    /// Of an even interval, seconds.
+    /// Returns the cost of a fixed interval, in seconds.
     pub(super) fn of_even_interval(seconds: i64) -> Self {
         let minutes = real(seconds.max(1)) / 60.0;
         Self { polls_per_week: real(WEEK_MINUTES) / minutes, delay_minutes: minutes / 2.0 }
@@ -136,30 +136,30 @@ fn zone_of(clock: ZoneClock) -> Zone {
     }
 }
 
-/// How a habit is told: as something known, or as something that only looks so.
+/// The wording for a habit, depending on whether it is certain or only seems so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PostsWords {
-    /// `posts`, for how often.
+    /// Verb for a rate: `posts`.
     pub plain: &'static str,
-    /// `usually posts`, for when.
+    /// Verb for a time: `usually posts`.
     pub usual: &'static str,
 }
 
 impl LearnedRhythm {
-    /// Whether enough was seen to say what it does: three weeks and thirty publications. Of less one says what it seems
-    /// to do.
+    /// Checks whether enough was observed to describe a habit as certain: three weeks and thirty publications. With
+    /// less data the sentence only says what the feed seems to do.
     pub const fn is_certain(&self) -> bool {
         self.observed_minutes >= WEEKS_CERTAIN * WEEK_MINUTES
             && self.publications >= PUBLICATIONS_CERTAIN
     }
 
-    /// Whether clocks explain most of what it publishes; else it does so at any time.
+    /// Checks whether clocks explain most publications. Otherwise the feed publishes at any time.
     pub fn has_set_times(&self) -> bool {
         let [.., any_time] = self.shares;
         any_time <= 0.5
     }
 
-    /// The verb for what was learned.
+    /// Returns the verbs for describing what was learned.
     pub fn posts_words(&self) -> PostsWords {
         let [.., any_time] = self.shares;
         match (self.is_certain(), any_time < 0.25) {
@@ -169,7 +169,7 @@ impl LearnedRhythm {
         }
     }
 
-    /// How often it posts: `about 3 times a week`.
+    /// Describes how often the feed posts: `about 3 times a week`.
     pub fn rate_words(&self) -> String {
         let often = |times: f64, unit: &str| {
             if times < 1.5 {
@@ -187,8 +187,9 @@ impl LearnedRhythm {
         }
     }
 
-    /// What was learned, in one sentence without its end: from what, when it publishes, and what it is worth. Of little
-    /// no more is said than what it seems to do; what waiting it saves, only after entries were seen to arrive.
+    /// Describes in one sentence, without the full stop, the data that was used, when the feed publishes, and the
+    /// benefit. With little data the sentence only says what the feed seems to do. The saved delay appears only after
+    /// entries were seen to arrive.
     pub fn sentence(&self) -> String {
         if self.publications == 0 {
             return "nothing was learned: no publication with a usable date was seen".to_owned();
@@ -219,7 +220,7 @@ impl LearnedRhythm {
         format!("{from}: {habit}; a publication waits about {wait} instead of {even}")
     }
 
-    /// At most two times at which most is published, with their zone; empty where there is no set time.
+    /// Describes at most two times at which most is published, with their zone. Empty if there is no set time.
     fn times_words(&self) -> String {
         if !self.has_set_times() {
             return String::new();
@@ -239,8 +240,8 @@ impl LearnedRhythm {
         if words.is_empty() { String::new() } else { words.join(" and ") + &self.zone_words() }
     }
 
-    /// The times that can be told apart after the time observed: days of the week after three weeks, working days and
-    /// weekends after one. A time of all days is one time.
+    /// Returns the times that the observation period can distinguish: days of the week after three weeks, working days
+    /// and weekends after one week. A time on all days counts as one time.
     fn named_times(&self) -> Vec<NamedTime> {
         let weeks = self.observed_minutes / WEEK_MINUTES;
         let mut times: Vec<NamedTime> = Vec::new();
@@ -279,9 +280,9 @@ impl LearnedRhythm {
     }
 }
 
-/// A time that is named in a sentence.
+/// A time that a sentence mentions.
 struct NamedTime {
-    /// Its days with a blank behind them; empty where they cannot be told apart.
+    /// The days followed by a space; empty if they cannot be distinguished.
     days: String,
     /// Minute of the day, rounded to five.
     minute: u16,
@@ -298,7 +299,7 @@ fn observed_words(minutes: i64) -> String {
     }
 }
 
-/// Minutes in words, as exact as they deserve.
+/// Formats minutes in words with a suitable precision.
 fn rough_words(minutes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "cut to a year")]
     let minutes = minutes.clamp(0.0, 527_040.0).round() as i64;

@@ -1,4 +1,4 @@
-//! What is said of what was learned, and how surely.
+//! Tests for the wording of what was learned and its certainty.
 
 use super::*;
 use crate::feed::DayOfWeek;

@@ -1,35 +1,35 @@
-//! Whether the dates of a feed name a time of the day, or only a day (SCHEDULING annex A.1).
+//! Detects whether the dates of a feed contain a time of day, or only a day (SCHEDULING annex A.1).
 
 use serde::{Deserialize, Serialize};
 
-/// Times of the day that are counted at once; rarer ones push each other out.
+/// Maximum number of times of day counted; rarer ones displace each other.
 const TIMES_COUNTED: usize = 4;
-/// Fewer dates show no habit.
+/// Minimum number of dates that show a habit.
 const DATES_MIN: u32 = 8;
-/// Beyond so many dates old counts fade, so that a publisher who learns to write times is believed after a while.
+/// Number of dates above which old counts fade, so that the counts adapt when a publisher starts to write times.
 const DATES_MAX: u32 = 400;
-/// An arrival confirms its date only if it was seen within so many minutes: six hours.
+/// Maximum time between two fetches for an arrival to confirm its date, in minutes: six hours.
 const CONFIRMED_WITHIN_MINUTES: i64 = 360;
-/// An arrival contradicts a date that was so many minutes old at the fetch before, which did not show it.
+/// Minimum age of a date, in minutes, at a fetch that did not show the entry, for its later arrival to contradict the date.
 const CONTRADICTED_AFTER_MINUTES: i64 = 60;
-/// So many arrivals confirm a time, if at most a quarter as many contradict it.
+/// Number of arrivals that confirm the times, if at most a quarter as many contradict them.
 const CONFIRMED_BY: u32 = 3;
 const HOUR_SECONDS: u32 = 3600;
 const DAY_SECONDS: u32 = 86_400;
 
-/// The times of the day that dates were written with, and what arrivals say of them.
+/// The times of day in dates, and whether arrivals confirm them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct StampTimes {
     dates: u32,
-    /// Seconds of the day, UTC, with how many dates have them.
+    /// Seconds of the day (UTC), each with the number of dates that have it.
     counts: Vec<(u32, u32)>,
     confirmed: u32,
     contradicted: u32,
 }
 
 impl StampTimes {
-    /// Takes in a date, seconds since 1970.
+    /// Records a date, in seconds since 1970.
     pub(super) fn note_date(&mut self, at: i64) {
         if self.dates >= DATES_MAX {
             self.dates /= 2;
@@ -50,7 +50,7 @@ impl StampTimes {
         self.counts.retain(|(_, count)| *count > 0);
     }
 
-    /// Takes in a date that the fetch at `previous` did not show and that at `now` does, minutes since 1970.
+    /// Records a date that the fetch at `previous` did not show and the fetch at `now` did, in minutes since 1970.
     pub(super) fn note_arrival(&mut self, stamp: i64, previous: i64, now: i64) {
         if stamp > previous {
             let soon = stamp <= now && now - previous <= CONFIRMED_WITHIN_MINUTES;
@@ -60,7 +60,8 @@ impl StampTimes {
         }
     }
 
-    /// Four in five dates have one time of the day, or two an hour apart, as midnight has in summer and winter.
+    /// Checks whether four in five dates have the same time of day, or two times an hour apart, as for midnight in
+    /// summer and winter.
     pub(super) fn are_one(&self) -> bool {
         let is_hour_apart = |time: u32, other: u32| {
             let apart = time.abs_diff(other);
@@ -74,7 +75,7 @@ impl StampTimes {
         self.dates >= DATES_MIN && most * 5 >= self.dates * 4
     }
 
-    /// Entries appear at the times that their dates name.
+    /// Checks whether entries appear at the times in their dates.
     pub(super) const fn are_confirmed(&self) -> bool {
         self.confirmed >= CONFIRMED_BY && self.confirmed >= 4 * self.contradicted
     }

@@ -1,10 +1,10 @@
-//! The zone a publisher lives in, from the offsets of its dates (SCHEDULING annex A.5).
+//! Infers a publisher's time zone from the offsets in its dates (SCHEDULING annex A.5).
 
 use serde::{Deserialize, Serialize};
 
 use crate::feed::Zone;
 
-/// Zones that stand for all with the same two offsets, minutes: winter, summer, a name.
+/// Zones that represent all zones with the same two offsets: winter and summer offset in minutes, and a name.
 const SEASONAL: [(i16, i16, &str); 10] = [
     (-480, -420, "America/Los_Angeles"),
     (-420, -360, "America/Denver"),
@@ -18,7 +18,7 @@ const SEASONAL: [(i16, i16, &str); 10] = [
     (720, 780, "Pacific/Auckland"),
 ];
 
-/// The last two different offsets that dates were written with, minutes east of UTC.
+/// The last two distinct offsets in dates, in minutes east of UTC.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StampZone {
@@ -27,7 +27,7 @@ pub struct StampZone {
 }
 
 impl StampZone {
-    /// Takes in the offset of a date.
+    /// Records the offset of a date.
     pub(super) fn note(&mut self, offset_minutes: i16) {
         if !(-840..=840).contains(&offset_minutes) || self.newest == Some(offset_minutes) {
             return;
@@ -36,8 +36,9 @@ impl StampZone {
         self.newest = Some(offset_minutes);
     }
 
-    /// The zone that the offsets betray: two an hour apart are winter and summer of one zone, a single one that is
-    /// not 0 is a fixed zone. An offset of 0 is what software writes that knows no zone, so it says nothing.
+    /// Returns the zone that the offsets indicate. Two offsets an hour apart are winter and summer time of one zone. A
+    /// single offset other than 0 is a fixed zone. An offset of 0 means nothing, because software that does not know
+    /// the zone writes it.
     pub fn zone(&self) -> Option<Zone> {
         let newest = self.newest?;
         let seasonal = self.before.and_then(|before| {

@@ -1,40 +1,41 @@
-//! The record of a weekly plan, in runs: most grid points in a row lead to the same next poll, or are the same number of
-//! steps away from theirs.
+//! The stored form of a weekly plan, run-length encoded. Most consecutive grid points have the same next poll, or are
+//! the same number of steps away from their next polls.
 
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Steps to the next poll of one grid point after the other, in runs. A record holds them as bytes: of each run its
-/// points with the bit of `nearing`, then its steps, as numbers of seven bits a byte.
+/// Steps to the next poll for consecutive grid points, as runs. A record stores them as bytes: for each run the number
+/// of points combined with the `nearing` bit, then the steps, as integers with seven bits per byte.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct StepRuns {
     runs: Vec<StepRun>,
-    /// Points of all runs.
+    /// Total number of points in all runs.
     points: u16,
 }
 
-/// Some grid points in a row.
+/// A run of consecutive grid points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StepRun {
-    /// Points of the runs before.
+    /// Number of points in the previous runs.
     before: u16,
-    /// How many.
+    /// Number of points in this run.
     points: u16,
-    /// Steps of the first.
+    /// Steps from the first point to its next poll.
     steps: u16,
-    /// All lead to the same poll, so each is a step nearer than the one before; else all are as far from theirs.
+    /// All points lead to the same poll, so each is one step nearer than the one before. Otherwise all are the same
+    /// number of steps away from their next polls.
     nearing: bool,
 }
 
 impl StepRun {
-    /// Steps of one of its points.
+    /// Returns the steps of a point in the run.
     const fn steps_at(self, point: u16) -> Option<u16> {
         if self.nearing { self.steps.checked_sub(point) } else { Some(self.steps) }
     }
 
-    /// The run that goes furthest from the start of some points.
+    /// Returns the longest run that starts at the first of these points.
     fn longest(steps: &[u16]) -> Option<Self> {
         let first = *steps.first()?;
         let run = |nearing| {
@@ -47,7 +48,7 @@ impl StepRun {
         Some(if nearing.points >= even.points { nearing } else { even })
     }
 
-    /// Whether it has points, and the steps of all of them are from 1 to `most`.
+    /// Checks whether the run has points and all their steps are between 1 and `most`.
     fn is_within(self, most: u16) -> bool {
         let last = self.points.checked_sub(1).and_then(|last| self.steps_at(last));
         last.is_some_and(|last| last >= 1) && self.steps <= most
@@ -69,7 +70,7 @@ impl StepRuns {
         self.points = self.points.saturating_add(points);
     }
 
-    /// The steps of a grid point; `None` beyond the last one.
+    /// Returns the steps of a grid point; `None` after the last one.
     pub(super) fn steps_at(&self, point: usize) -> Option<u16> {
         let point = u16::try_from(point).ok()?;
         let run = self.runs.partition_point(|run| run.before <= point).checked_sub(1)?;
@@ -78,14 +79,14 @@ impl StepRuns {
         if into < run.points { run.steps_at(into) } else { None }
     }
 
-    /// Whether it has so many points, and the steps of each are from 1 to `most`.
+    /// Checks whether there are exactly `points` points, with steps between 1 and `most`.
     pub(super) fn fill(&self, points: usize, most: usize) -> bool {
         let most = u16::try_from(most).unwrap_or(u16::MAX);
         let counted: usize = self.runs.iter().map(|run| usize::from(run.points)).sum();
         counted == points && self.runs.iter().all(|run| run.is_within(most))
     }
 
-    /// Reads the bytes of a record; `None` if they break off.
+    /// Decodes the bytes of a record; `None` if they are truncated.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (mut runs, mut bytes) = (Self::default(), bytes.iter());
         while !bytes.as_slice().is_empty() {
@@ -97,7 +98,7 @@ impl StepRuns {
     }
 }
 
-/// Puts a number as groups of seven bits, the lowest first; the top bit says that another follows.
+/// Writes a number in groups of seven bits, lowest first. The top bit is set if another group follows.
 fn put_number(bytes: &mut Vec<u8>, mut number: u32) {
     loop {
         let low = number.to_le_bytes()[0] & 0x7f;
@@ -139,7 +140,7 @@ impl<'de> Deserialize<'de> for StepRuns {
     }
 }
 
-/// Reads bytes, and what records held before: a list of runs.
+/// Reads bytes, or the older record format: a list of runs.
 struct RunsVisitor;
 
 impl<'de> Visitor<'de> for RunsVisitor {

@@ -1,4 +1,4 @@
-//! A quantity for each of the 2,016 five-minute bins of a week, Monday 00:00 first, and how it is smoothed.
+//! A value for each of the 2,016 five-minute bins of a week, starting at Monday 00:00, with smoothing.
 
 /// Minutes in a week.
 pub(super) const WEEK_MINUTES: i64 = 7 * DAY_MINUTES;
@@ -10,20 +10,20 @@ pub(super) const BIN_MINUTES: i64 = 5;
 pub(super) const BINS: usize = 7 * DAY_BINS;
 /// Bins in a day.
 pub(super) const DAY_BINS: usize = 288;
-/// The first days of the week, Monday on, that are working days.
+/// Number of working days, starting at Monday.
 const WORKING_DAYS: usize = 5;
 
-/// Minute of the week, 0 to 10,079, of a local time in minutes since 1970 (a Thursday).
+/// Returns the minute of the week, 0 to 10,079, of a local time in minutes since 1970-01-01 (a Thursday).
 pub(super) const fn week_minute(local_minutes: i64) -> i64 {
     (local_minutes + 3 * DAY_MINUTES).rem_euclid(WEEK_MINUTES)
 }
 
-/// Bin, 0 to 2,015, of a minute of the week.
+/// Returns the bin, 0 to 2,015, of a minute of the week.
 pub(super) fn bin_of(week_minute: i64) -> usize {
     usize::try_from(week_minute.rem_euclid(WEEK_MINUTES) / BIN_MINUTES).unwrap_or(0)
 }
 
-/// Minutes as a number to reckon with.
+/// Converts minutes to a floating-point number.
 #[expect(clippy::cast_precision_loss, reason = "minutes since 1970 stay far below 2^52")]
 pub(super) const fn real(minutes: i64) -> f64 {
     minutes as f64
@@ -34,19 +34,19 @@ pub(super) const fn real(minutes: i64) -> f64 {
 pub(super) struct WeekBins(Vec<f64>);
 
 impl WeekBins {
-    /// The same number everywhere.
+    /// Creates a week with the same number in every bin.
     pub(super) fn flat(value: f64) -> Self {
         Self(vec![value; BINS])
     }
 
-    /// Adds to the bin of a number (modulo a week).
+    /// Adds to the number in a bin (modulo a week).
     pub(super) fn add(&mut self, bin: usize, amount: f64) {
         if let Some(cell) = self.0.get_mut(bin % BINS) {
             *cell += amount;
         }
     }
 
-    /// The number in a bin (modulo a week).
+    /// Returns the number in a bin (modulo a week).
     pub(super) fn at(&self, bin: usize) -> f64 {
         self.0.get(bin % BINS).copied().unwrap_or(0.0)
     }
@@ -67,8 +67,8 @@ impl WeekBins {
         }
     }
 
-    /// Every bin spread over its neighbours by a triangle that reaches `reach` bins to either side and keeps the
-    /// sum: 1 gives (1 2 1)/4, 12 reaches an hour.
+    /// Spreads every bin over its neighbors with a triangular kernel that reaches `reach` bins to either side and
+    /// preserves the sum. A reach of 1 gives (1 2 1)/4; a reach of 12 is an hour.
     pub(super) fn spread(&self, reach: usize) -> Self {
         let width = reach + 1;
         let mut sums = running_sums(&running_sums(&self.0, width), width);
@@ -77,7 +77,7 @@ impl WeekBins {
         Self(sums).scaled(1.0 / area)
     }
 
-    /// The same for one bin only.
+    /// Returns the result of `spread` for a single bin.
     pub(super) fn spread_at(&self, bin: usize, reach: usize) -> f64 {
         let (first, width) = ((bin + BINS - reach) % BINS, reach + 1);
         let (start, end) = self.0.split_at(first.min(self.0.len()));
@@ -89,7 +89,7 @@ impl WeekBins {
         sum / real(i64::try_from(width * width).unwrap_or(1))
     }
 
-    /// Every bin replaced by the mean of the same time on all days of its kind: Monday to Friday, or the weekend.
+    /// Replaces every bin with the mean at the same time over all days of the same kind: Monday to Friday, or the weekend.
     pub(super) fn by_kind_of_day(&self) -> Self {
         let (working, weekend) = self.0.split_at((WORKING_DAYS * DAY_BINS).min(self.0.len()));
         let mut week = Vec::with_capacity(BINS);
@@ -102,13 +102,13 @@ impl WeekBins {
         Self(week)
     }
 
-    /// Sums over the hours of the week.
+    /// Sums the bins over the hours of the week.
     pub(super) fn hours(&self) -> Vec<f64> {
         self.0.chunks(DAY_BINS / 24).map(|hour| hour.iter().sum()).collect()
     }
 }
 
-/// The mean of whole days, bin by bin.
+/// Returns the mean of whole days, bin by bin.
 fn mean_day(days: &[f64]) -> Vec<f64> {
     let mut mean = vec![0.0; DAY_BINS];
     let share = 1.0 / real(i64::try_from(days.len() / DAY_BINS).unwrap_or(1).max(1));
@@ -120,7 +120,7 @@ fn mean_day(days: &[f64]) -> Vec<f64> {
     mean
 }
 
-/// Sums of `width` bins from each bin on, round the week.
+/// Returns the sum of `width` bins starting at each bin, wrapping around the week.
 fn running_sums(values: &[f64], width: usize) -> Vec<f64> {
     let mut sum: f64 = values.iter().take(width).sum();
     let entering = values.iter().skip(width).chain(values.iter().take(width));
