@@ -54,7 +54,7 @@ fn saved(number: u32, now: DateTime<Utc>) -> SavedSubscription {
         key: FeedKey(number),
         record,
         state: Box::new(state),
-        history: Box::default(),
+        history: std::sync::Arc::default(),
         counters: Counters::default(),
     }
 }

@@ -52,7 +52,7 @@ mod allocator {
         }
 
         #[test]
-        fn what_is_freed_is_given_back_also_from_between_what_is_used() {
+        fn freed_memory_between_used_blocks_is_returned() {
             const BLOCK: usize = 1024;
             const ALL: usize = 64 * 1024 * 1024;
             keep_together();

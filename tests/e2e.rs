@@ -52,7 +52,7 @@ fn the_demo_is_read_from_start_to_end() {
 }
 
 #[test]
-fn an_unfinished_sequence_and_a_paste_without_an_end_swallow_no_key() {
+fn unfinished_sequence_or_paste_swallows_no_key() {
     let mut session = Session::start(&["demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
@@ -94,7 +94,7 @@ fn every_size_is_drawn_and_a_signal_ends_it_cleanly() {
 }
 
 #[test]
-fn without_subscriptions_it_says_what_can_be_done() {
+fn without_subscriptions_it_shows_what_to_do() {
     let mut session = Session::start(&[], 80, 24);
     for words in
         ["Welcome", "paste the address", "import a list of feeds: OPML, or newsboat's urls", "demo"]
@@ -111,7 +111,7 @@ fn without_subscriptions_it_says_what_can_be_done() {
 }
 
 #[test]
-fn more_often_is_seen_at_once_and_still_there_after_a_restart() {
+fn more_often_takes_effect_and_survives_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let data = data.to_str().unwrap();
@@ -139,7 +139,7 @@ fn more_often_is_seen_at_once_and_still_there_after_a_restart() {
 }
 
 #[test]
-fn a_search_is_typed_kept_and_opened() {
+fn search_is_typed_saved_and_opened() {
     let mut session = Session::start(&["demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
@@ -176,7 +176,7 @@ fn large(entries: usize) -> String {
 }
 
 #[test]
-fn five_thousand_entries_are_added_by_pasting_muted_marked_read_and_had_back() {
+fn five_thousand_entries_are_added_muted_read_and_restored() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let mut session = Session::start(&["--data-dir", data.to_str().unwrap()], 120, 36);

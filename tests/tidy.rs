@@ -1,4 +1,4 @@
-//! The house rules as code: what each room may name, how a file opens, how long it is, which words it may use.
+//! Project rules as tests: what each module may name, how a file starts, how long it may be and which words it may use.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,18 +11,21 @@
 mod circles;
 #[path = "tidy/lexer.rs"]
 mod lexer;
+#[path = "tidy/names.rs"]
+mod names;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use lexer::code_of;
+use names::{empty_words, long_test_names};
 
-/// Lines of a source file at most.
+/// Maximum number of lines in a source file.
 const LINES_MAX: usize = 450;
-/// Files side by side in one folder at most.
+/// Maximum number of files in one folder.
 const FILES_MAX: usize = 20;
-/// The rooms, floor by floor; a room uses only rooms of floors before its own.
+/// Top-level modules ("rooms") by layer; a room uses only rooms of earlier layers.
 const FLOORS: [&[&str]; 10] = [
     &["feed"],
     &["history", "schedule"],
@@ -35,12 +38,12 @@ const FLOORS: [&[&str]; 10] = [
     &["io"],
     &["cli"],
 ];
-/// Rooms that know nothing of the world.
+/// Rooms without I/O, clocks or environment.
 const PURE: [&str; 11] = [
     "feed", "history", "schedule", "lint", "search", "simulate", "filters", "demo", "engine", "ui",
     "view",
 ];
-/// What only `io` and `cli` may name.
+/// Names that only `io` and `cli` may use.
 const WORLD: [&str; 10] = [
     "tokio",
     "reqwest",
@@ -53,22 +56,20 @@ const WORLD: [&str; 10] = [
     "Instant::now",
     "SystemTime::now",
 ];
-/// Words that say nothing, as parts of identifiers and of file names.
-const EMPTY_WORDS: [&str; 6] = ["util", "helper", "manager", "handler", "misc", "common"];
-/// What cargo-fuzz writes.
+/// Folders that cargo-fuzz writes.
 const FUZZED: [&str; 4] =
     ["tests/fuzz/artifacts", "tests/fuzz/corpus", "tests/fuzz/coverage", "tests/fuzz/target"];
-/// Marks of unfinished work, written so that this file has none of them.
+/// Marks of unfinished work, split so that this file contains none.
 const UNFINISHED: [&str; 4] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
     concat!("to", "do!"),
     concat!("unimple", "mented!"),
 ];
-/// Folders of a particular machine, written so that this file has none of them.
+/// Folders of one particular machine, split so that this file contains none.
 const MACHINE_PATHS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "tmp")];
 
-/// Files by their path from the root of the project.
+/// File contents by path relative to the project root.
 type Files = BTreeMap<String, String>;
 
 #[test]
@@ -115,7 +116,7 @@ fn files_of_ui_and_view_use_each_other_one_way() {
     }
     assert!(named.contains_key("ui::keys::mouse") && named.contains_key("view::draw"));
     let mut found = circles::circles(&circles::uses(&named));
-    // A cell of a table holds blocks, and a block can be a table.
+    // A table cell holds blocks, and a block can be a table.
     let table = ["lines", "table", "table_grid"].map(|file| format!("view::html::{file}"));
     found.remove(table.as_slice());
     assert!(found.is_empty(), "{found:#?}");
@@ -143,7 +144,7 @@ fn the_map_in_the_crate_doc_lists_the_rooms_in_floor_order() {
 }
 
 #[test]
-fn every_source_file_opens_by_saying_what_it_is() {
+fn every_source_file_starts_with_a_description() {
     let all = sources();
     none(&broken(
         &all,
@@ -163,7 +164,7 @@ fn no_source_file_is_longer_than_the_limit() {
 }
 
 #[test]
-fn no_folder_holds_more_files_than_a_reader_can_take_in() {
+fn no_folder_exceeds_the_file_limit() {
     let mut counts = BTreeMap::<String, usize>::new();
     for path in sources().into_keys() {
         if let Some((folder, _)) = path.rsplit_once('/') {
@@ -176,11 +177,11 @@ fn no_folder_holds_more_files_than_a_reader_can_take_in() {
 }
 
 #[test]
-fn only_the_screens_way_into_the_engine_changes_it() {
+fn only_one_screen_file_changes_the_engine() {
     let all = files("src");
     none(&broken(&all, |path, text| {
         let screen = path.starts_with("src/ui/") || path.starts_with("src/view/");
-        // `App::ask` and `App::tell_engine` hand inputs over; everything else only looks.
+        // `App::ask` and `App::tell_engine` pass inputs to the engine; all other code only reads it.
         let changes =
             |code: &str| code.contains("&mut app.engine") || code.contains("&mut self.engine");
         let way_in = path == "src/ui/follow.rs";
@@ -206,6 +207,16 @@ fn no_name_is_an_empty_word() {
     assert_eq!(empty_words(&code_of(planted)), ["KeyHandler", "text_utils"]);
     assert_eq!(empty_words("src/misc"), ["misc"]);
     assert_eq!(empty_words("fn commonwealth() {}"), [""; 0]);
+}
+
+#[test]
+fn no_test_name_is_longer_than_the_limit() {
+    none(&broken(&sources(), |_, text| long_test_names(&code_of(text))));
+    let (longest, longer) = ("a".repeat(60), "b".repeat(61));
+    let planted = format!(
+        "#[test]\nfn {longest}() {{}}\n#[tokio::test]\nasync fn {longer}() {{}}\nfn c{longer}() {{}}"
+    );
+    assert_eq!(long_test_names(&planted), [longer]);
 }
 
 #[test]
@@ -238,7 +249,7 @@ fn the_lexer_keeps_code_and_drops_comments_and_texts() {
     }
 }
 
-/// Fails with every offence on a line.
+/// Fails if there are offences, listing each on its own line.
 fn none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
@@ -259,7 +270,7 @@ fn world_names(code: &str) -> Vec<String> {
     WORLD.iter().filter(named).map(ToString::to_string).collect()
 }
 
-/// The rooms `code` names that a file of `room` may not use, in alphabetical order.
+/// Returns the rooms that `code` names although `room` may not use them, in alphabetical order.
 fn lower_rooms(room: &str, code: &str) -> Vec<String> {
     let floor = |room: &str| FLOORS.iter().position(|rooms| rooms.contains(&room));
     let may_use = |other: &str| {
@@ -292,27 +303,6 @@ fn too_long(text: &str) -> Option<String> {
     (lines > LINES_MAX).then(|| format!("{lines} lines"))
 }
 
-/// Identifiers of which a part is an empty word, singular or plural.
-fn empty_words(code: &str) -> Vec<String> {
-    let identifiers = code.split(|char: char| !char.is_alphanumeric() && char != '_');
-    let is_empty_word = |part: &String| EMPTY_WORDS.contains(&part.trim_end_matches('s'));
-    identifiers.filter(|name| parts(name).iter().any(is_empty_word)).map(str::to_owned).collect()
-}
-
-/// `KeyHandler` and `key_handler` both as `key`, `handler`.
-fn parts(identifier: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for char in identifier.chars() {
-        if char == '_' || char.is_uppercase() {
-            parts.push(String::new());
-        }
-        if char != '_' {
-            parts.last_mut().unwrap().extend(char.to_lowercase());
-        }
-    }
-    parts
-}
-
 fn unfinished(text: &str) -> Vec<String> {
     let marks = UNFINISHED.iter().filter(|mark| word_at(text, mark).is_some());
     marks.map(ToString::to_string).collect()
@@ -330,7 +320,7 @@ fn machine_paths(text: &str) -> Vec<String> {
     MACHINE_PATHS.iter().filter(named).map(ToString::to_string).collect()
 }
 
-/// Where `word` stands in `text` as a word of its own.
+/// Returns the position of `word` in `text` as a whole word.
 fn word_at(text: &str, word: &str) -> Option<usize> {
     let in_name = |char: char| char.is_alphanumeric() || char == '_';
     text.match_indices(word).map(|(at, _)| at).find(|&at| {
@@ -340,7 +330,7 @@ fn word_at(text: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// The paths of all `use` items, groups written out: `use a::{b, c::d};` is `a::b` and `a::c::d`.
+/// Returns the paths of all `use` items with groups expanded: `use a::{b, c::d};` gives `a::b` and `a::c::d`.
 fn used_paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for item in code.split(';') {
@@ -388,7 +378,7 @@ fn is_rust(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending == "rs")
 }
 
-/// The crates this project stands on, as code names them: their names are not ours to choose.
+/// Returns the names of the dependencies as code writes them; they are exempt from the rules on names.
 fn crates() -> Vec<String> {
     let manifests = ["Cargo.toml", "src/core/Cargo.toml"]
         .map(|path| fs::read_to_string(root().join(path)).unwrap())
@@ -398,7 +388,7 @@ fn crates() -> Vec<String> {
     names.collect()
 }
 
-/// Everything written in Rust.
+/// Returns all Rust files.
 fn sources() -> Files {
     let mut all = files("src");
     all.extend(files("tests"));

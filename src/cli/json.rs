@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_holds_what_would_steer_a_terminal_in_another_form() {
+    fn json_escapes_terminal_control_characters() {
         let value =
             json!({ "a\u{202e}": ["\u{1b}[2J\u{9b}\u{7f}\u{85}\n", "\u{2066}\u{61c}ä\u{1f600}"] });
         for text in [text(&value), line(&value)] {

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_several_or_none_is_told() {
+    fn ambiguous_or_unknown_feed_is_reported() {
         assert!(
             find("or").unwrap_err().sentence.contains("fits 2 subscriptions"),
             "Orchard and Orchard Notes"

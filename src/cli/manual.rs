@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_like_a_command_of_the_page_is_text() {
+    fn manual_text_starting_like_a_request_is_escaped() {
         for (text, expected) in
             [(".SH", "\\&.SH"), ("'x", "\\&'x"), ("a-b\\c", "a\\-b\\ec"), ("|", "|")]
         {

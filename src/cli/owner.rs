@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_gets_a_borrowed_store_meanwhile_is_asked_for_it_unless_it_ends_by_itself() {
+    fn new_owner_of_a_borrowed_store_is_asked_unless_brief() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("owner");
         let listener = UnixListener::bind(&socket).unwrap();

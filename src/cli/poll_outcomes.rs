@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn each_feed_has_one_result_and_is_done_at_the_first_moment_it_rests() {
+    fn feed_has_one_result_once_it_is_idle() {
         let mut outcomes = outcomes(&[1, 2], &[]);
         let read = result(1, PollOutcome::Read);
         let told = outcomes.take(&engine(&[1, 2]), [&read].into_iter());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_that_others_poll_again_and_again_is_done_with_their_next_result() {
+    fn feed_polled_repeatedly_by_others_ends_at_next_result() {
         let mut outcomes = outcomes(&[1], &[]);
         let read = result(1, PollOutcome::Read);
         let busy = engine(&[1]);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_under_way_is_joined_and_its_result_told_instead_of_the_refusal() {
+    fn running_poll_is_joined_and_its_result_reported() {
         let busy = engine(&[1]);
         let mut joined = outcomes(&[], &[1]);
         let refused = result(1, PollOutcome::Skipped);

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slow_work_ends_with_a_signal() {
+    fn signal_ends_slow_work() {
         let (keep, kept) = std::sync::mpsc::channel::<()>();
         let done = run_interruptibly(move || {
             kill_process(getpid(), process::Signal::HUP).unwrap();

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_begins_at_midnight_and_an_instant_is_taken_as_it_is() {
+    fn day_starts_at_midnight_and_instant_is_exact() {
         for (typed, expected) in [
             ("2026-03-01", "2026-03-01T00:00:00+00:00"),
             ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),

@@ -1,24 +1,24 @@
-//! What the demo publishes: one table a kind of thing, assets embedded.
+//! The content of the demo: one table per kind of resource, with embedded assets.
 
 use chrono::TimeDelta;
 
-/// A feed document the demo serves.
+/// A feed document served by the demo.
 #[derive(Clone, Copy)]
 pub(super) struct Document {
-    /// Names the document inside its entity tag.
+    /// Name of the document within its entity tag.
     pub(super) name: &'static str,
-    /// Path and query below the base address.
+    /// Path and query relative to the base address.
     pub(super) address: &'static str,
     pub(super) media_type: &'static str,
     pub(super) template: &'static str,
     pub(super) validators: DemoValidators,
     pub(super) cache_control: Option<&'static str>,
     pub(super) access: Access,
-    /// Answers 226 with only the new entries when asked to (RFC 3229).
+    /// `true` if a delta request is answered with 226 and only the new entries (RFC 3229).
     pub(super) deltas: bool,
 }
 
-/// Which validators go with a document, so that a reader meets each combination.
+/// The validators of a document. The demo covers each combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DemoValidators {
     Both,
@@ -26,28 +26,28 @@ pub(super) enum DemoValidators {
     Date,
 }
 
-/// Whether a document can be had.
+/// The availability of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Open,
-    /// 403 until the demo has run this long, or was healed.
+    /// Answers 403 until the demo has run this long or was healed.
     ForbiddenFor(TimeDelta),
-    /// 410 for a reader that has had it once, and for everybody after this long.
+    /// Answers 410 to a client that already fetched it once, and to everyone after this long.
     GoneAfter(TimeDelta),
 }
 
-/// A feed of the demo as its front page offers it.
+/// A feed of the demo as listed on its front page.
 pub(super) struct DemoOffer {
-    /// The address a reader subscribes to; for the moved feed the old one.
+    /// Address to subscribe to. For the moved feed, this is the old address.
     pub(super) address: &'static str,
     pub(super) title: &'static str,
     pub(super) media_type: &'static str,
     pub(super) tags: &'static [&'static str],
-    /// What this feed shows.
+    /// Description of what the feed demonstrates.
     pub(super) note: &'static str,
 }
 
-/// Addresses that moved for good: from, to.
+/// Permanently moved addresses: from, to.
 pub(super) const MOVED: [(&str, &str); 1] = [("/ferry/feed.xml", "/last-ferry/episodes.xml")];
 
 /// Pictures and sounds: address, media type, bytes.

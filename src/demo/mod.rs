@@ -1,7 +1,7 @@
-//! The bundled publisher of `backissue demo`: invented feeds that together show every kind.
+//! The bundled publisher of `backissue demo`: invented feeds that together cover every kind.
 //!
-//! Pure: what is answered follows from the request, the start of the demo and `now`. This folder
-//! opens no socket; [`crate::io::publisher::server`] does.
+//! This module is pure: a response depends only on the request, the start of the demo and `now`. It opens no socket;
+//! [`crate::io::publisher::server`] does.
 
 mod catalogue;
 mod page;

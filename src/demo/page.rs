@@ -1,11 +1,11 @@
-//! The demo's web pages: the front page, one a feed, and one an entry.
+//! The web pages of the demo: the front page, one page per feed, and one per entry.
 
 use feed_rs::model::{Entry, Feed, Text};
 
 use super::catalogue::{DOCUMENTS, DemoOffer, Document, OFFERS};
 use super::template::{Edition, TemplateContext, expand};
 
-/// The HTML page at an address, if there is one.
+/// Returns the HTML page at an address, if there is one.
 pub(super) fn at(address: &str, stage: TemplateContext<'_>) -> Option<String> {
     if address == "/" {
         return Some(front());
@@ -24,7 +24,7 @@ pub(super) fn at(address: &str, stage: TemplateContext<'_>) -> Option<String> {
     })
 }
 
-/// A page of one sentence, for answers that are no success.
+/// Returns a page with a single sentence, for responses that are not successful.
 pub(super) fn notice(title: &str, sentence: &str) -> String {
     html(title, "", &format!("<h1>{title}</h1>\n<p>{sentence}</p>"))
 }

@@ -1,4 +1,4 @@
-//! The demo's web site: what each address answers at each instant.
+//! The web site of the demo: the response of each address at each point in time.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use super::catalogue::{
 use super::page;
 use super::template::{Edition, Expansion, TemplateContext, expand};
 
-/// Bodies below this many bytes are sent as they are.
+/// Minimum size in bytes of a body that is compressed.
 const GZIP_BYTES_MIN: usize = 512;
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -26,7 +26,7 @@ pub struct DemoSite {
     healed: AtomicBool,
 }
 
-/// The parts of a GET request that an answer can depend on.
+/// The parts of a GET request that can affect the response.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DemoRequest<'a> {
     pub path: &'a str,
@@ -38,7 +38,7 @@ pub struct DemoRequest<'a> {
     pub a_im: Option<&'a str>,
 }
 
-/// A whole HTTP answer but for its length. Header names are lower case.
+/// A complete HTTP response except for its length. Header names are lowercase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoAnswer {
     pub status: u16,
@@ -46,17 +46,17 @@ pub struct DemoAnswer {
     pub body: Vec<u8>,
 }
 
-/// A feed the demo starts with.
+/// A feed that the demo is initially subscribed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoSubscription {
     pub url: String,
     pub tags: Vec<String>,
-    /// What the feed shows, in a few words.
+    /// Short description of what the feed demonstrates.
     pub note: &'static str,
 }
 
 impl DemoSite {
-    /// `base` is scheme, host and port without a slash at the end.
+    /// Creates the site. `base` is the scheme, host and port, without a trailing slash.
     pub fn new(base: impl Into<String>, started: DateTime<Utc>) -> Self {
         Self {
             base: base.into(),
@@ -65,7 +65,7 @@ impl DemoSite {
         }
     }
 
-    /// The feeds to subscribe to at the start, in the order they should be listed.
+    /// Returns the initial subscriptions, in the order in which they should be listed.
     pub fn subscriptions(&self) -> Vec<DemoSubscription> {
         let subscription = |offer: &DemoOffer| DemoSubscription {
             url: format!("{}{}", self.base, offer.address),
@@ -75,12 +75,12 @@ impl DemoSite {
         OFFERS.iter().map(subscription).collect()
     }
 
-    /// From now on the forbidden archive can be had, whatever the time.
+    /// Makes the forbidden archive available from now on, regardless of the time.
     pub fn heal(&self) {
         self.healed.store(true, Ordering::Relaxed);
     }
 
-    /// What a GET of this address is answered at `now`; instants before the start count as the start.
+    /// Returns the response to a GET request at `now`. Times before the start count as the start.
     pub fn answer(&self, request: &DemoRequest<'_>, now: DateTime<Utc>) -> DemoAnswer {
         let stage = TemplateContext { base: &self.base, started: self.started, now };
         let address = match request.query {
@@ -154,7 +154,7 @@ impl DemoSite {
 }
 
 impl DemoAnswer {
-    /// The value of the header of that lower-case name.
+    /// Returns the value of the header with this lowercase name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
@@ -163,7 +163,7 @@ impl DemoAnswer {
         self.headers.push((name.to_owned(), value));
     }
 
-    /// Another encoding has other bytes, so its entity tag becomes a weak one (RFC 9110 §8.8.1).
+    /// Compresses the body. The encoded bytes differ, so the entity tag becomes weak (RFC 9110 §8.8.1).
     fn compress(&mut self) {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         let Ok(body) = encoder.write_all(&self.body).and_then(|()| encoder.finish()) else {
@@ -183,7 +183,7 @@ fn plain(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> DemoAnswer 
     DemoAnswer { status, headers, body: body.into() }
 }
 
-/// Whether the request's validators hold; a date counts only without a tag (RFC 9110 §13.1.3).
+/// Checks whether the request's validators match. A date only counts if there is no tag (RFC 9110 §13.1.3).
 fn is_known(
     request: &DemoRequest<'_>,
     tag_known: bool,
@@ -200,7 +200,7 @@ fn is_known(
     }
 }
 
-/// The entries that came since the state the request's tag names, if a delta was asked for.
+/// Returns the entries added since the state that the request's tag identifies, if the request accepts a delta.
 fn delta(
     document: &Document,
     request: &DemoRequest<'_>,
@@ -215,7 +215,7 @@ fn delta(
     (asked && document.deltas).then(|| expand(document.template, stage, Edition::Since(known)).text)
 }
 
-/// Weak comparison of a list of entity tags with one (RFC 9110 §8.8.3.2).
+/// Checks whether a list of entity tags contains a tag, using weak comparison (RFC 9110 §8.8.3.2).
 fn names(tags: &str, tag: &str) -> bool {
     tags.split(',').map(str::trim).any(|t| t == "*" || t.strip_prefix("W/").unwrap_or(t) == tag)
 }

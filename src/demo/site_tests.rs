@@ -1,4 +1,4 @@
-//! Checks of the demo site: every document, and its answers as a function of time.
+//! Tests of the demo site: every document, and its responses over time.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -31,7 +31,7 @@ fn ask(site: &DemoSite, address: &str, running: i64, request: DemoRequest<'_>) -
     site.answer(&DemoRequest { path, query, ..request }, start() + TimeDelta::seconds(running))
 }
 
-/// The feed at an address, redirects followed as a reader would.
+/// Returns the feed at an address, following redirects as a feed reader would.
 fn feed(site: &DemoSite, address: &str, running: i64) -> Feed {
     let answer = answered(site, address, running);
     if let Some(location) = answer.header("location") {
@@ -50,7 +50,7 @@ fn link(feed: &Feed, rel: &str) -> Option<String> {
 }
 
 #[test]
-fn every_offered_feed_parses_and_has_the_title_it_is_offered_under() {
+fn every_offered_feed_parses_with_its_offered_title() {
     let site = site();
     assert_eq!(site.subscriptions().len(), OFFERS.len());
     for (subscription, offer) in site.subscriptions().iter().zip(&OFFERS) {
@@ -76,7 +76,7 @@ fn no_document_keeps_a_mark() {
 }
 
 #[test]
-fn every_entry_has_an_id_of_its_own_and_a_date_that_looks_recent() {
+fn demo_entries_have_unique_ids_and_recent_dates() {
     for document in &DOCUMENTS {
         let running = 3600;
         let now = start() + TimeDelta::seconds(running);
@@ -163,7 +163,7 @@ fn a_strange_tag_or_an_early_date_brings_the_whole_document() {
 }
 
 #[test]
-fn the_newsroom_publishes_every_ninety_seconds_until_its_stock_is_out() {
+fn newsroom_publishes_every_ninety_seconds() {
     let site = site();
     let count = |running| feed(&site, "/courier/feed.xml", running).entries.len();
     for (running, new) in [(0, 0), (89, 0), (90, 1), (180, 2), (899, 9), (900, 10), (9000, 10)] {
@@ -174,7 +174,7 @@ fn the_newsroom_publishes_every_ninety_seconds_until_its_stock_is_out() {
 }
 
 #[test]
-fn the_newsroom_sends_only_the_news_to_a_reader_that_asks_for_a_delta() {
+fn newsroom_sends_only_new_entries_as_a_delta() {
     let site = site();
     let first = answered(&site, "/courier/feed.xml", 100);
     let request = DemoRequest {
@@ -193,7 +193,7 @@ fn the_newsroom_sends_only_the_news_to_a_reader_that_asks_for_a_delta() {
 }
 
 #[test]
-fn the_archives_lead_back_to_the_oldest_once_the_missing_one_is_healed() {
+fn archives_reach_the_oldest_after_the_missing_one_heals() {
     let walk = |site: &DemoSite, running| {
         let mut next = Some("/garden/diary.xml".to_owned());
         let mut statuses = Vec::new();
@@ -216,7 +216,7 @@ fn the_archives_lead_back_to_the_oldest_once_the_missing_one_is_healed() {
 }
 
 #[test]
-fn the_gone_feed_answers_once_to_each_reader_and_to_nobody_after_a_minute() {
+fn gone_feed_answers_each_reader_once_for_a_minute() {
     let site = site();
     let first = answered(&site, "/tramway/feed.xml", 2);
     let known = DemoRequest { if_none_match: first.header("etag"), ..DemoRequest::default() };
@@ -310,7 +310,7 @@ fn the_linked_page_of_a_summary_has_the_full_text() {
 }
 
 #[test]
-fn what_is_not_published_is_a_404() {
+fn unpublished_path_is_answered_404() {
     for address in ["/x", "/courier/nothing", "/courier/feed.xml?page=2", "", "//", "/é/é"] {
         assert_eq!(answered(&site(), address, 0).status, 404, "{address}");
     }

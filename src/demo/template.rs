@@ -1,23 +1,22 @@
-//! Templates of the demo's documents: marks in double braces become dates and addresses.
+//! Templates of the demo's documents, in which marks in double braces expand to dates and addresses.
 //!
-//! | mark | becomes |
+//! | mark | expands to |
 //! |---|---|
 //! | `{{base}}` | scheme, host and port of the publisher |
-//! | `{{ago:2h15m:FORM}}` | the instant that long before the demo started |
-//! | `{{changed:2h:FORM}}` | when the document last changed; before the first change as `ago` |
+//! | `{{ago:2h15m:FORM}}` | the time this long before the demo started |
+//! | `{{changed:2h:FORM}}` | the time of the document's last change; before the first change, same as `ago` |
 //! | `{{after:90s}} … {{end}}` | present once the demo has run that long |
 //! | `{{until:90s}} … {{end}}` | present until the demo has run that long |
-//! | `{{then:FORM}}` | inside such a block: the instant named by it |
-//! | `{{standing}} … {{end}}` | left out of a delta (RFC 3229), which has only what is new |
+//! | `{{then:FORM}}` | inside such a block: the time that it names |
+//! | `{{standing}} … {{end}}` | omitted from a delta (RFC 3229), which only contains new entries |
 //! | `{{full}} … {{end}}` | only on the web page of an entry, not in the feed |
 //!
-//! FORM is `rfc822`, `rfc3339` or `day` (for prose). Dates count from the start and not from the
-//! request, so that an unchanged document stays the same byte for byte. Blocks nest. What is no mark
-//! stays as it is.
+//! FORM is `rfc822`, `rfc3339` or `day` (for prose). Dates are relative to the start instead of the request, so that an
+//! unchanged document is identical byte for byte. Blocks nest. All other text is copied.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Where and when a template is expanded.
+/// The place and time of a template expansion.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TemplateContext<'a> {
     pub(super) base: &'a str,
@@ -25,24 +24,24 @@ pub(super) struct TemplateContext<'a> {
     pub(super) now: DateTime<Utc>,
 }
 
-/// Which parts of a template are wanted.
+/// The parts of a template to include.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edition {
-    /// The feed document as anybody gets it.
+    /// The regular feed document.
     Feed,
-    /// Only what came after that many changes (RFC 3229 with `feed`).
+    /// Only the entries added after this number of changes (RFC 3229 with `feed`).
     Since(usize),
     /// Everything, for the web page of an entry.
     Page,
 }
 
-/// A template made into a document.
+/// A template expanded into a document.
 #[derive(Debug)]
 pub(super) struct Expansion {
     pub(super) text: String,
-    /// Changes since the start of the demo.
+    /// Number of changes since the start of the demo.
     pub(super) changes: usize,
-    /// When the last change happened; the start of the demo if there was none.
+    /// Time of the last change, or the start of the demo if there was none.
     pub(super) changed: DateTime<Utc>,
 }
 
@@ -56,7 +55,7 @@ pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Editio
     let delta = matches!(edition, Edition::Since(_));
 
     let mut text = String::with_capacity(template.len());
-    // The blocks around the present place: whether each is wanted.
+    // The enclosing blocks, each with whether it is included.
     let mut blocks: Vec<bool> = Vec::new();
     let mut then = stage.started;
     for (mark, prose) in pieces(template) {
@@ -98,7 +97,7 @@ pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Editio
     Expansion { text, changes: passed.len(), changed: changed.unwrap_or(stage.started) }
 }
 
-/// The instants of all blocks that have passed, as time since the start, in order, each once.
+/// Returns the times of all blocks that have passed, relative to the start, sorted and without duplicates.
 fn passed_moments(template: &str, stage: TemplateContext<'_>) -> Vec<TimeDelta> {
     let running = stage.now - stage.started;
     let mut moments: Vec<TimeDelta> = pieces(template)
@@ -119,7 +118,7 @@ fn passed_moments(template: &str, stage: TemplateContext<'_>) -> Vec<TimeDelta> 
     moments
 }
 
-/// Each mark with the text that follows it; the text before the first mark follows an empty one.
+/// Returns each mark with the text that follows it. The text before the first mark has an empty mark.
 fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
     template.split("{{").enumerate().map(|(place, piece)| match piece.split_once("}}") {
         Some(both) if place > 0 => both,
@@ -187,7 +186,7 @@ impl Form {
     }
 }
 
-/// Reads `1d4h30m` and the like; units are d, h, m, s.
+/// Parses a duration such as `1d4h30m`. The units are d, h, m, s.
 fn time_span(text: &str) -> Option<TimeDelta> {
     text.split_inclusive(|c: char| c.is_ascii_alphabetic()).try_fold(
         TimeDelta::zero(),

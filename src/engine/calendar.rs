@@ -1,15 +1,15 @@
-//! Days as the reader's time zone has them.
+//! Calendar days in the user's time zone.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// The day an instant falls on in a zone.
+/// Returns the day of an instant in a time zone.
 pub fn day_of(instant: DateTime<Utc>, zone: Tz) -> NaiveDate {
     instant.with_timezone(&zone).date_naive()
 }
 
-/// The first instant of today in the reader's zone. Where clocks go forward at midnight, the day begins with the
-/// first time that exists.
+/// Returns the first instant of today in the user's time zone. If clocks go forward at midnight, the day begins with the first
+/// time that exists.
 pub fn day_start(now: DateTime<Utc>, zone: Tz) -> DateTime<Utc> {
     let midnight = now.with_timezone(&zone).date_naive().and_time(NaiveTime::MIN);
     let mut quarters = (0..=12)
@@ -25,7 +25,7 @@ mod tests {
     #[test]
     fn a_day_without_midnight_begins_with_its_first_time() {
         let noon = Utc.with_ymd_and_hms(2026, 4, 24, 10, 0, 0).unwrap();
-        // Clocks in Cairo go from 00:00 to 01:00 on that day.
+        // Clocks in Cairo go from 00:00 to 01:00 on this day.
         assert_eq!(
             day_start(noon, Tz::Africa__Cairo),
             Utc.with_ymd_and_hms(2026, 4, 23, 22, 0, 0).unwrap()

@@ -1,4 +1,4 @@
-//! Whether what was asked for some feeds goes on, for whoever asked and waits for that alone.
+//! Progress of a command for some feeds, for a caller that waits for those feeds only.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
 
-/// Whether a poll, a walk through archives, learning or a write of one of these feeds goes on. Says nothing of feeds that are
-/// subscribed to meanwhile, nor of what concerns no feed: see [`Engine::is_at_rest`].
+/// Checks whether a poll, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores later
+/// subscriptions and work that concerns no feed; see [`Engine::is_at_rest`].
 pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     let asked = |feed: &FeedKey| {
         engine.polls.contains_key(feed)
@@ -17,7 +17,7 @@ pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     feeds.iter().any(asked) || engine.writes.values().any(|written| !written.is_disjoint(feeds))
 }
 
-/// The feeds that a write is about whose end the store tells; `None`: it only reads, or nobody is told.
+/// Returns the feeds that a store job writes to. Returns `None` if the job only reads or if nothing waits for its end.
 pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
     match job {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
@@ -59,6 +59,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::change::MarkChange;
     use chrono::{DateTime, TimeDelta, Utc};
 
     use super::*;
@@ -85,7 +86,7 @@ mod tests {
                 ..SubscriptionRecord::default()
             },
             state: Box::default(),
-            history: Box::default(),
+            history: std::sync::Arc::default(),
             counters: Counters::default(),
         });
         let mut settings = Settings::default();
@@ -95,12 +96,12 @@ mod tests {
         engine
     }
 
-    /// Which of the two feeds something goes on of.
+    /// Returns for each of the two feeds whether work is in progress.
     fn under_way(engine: &Engine) -> [bool; 2] {
         [A, B].map(|feed| is_under_way(engine, &BTreeSet::from([feed])))
     }
 
-    /// Asks for something and answers with the work for the store.
+    /// Applies a request and returns the resulting jobs for the store.
     fn ask(engine: &mut Engine, request: Request) -> Vec<(Stored, Job)> {
         let output = update(engine, NOW + TimeDelta::hours(1), Input::Request(request));
         let work = output.effects.into_iter().filter_map(|effect| {
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_of_one_feed_is_nothing_to_wait_for_for_another() {
+    fn waiting_for_a_poll_ignores_other_feeds() {
         let mut engine = engine();
         assert_eq!(under_way(&engine), [false, false]);
         assert!(!is_under_way(&engine, &BTreeSet::new()));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_and_marks_go_on_until_they_are_durable_or_failed() {
+    fn settings_and_marks_are_pending_until_written_or_failed() {
         let mut engine = engine();
         let work = ask(&mut engine, Request::SetPace(B, Pace::More));
         assert_eq!(under_way(&engine), [false, true]);
@@ -137,7 +138,8 @@ mod tests {
         }
         assert_eq!(under_way(&engine), [false, false]);
         let keys = vec![EntryKey { feed: A, seq: 0 }];
-        let work = ask(&mut engine, Request::Mark { keys, flag: Flag::Read, value: true });
+        let work =
+            ask(&mut engine, Request::Mark(MarkChange { keys, flag: Flag::Read, value: true }));
         assert_eq!(under_way(&engine), [true, false]);
         for (stored, _) in work {
             let stored = Stored { result: Err("the disk is full".into()), ..stored };

@@ -1,14 +1,14 @@
-//! Durations as people write them: `500ms`, `30s`, `15m`, `24h`, `2d`.
+//! Durations as users write them: `500ms`, `30s`, `15m`, `24h`, `2d`.
 
 use serde::Deserialize;
 
-/// The longest interval there is, in minutes: 366 days (SPEC 0).
+/// Maximum interval, in minutes: 366 days (SPEC 0).
 const MINUTES_MAX: u32 = 527_040;
 
-/// A duration as people write it: at most 366 days.
+/// A duration as users write it, at most 366 days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Milliseconds.
+    /// Length in milliseconds.
     pub ms: u64,
 }
 
@@ -59,13 +59,13 @@ impl std::str::FromStr for Span {
 }
 
 impl Span {
-    /// Whole minutes, at least one.
+    /// Returns the length in whole minutes, rounded up, at least one.
     pub fn minutes(self) -> u32 {
         u32::try_from(self.ms.div_ceil(60_000)).unwrap_or(MINUTES_MAX).max(1)
     }
 }
 
-/// An interval between polls as it is typed, in minutes. The error is a sentence.
+/// Parses a typed interval between polls, in minutes. The error is a sentence.
 pub fn interval_minutes(typed: &str) -> Result<u32, String> {
     let span = typed.parse::<Span>()?;
     let typed = typed.trim();
@@ -78,7 +78,7 @@ pub fn interval_minutes(typed: &str) -> Result<u32, String> {
     Ok(span.minutes())
 }
 
-/// An interval in minutes as it would be typed: `15m`, `2h`, `1d`.
+/// Formats an interval in minutes as a user would type it: `15m`, `2h`, `1d`.
 pub fn interval_text(minutes: u32) -> String {
     match minutes {
         0 => "0m".into(),
@@ -104,7 +104,7 @@ mod tests {
         assert!(read("15").unwrap_err().contains("write it like"));
         assert!(read("367d").unwrap_err().contains("longer than a year"));
         assert!(read("99999999999999999999d").is_err());
-        // More than any clock has would be no pause at all.
+        // A pause beyond the range of the clock would end up as no pause at all.
         assert!("1000000000d".parse::<Span>().unwrap_err().contains("longer than a year"));
         for short in ["0m", "10s", "59999ms"] {
             assert!(read(short).unwrap_err().contains("less than a minute"), "{short}");

@@ -1,12 +1,12 @@
 //! Everything the engine may ask of the world, as one closed enum.
 
+use super::change::PendingChange;
 use super::external::external_run::ExternalRun;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::FetchRequest;
 use super::poll::learn_queue::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
-use super::undo::rollback::Rollback;
 use backissue_core::filters::EntryFilter;
 
 /// Something asked of the world. The answer, where there is one, comes as an [`super::input::Input`].
@@ -39,11 +39,11 @@ pub enum Effect {
 impl Effect {
     /// Work for the store.
     pub fn store(job: Job) -> Self {
-        Self::Store(Box::new(StoreWork { id: JobId::default(), job, rollback: None }))
+        Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: None }))
     }
 
-    /// Work for the store whose result is shown ahead; the rollback takes that back if the work fails.
-    pub fn store_ahead(job: Job, rollback: Rollback) -> Self {
-        Self::Store(Box::new(StoreWork { id: JobId::default(), job, rollback: Some(rollback) }))
+    /// Work for the store that writes a change.
+    pub fn store_change(job: Job, change: PendingChange) -> Self {
+        Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: Some(change) }))
     }
 }

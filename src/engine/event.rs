@@ -1,192 +1,189 @@
-//! What the engine tells those who look on: plain data that can be sent to another process.
+//! Events that the engine emits for its observers: plain data that can be sent to another process.
 
 use chrono::{DateTime, Utc};
 
+use super::change::MarkChange;
 use super::entries::full_text::FullText;
 use super::poll::poll_results::PollResult;
-use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
+use backissue_core::history::{EntryKey, FeedKey, GapKey};
 
-/// Something that whoever looks on may want to show.
+/// Something that an observer may want to show.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The search index has more entries than before.
     Indexed {
-        /// Number of entries that it still lacks.
+        /// Number of entries not indexed yet.
         missing: u32,
     },
-    /// A sentence for the reader.
+    /// A message for the user.
     Notice {
-        /// How much it matters.
+        /// Importance of the message.
         level: NoticeLevel,
-        /// The sentence.
+        /// Text of the message, a sentence.
         text: String,
-        /// What can be done about it; who shows it knows the key.
+        /// Action that the user can take; the screen adds the key.
         offer: Option<NoticeOffer>,
     },
-    /// A request was refused; a sentence says why.
+    /// A request was refused; the text is a sentence with the reason.
     Refused(String),
-    /// Subscriptions came, went, or have other titles or tags; or the saved searches are others.
+    /// Subscriptions were added, removed, retitled, or retagged, or the saved searches changed.
     FeedsChanged,
-    /// A feed was given up or taken back.
+    /// A feed was unsubscribed or restored.
     FeedListChanged,
-    /// Plans or sums of feeds changed.
+    /// Plans or counters of feeds changed.
     PlansChanged,
-    /// The reader changed the settings of a feed.
+    /// The user changed the settings of a feed.
     FeedSettingsChanged(FeedKey),
-    /// A page names several feeds, and the reader is to choose; the number of the addition.
+    /// A page names several feeds, and the user must choose one. Holds the number of the addition.
     ChooseFeed(u32),
-    /// An address that was typed without a scheme does not answer over https: it could be asked without encryption. The
+    /// An address that was typed without a scheme does not respond over https; the user can try it without encryption. Holds the
     /// number of the addition.
     OfferPlain(u32),
-    /// An address was subscribed to with its first document.
+    /// A subscription was added together with its first document.
     Subscribed {
-        /// The feed.
+        /// Feed that was added.
         feed: FeedKey,
-        /// Whoever asked wants to read it now.
+        /// `true` if the user wants to read it now.
         to_read: bool,
     },
-    /// A poll or a step of a back-fill of a feed is durable.
+    /// The result of a poll or of a step of a back-fill is durable.
     Updated {
-        /// The feed.
+        /// Feed that was updated.
         feed: FeedKey,
-        /// Entries came, changed or went.
+        /// `true` if entries were added, changed, or removed.
         entries: bool,
-        /// It was a poll.
+        /// `true` for a poll, `false` for a step of a back-fill.
         poll: bool,
     },
-    /// A poll ended, and what came of it is durable; or it was not made.
+    /// A poll ended and its result is durable, or the poll was skipped.
     Polled(Box<PollResult>),
-    /// A feed that failed is read again.
+    /// A feed that failed works again.
     Recovered {
-        /// The feed.
+        /// Feed that recovered.
         feed: FeedKey,
-        /// Since when it had failed.
+        /// Time of the first failure.
         since: DateTime<Utc>,
     },
-    /// A feed is read from another address.
+    /// A feed moved to another address.
     Moved {
-        /// The feed.
+        /// Feed that moved.
         feed: FeedKey,
-        /// Its address before.
+        /// Old address.
         from: String,
-        /// Its address now.
+        /// New address.
         to: String,
     },
-    /// The publisher names another address, and the reader is asked.
+    /// The publisher names another address, and the user must decide.
     MoveProposed {
-        /// The feed.
+        /// Feed that the publisher wants to move.
         feed: FeedKey,
-        /// Its address.
+        /// Current address.
         from: String,
-        /// The address that is proposed.
+        /// Proposed address.
         to: String,
     },
-    /// Something of a logical feed is found to be missing.
+    /// A part of a logical feed is missing.
     GapOpened {
-        /// The feed.
+        /// Feed with the gap.
         feed: FeedKey,
-        /// Names it.
+        /// Key of the gap.
         gap: GapKey,
-        /// Why it is missing.
+        /// Reason for the gap.
         text: String,
-        /// The address of what is missing; may be empty.
+        /// Address of the missing document; may be empty.
         missing: String,
     },
-    /// What was missing is here, or is missing no more.
+    /// A gap was filled or no longer exists.
     GapClosed {
-        /// The feed.
+        /// Feed with the gap.
         feed: FeedKey,
-        /// Names it.
+        /// Key of the gap.
         gap: GapKey,
-        /// The address of what was missing; may be empty.
+        /// Address of the document that was missing; may be empty.
         missing: String,
     },
     /// A walk through the archives of a feed ended.
     WalkEnded {
-        /// The feed.
+        /// Feed whose archives were walked.
         feed: FeedKey,
-        /// Archives and pages that were fetched.
+        /// Number of archives and pages fetched.
         archives: u32,
-        /// Entries never seen before.
+        /// Number of new entries.
         new: u32,
     },
-    /// A subscription was made, or had back.
+    /// A subscription was added or restored.
     SubscriptionAdded(FeedKey),
-    /// A subscription was given up.
+    /// A subscription was removed.
     SubscriptionEnded(FeedKey),
-    /// What lists hold may be different: gaps, filters, tags.
+    /// The contents of lists may have changed, because of gaps, filters, or tags.
     ListsChanged,
-    /// Sums of feeds changed by marks or filters.
+    /// Marks or filters changed the counters of feeds.
     CountersChanged,
-    /// Marks are to be shown, some of them before they are durable.
+    /// Marks to show; some of them are not durable yet.
     MarksChanged(MarksChanged),
-    /// The filters changed, or what they did to entries.
+    /// The filters changed, or their effect on entries.
     FiltersChanged,
-    /// The saved searches were put back to what they were.
+    /// The saved searches were restored to an earlier state.
     SearchesPutBack,
-    /// The page of an entry was asked for, and this came of it.
+    /// The request for the page of an entry ended.
     PageFetched {
-        /// The entry.
+        /// Entry that links to the page.
         key: EntryKey,
-        /// What is kept of the page.
+        /// Stored text of the page.
         full: Box<FullText>,
-        /// Why there is nothing new to show; a fragment.
+        /// Reason that there is nothing new to show; a sentence fragment.
         failed: Option<String>,
     },
-    /// The page of an entry is not asked for after all; a fragment says why.
+    /// The page of an entry will not be requested; the text is a sentence fragment with the reason.
     PageDropped(EntryKey, String),
-    /// A picture was fetched: its bytes, or why there are none. Not carried to other processes.
+    /// A picture was fetched: its bytes, or the reason that there are none. Not sent to other processes.
     PictureFetched(String, Result<std::sync::Arc<Vec<u8>>, String>),
-    /// A picture that waited is not asked for after all; a fragment says why, if the reader is to be told.
+    /// A queued picture will not be requested; the text is a sentence fragment with the reason, if the user needs to know.
     PictureDropped(String, Option<String>),
 }
 
 impl Event {
-    /// A sentence that can be missed.
+    /// Creates a message that the user can ignore.
     pub fn info(text: impl Into<String>) -> Self {
         Self::Notice { level: NoticeLevel::Info, text: text.into(), offer: None }
     }
 
-    /// A sentence that can be missed, and what can be done about it.
+    /// Creates a message that the user can ignore, with an action that the user can take.
     pub fn offering(text: impl Into<String>, offer: NoticeOffer) -> Self {
         Self::Notice { level: NoticeLevel::Info, text: text.into(), offer: Some(offer) }
     }
 
-    /// A sentence that tells of a trouble.
+    /// Creates a message about a problem.
     pub fn trouble(text: impl Into<String>) -> Self {
         Self::Notice { level: NoticeLevel::Trouble, text: text.into(), offer: None }
     }
 }
 
-/// How much a sentence matters.
+/// Importance of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeLevel {
-    /// It can be missed.
+    /// The user can ignore the message.
     Info,
-    /// It tells of a trouble.
+    /// The message reports a problem.
     Trouble,
 }
 
-/// What can be done about what a sentence tells.
+/// An action that the user can take after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeOffer {
-    /// It can be taken back.
+    /// Undo the change.
     Undo,
-    /// What was stopped of a feed's history can go on.
+    /// Resume loading a feed's history.
     MoreHistory,
 }
 
-/// Marks of entries that are other than they were.
+/// A change of entries' marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarksChanged {
-    /// The entries.
-    pub keys: Vec<EntryKey>,
-    /// Which mark.
-    pub flag: Flag,
-    /// Set or cleared.
-    pub value: bool,
-    /// The rows stay in the open list though they may not belong to it any more.
+    /// Mark with its new value.
+    pub mark: MarkChange,
+    /// `true` if the rows stay in the open list even if they no longer match it.
     pub stays: bool,
-    /// It is a change taken back, or made again.
+    /// `true` if the change is an undo or a redo.
     pub undone: bool,
 }

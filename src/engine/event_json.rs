@@ -1,4 +1,4 @@
-//! Events as JSON for scripts that follow the program: one object for each event, in one line.
+//! Events as JSON for scripts: one object per event, one event per line.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -10,8 +10,8 @@ use super::poll::poll_results::{PollOutcome, PollResult};
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// An event as JSON: its name as `event`, `now` as `at`, the feed with title and address, and its own fields; `None`: only a
-/// screen needs it.
+/// Returns an event as JSON: its name as `event`, `now` as `at`, the feed with title and address, and the event's own fields.
+/// Returns `None` for an event that only a screen needs.
 pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<Value> {
     let (name, feed, own) = match event {
         Event::Polled(result) => {
@@ -42,7 +42,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
         Event::Notice { level: NoticeLevel::Trouble, text, .. } => {
             ("trouble", None, json!({ "text": text }))
         }
-        // What it says of a feed is told by the events above; the rest is for who looks on.
+        // Scripts learn the facts behind a notice from the events above; only a screen needs the other events.
         Event::Notice { level: NoticeLevel::Info, .. }
         | Event::Indexed { .. }
         | Event::Refused(_)
@@ -74,7 +74,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
     Some(Value::Object(line))
 }
 
-/// The feed that an event is about: number, title and address; null where it is about none.
+/// Returns number, title, and address of the event's feed, or nulls if the event concerns no feed.
 fn feed_fields(engine: &Engine, feed: Option<FeedKey>) -> [(String, Value); 3] {
     let known = feed.and_then(|feed| engine.feeds.get(&feed).or_else(|| engine.ended.get(&feed)));
     let record = known.map(|feed| &feed.record);
@@ -85,7 +85,8 @@ fn feed_fields(engine: &Engine, feed: Option<FeedKey>) -> [(String, Value); 3] {
     ]
 }
 
-/// The name of what came of a poll; `None`: it was not made, and who asked for it was told why.
+/// Returns the event name for the result of a poll. Returns `None` for a skipped poll, because the requester already got the
+/// reason.
 const fn poll_name(result: &PollResult) -> Option<&'static str> {
     match result.outcome {
         PollOutcome::Read if result.new > 0 => Some("new_entries"),
@@ -128,7 +129,7 @@ mod tests {
                 ..SubscriptionRecord::default()
             },
             state: Box::new(FeedState { failing_since: Some(NOW), ..FeedState::default() }),
-            history: Box::default(),
+            history: std::sync::Arc::default(),
             counters: Counters::default(),
         };
         Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, vec![saved], NOW)
@@ -142,7 +143,7 @@ mod tests {
     /// A field with its value.
     type OwnField = (&'static str, Value);
 
-    /// Every event for scripts, with its name and one of its own fields.
+    /// Returns every event for scripts, with its name and one of its own fields.
     fn events() -> Vec<(Event, &'static str, Option<OwnField>)> {
         let (from, to) = (String::from("https://a.example/"), String::from("https://b.example/"));
         let missing = String::from("https://a.example/1");
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_for_scripts_has_its_name_its_feed_and_its_own_fields() {
+    fn every_script_event_has_its_name_feed_and_fields() {
         let engine = engine();
         for (event, name, own) in events() {
             let line = event_line(&engine, &event, NOW).unwrap();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn troubles_are_told_and_what_only_a_screen_needs_is_not() {
+    fn troubles_are_emitted_and_screen_events_are_not() {
         let engine = engine();
         let line = event_line(&engine, &Event::trouble("the disk is full"), NOW).unwrap();
         assert_eq!((&line["event"], &line["feed"]), (&json!("trouble"), &Value::Null));
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_that_was_given_up_still_has_its_title() {
+    fn unsubscribed_feed_still_has_its_title() {
         let mut engine = engine();
         engine.ended = std::mem::take(&mut engine.feeds);
         let line = event_line(&engine, &Event::SubscriptionEnded(FEED), NOW).unwrap();

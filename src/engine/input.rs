@@ -1,4 +1,4 @@
-//! Everything that can reach the engine, as one closed enum.
+//! Inputs of the engine, as one closed enum.
 
 use std::sync::Arc;
 
@@ -13,36 +13,36 @@ use super::store_work::Stored;
 use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::schedule::learning::LearnedPlan;
 
-/// Something that happened.
+/// An input of the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// Time passed.
+    /// Time has passed.
     Tick,
     /// The machine was asleep, or its clock was set.
     Woke,
-    /// The reader is in another time zone now.
+    /// The time zone changed.
     ZoneChanged(Tz),
-    /// Somebody asks for something.
+    /// A client made a request.
     Request(Request),
     /// A fetch ended.
     Fetched(FetchId, Box<Fetched>),
-    /// The store did its work, or could not.
+    /// The store finished or failed a job.
     Stored(Box<Stored>),
-    /// A feed was learned; `None`: nothing could be.
+    /// Learning about a feed ended; `None` if there was too little data.
     Learned(FeedKey, Option<Arc<LearnedPlan>>),
-    /// What a filter hits, by its number; an error is a sentence.
+    /// Entries that the filter with this number matches, or an error as a sentence.
     FilterHits(u32, Result<Vec<EntryKey>, String>),
-    /// A command of the reader's own ended: with the first line it said, or with a sentence.
+    /// A user's external command ended: with the first line it printed, or with an error as a sentence.
     Ran(RunPurpose, Result<Option<String>, String>),
-    /// A login was written to the file of credentials, or could not be; a sentence.
+    /// Writing a login to the credentials file ended; an error is a sentence.
     LoginKept(Box<LoginToKeep>, Result<(), String>),
-    /// The configuration was read again.
+    /// The configuration was reloaded.
     Reconfigured(Box<Settings>),
     /// The search index has more entries than before.
     Indexed {
-        /// Number of entries that it still lacks.
+        /// Number of entries not indexed yet.
         missing: u32,
     },
-    /// Something that only the reader can put right; a sentence.
+    /// A problem that only the user can fix, as a sentence.
     Trouble(String),
 }

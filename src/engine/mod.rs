@@ -1,11 +1,12 @@
 //! The program without a screen: subscriptions, polls, politeness, back-fill, learning, filters, marks, undo.
 //!
-//! Pure: it does not draw, fetch, store, wait or know the time. [`update::update`] is the only way in: an
-//! [`input::Input`] comes, [`event::Event`]s and [`effect::Effect`]s go out. What a reader asks for is a
-//! [`request::Request`], whoever asks. Nothing here names a pane, a key or a colour, or imports `ui` or `view`.
+//! The engine is pure: it does not draw, fetch, store, wait, or read the clock. [`update::update`] is the only entry point: it
+//! takes an [`input::Input`] and returns [`event::Event`]s and [`effect::Effect`]s. A user's action is a [`request::Request`],
+//! whatever its source. The engine does not refer to panes, keys, or colours, and does not import `ui` or `view`.
 
 pub mod backfill;
 pub mod calendar;
+pub mod change;
 pub mod commands_under_way;
 pub mod durations;
 pub mod effect;
@@ -27,6 +28,6 @@ pub mod start;
 pub mod state;
 pub mod store_results;
 pub mod store_work;
-pub mod undo;
+
 pub mod update;
 pub mod wording;

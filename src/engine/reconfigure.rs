@@ -1,4 +1,4 @@
-//! The reader changed the configuration, or the time zone, while the program runs.
+//! Handles changes of the configuration or the time zone while the program runs.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -9,7 +9,7 @@ use super::settings::Settings;
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Takes the new settings over: plans are made anew where the bounds changed.
+/// Applies new settings, and updates all plans if the poll or network settings changed.
 pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) -> Vec<Effect> {
     let before = std::mem::replace(&mut engine.settings, settings);
     let network = before.network != engine.settings.network;
@@ -20,7 +20,7 @@ pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings)
     settings.map(Effect::Reconnect).into_iter().collect()
 }
 
-/// The reader travels: times are shown in the new zone, and the reader's own hours are hours there.
+/// Changes the time zone: times are shown in the new zone, and the user's own hours apply there.
 pub fn change_zone(engine: &mut Engine, now: DateTime<Utc>, zone: Tz) {
     engine.zone = zone;
     replan_all(engine, now);

@@ -1,10 +1,11 @@
-//! Everything a reader can ask for, as plain data: a key, the palette, a subcommand and another process make the same.
+//! Requests of a user as plain data, with the same form for a key, the palette, a subcommand, and another process.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::backfill::history_actions::HistoryAction;
+use super::change::MarkChange;
 use super::effect::Effect;
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::ReadingPosition;
@@ -15,134 +16,127 @@ use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
 use super::store_work::Job;
 use backissue_core::filters::EntryFilter;
-use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
+use backissue_core::history::{EntryKey, FeedKey, GapKey};
 use backissue_core::schedule::Pace;
 use backissue_core::search::Matching;
 
-/// Something that a reader asks for.
+/// A request of a user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Poll feeds.
     Poll(PollRequest),
-    /// Do not poll these feeds after all: what waits is given up, what is on its way ends, walks through archives are stopped.
+    /// Stop the polls of these feeds: cancel waiting polls and walks through archives, and let polls under way end.
     StopPolls(Vec<FeedKey>),
     /// Subscribe to an address.
     Subscribe(Box<Subscribe>),
-    /// Subscribe to many addresses without asking anybody.
+    /// Subscribe to many addresses without requesting them.
     Import(Vec<Subscribe>),
-    /// Subscribe to everything that an OPML file names.
+    /// Subscribe to all feeds in an OPML file.
     ImportFile(String),
-    /// Look at one of the feeds that a page names, before it is subscribed to.
+    /// Preview one of the feeds that a page names.
     Preview {
-        /// The number of the addition.
+        /// Number of the addition.
         addition: u32,
-        /// The address of the feed.
+        /// Address of the feed.
         url: String,
     },
-    /// Take one of the feeds that a page names; `None`: none of them.
+    /// Choose one of the feeds that a page names; `None` chooses none.
     Choose {
-        /// The number of the addition.
+        /// Number of the addition.
         addition: u32,
-        /// The address of the feed.
+        /// Address of the feed.
         url: Option<String>,
     },
-    /// Take the first feed of those that a page names that can be read; the number is that of the addition.
+    /// Choose the first readable feed that a page names. Holds the number of the addition.
     TakeFirstFeed(u32),
-    /// Give up a subscription.
+    /// Unsubscribe from a feed.
     Unsubscribe(FeedKey),
-    /// Subscribe again to a feed that was unsubscribed from within a week, as it was.
+    /// Restore a subscription that was removed within the last week.
     SubscribeAgain(FeedKey),
-    /// Poll a feed more or less often.
+    /// Change the pace of a feed's polls.
     SetPace(FeedKey, Pace),
-    /// Change what is chosen for a feed.
+    /// Change the user's settings for a feed.
     Set(FeedKey, Box<Chosen>),
-    /// Give another name to a tag, and to those below it.
+    /// Rename a tag and its nested tags.
     RenameTag {
-        /// The tag.
+        /// Tag to rename.
         tag: String,
-        /// Its new name.
+        /// New name.
         name: String,
     },
-    /// Answer what a feed in trouble asks.
+    /// Answer a problem of a feed.
     Trouble(FeedKey, TroubleAnswer),
-    /// More of a feed's history.
+    /// Load more of a feed's history.
     History(FeedKey, HistoryAction),
-    /// More of a feed's history at one gap, or wherever something is missing; stops a walk under way.
+    /// Load more of a feed's history at one gap or at all gaps; stops a walk under way.
     MoreHistory(FeedKey, Option<GapKey>),
-    /// Do not show a gap any more.
+    /// Hide a gap.
     DismissGap(FeedKey, GapKey),
     /// Set or clear a mark on entries.
-    Mark {
-        /// The entries.
-        keys: Vec<EntryKey>,
-        /// Which mark.
-        flag: Flag,
-        /// Set or cleared.
-        value: bool,
-    },
-    /// Mark everything read that the list with this number holds.
+    Mark(MarkChange),
+    /// Mark all entries read in the list with this number.
     MarkListRead(u64),
-    /// Keep a filter, a new one if it has no number, and apply it.
+    /// Save a filter and apply it. A filter without a number is new.
     SaveFilter(Box<EntryFilter>),
-    /// Give up a filter; what it hid is shown again.
+    /// Remove a filter and show the entries it hid.
     RemoveFilter(u32),
-    /// Keep these searches in place of those that are saved.
+    /// Replace the saved searches.
     SaveSearches(Vec<SavedSearch>),
     /// Fetch the page that an entry links to.
     FetchPage {
-        /// The entry.
+        /// Entry that links to the page.
         key: EntryKey,
-        /// The address of the page.
+        /// Address of the page.
         url: String,
-        /// What was kept of it before.
+        /// Stored copy of the page.
         kept: Option<Box<FullText>>,
     },
     /// Fetch a picture of an entry.
     FetchPicture {
-        /// The entry.
+        /// Entry with the picture.
         key: EntryKey,
-        /// The address of the picture.
+        /// Address of the picture.
         url: String,
     },
-    /// Fetch none of the pictures that still wait.
+    /// Cancel the pictures that still wait.
     DropPictures,
-    /// Learn the rhythm of a feed if that is due; who looks at its plan wants to see it.
+    /// Learn the rhythm of a feed if that is due, for a view of its plan.
     Learn(FeedKey),
-    /// Open an address in the browser, or an attached file in the program for it.
+    /// Open an address in the browser, or an attached file in its program.
     Open {
-        /// The address.
+        /// Address to open.
         link: String,
-        /// It is an attached file.
+        /// `true` for an attached file.
         attached: bool,
     },
-    /// Do several things that one change takes back.
+    /// Make several changes that one undo reverts.
     Together(Vec<Self>),
-    /// Take the last change back.
+    /// Undo the last change.
     Undo,
-    /// Make a change again that was taken back.
+    /// Redo the last change that was undone.
     Redo,
     /// End the program.
     Stop,
 }
 
-/// What a screen asks of the store: to read what it shows, and to save its own state. It changes nothing in the engine.
+/// A request of a screen to the store, to read data to show or to save the screen's state. It does not change the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenRequest {
-    /// Rows of a list.
+    /// Read rows of a list.
     Rows(RowsWanted),
-    /// An entry with its text.
+    /// Read an entry with its text.
     Entry(EntryKey),
-    /// The last polls of a feed.
+    /// Read the last polls of a feed.
     Polls(FeedKey),
-    /// The number of unread entries listed since an instant.
+    /// Count the unread entries listed since an instant.
     TodayCount(DateTime<Utc>),
-    /// The numbers of unread entries that saved searches find.
+    /// Count the unread entries that saved searches match.
     SearchCounts(Vec<(u32, Matching)>),
-    /// The numbers of entries that the filters hit.
+    /// Count the entries that the filters match.
     FilterCounts,
-    /// Save where the reader left an entry; `None`: at its beginning or its end.
+    /// Save the reading position in an entry; `None` means the beginning or the end.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
-    /// Save which tags are folded.
+    /// Save the set of folded tags.
     SaveFolded(BTreeSet<String>),
 }
 
@@ -161,21 +155,21 @@ impl From<ScreenRequest> for Effect {
     }
 }
 
-/// What the reader answers to a feed in trouble.
+/// The user's answer to a problem of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleAnswer {
-    /// Read it from the address it proposes.
+    /// Use the proposed address.
     AcceptMove,
-    /// Keep it at the address it has.
+    /// Keep the present address.
     DeclineMove,
-    /// Go back to the former address.
+    /// Return to the former address.
     UndoMove,
-    /// Poll a feed by plan again that has ended.
+    /// Resume scheduled polls of a feed that ended.
     Resume,
-    /// Follow it from https to http.
+    /// Follow the redirect from https to http.
     AllowInsecure,
-    /// Ask again now.
+    /// Retry now.
     Retry,
-    /// Take note: it leaves the list until something changes.
+    /// Dismiss the problem until it changes.
     Note,
 }

@@ -1,12 +1,11 @@
 //! Saved searches: kept, changed, taken back.
 
+use super::change::undo_stack::{ChangeId, Step};
+use super::change::{self, Change};
 use super::effect::Effect;
 use super::event::Event;
 use super::saved_searches::SavedSearch;
 use super::state::Engine;
-use super::store_work::Job;
-use super::undo::rollback::Rollback;
-use super::undo::undo_stack::{ChangeId, Step};
 
 /// Keeps these searches in place of those there are; that can be taken back.
 pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
@@ -23,7 +22,7 @@ pub fn put(engine: &mut Engine, list: Vec<SavedSearch>, change: Option<ChangeId>
     effects
 }
 
-fn write(engine: &mut Engine, list: Vec<SavedSearch>, change: Option<ChangeId>) -> Vec<Effect> {
-    let before = std::mem::replace(&mut engine.saved_searches, list.clone());
-    vec![Effect::store_ahead(Job::SaveSearches(list), Rollback::Searches { before, change })]
+fn write(engine: &mut Engine, list: Vec<SavedSearch>, step: Option<ChangeId>) -> Vec<Effect> {
+    let before = std::mem::replace(&mut engine.saved_searches, list);
+    vec![change::write(engine, Change::Searches(before), step)]
 }

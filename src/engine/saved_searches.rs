@@ -1,14 +1,14 @@
-//! A search that was saved.
+//! A search that the user saved.
 
 use serde::{Deserialize, Serialize};
 
-/// A search that was saved.
+/// A search that the user saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedSearch {
-    /// Its number, that no other one has.
+    /// Unique number of the search.
     pub id: u32,
-    /// What it is called.
+    /// Name of the search.
     pub name: String,
-    /// What is looked for.
+    /// Text of the query.
     pub text: String,
 }

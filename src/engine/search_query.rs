@@ -1,4 +1,4 @@
-//! Queries of searches, read and resolved against the subscriptions and filters there are.
+//! Parses search queries and resolves names in them to the present subscriptions and filters.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::search::{Labels, Matching, Named, Query, QueryFlaw, parse};
 
-/// Reads a query and resolves its names. `typing`: its last word may go on.
+/// Parses a query and resolves its names. `typing` is `true` if the last word may be incomplete.
 pub fn resolve(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -29,7 +29,7 @@ pub fn resolve(
     })
 }
 
-/// The feeds that are searched: one of those named, none of those excluded, and so with tags; and what labels say.
+/// Returns the feeds to search, limited by the feed names and tags in the query, and the conditions on labels.
 fn feeds(engine: &Engine, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), QueryFlaw> {
     let mut feeds: BTreeSet<FeedKey> = engine.feeds.keys().copied().collect();
     narrow(engine, &mut feeds, &query.feeds, is_called, QueryFlaw::NoFeed)?;
@@ -40,7 +40,8 @@ fn feeds(engine: &Engine, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), 
     Ok((feeds, labels))
 }
 
-/// What tags say of which one at least is a label that rules give; nothing where all are tags of feeds alone.
+/// Returns the conditions on labels if at least one tag is a label that filters assign. Returns no conditions if all are tags of
+/// feeds.
 fn labels(engine: &Engine, tags: &[Named]) -> Labels {
     let rules = |name: &str| {
         let fits = |label: &str| label.to_lowercase() == name;
@@ -68,7 +69,8 @@ fn labels(engine: &Engine, tags: &[Named]) -> Labels {
     labels
 }
 
-/// Keeps the feeds that fit one of the names and none of those excluded; a name that no feed fits is told.
+/// Keeps the feeds that match any of the names and none of the excluded names. Returns an error for a name without a matching
+/// feed.
 fn narrow(
     engine: &Engine,
     feeds: &mut BTreeSet<FeedKey>,
@@ -96,14 +98,14 @@ fn narrow(
     Ok(())
 }
 
-/// Whether a feed is meant by a part of its title or address, or by its number.
+/// Checks whether a feed matches a part of its title or address, or its number.
 fn is_called(feed: &Subscription, wanted: &str) -> bool {
     feed.record.shown_title().to_lowercase().contains(wanted)
         || feed.record.url.to_lowercase().contains(wanted)
         || wanted.parse() == Ok(feed.key.0)
 }
 
-/// Whether a feed has a tag, written in small letters, or one below it.
+/// Checks whether a feed has a tag, given in lower case, or a tag nested in it.
 pub fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
     let below = |tag: &str| tag.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
     let tags = feed.record.tags.iter().map(|tag| tag.to_lowercase());

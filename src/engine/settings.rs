@@ -1,4 +1,4 @@
-//! The settings, with their defaults; what a configuration file may change.
+//! Settings of the engine that a configuration file may change, with their defaults.
 
 use std::path::PathBuf;
 
@@ -9,93 +9,93 @@ use super::politeness::address_net::AddressNet;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
 use backissue_core::schedule::Pace;
 
-/// What the engine can be configured to. Times are in the unit their name ends with.
+/// Configuration of the engine. The name of each time ends with its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The network.
+    /// Settings of the network.
     pub network: NetworkSettings,
-    /// The schedule.
+    /// Settings of the schedule.
     pub poll: PollSettings,
-    /// History.
+    /// Settings of the history.
     pub history: HistorySettings,
-    /// Commands of the reader's own.
+    /// The user's external commands.
     pub commands: CommandSettings,
-    /// What the desktop is told.
+    /// Settings of notifications.
     pub notify: NotifySettings,
 }
 
-/// Shown for feeds while `[poll] automatic` is false.
+/// Message for feeds while `[poll] automatic` is false.
 pub const ONLY_BY_HAND: &str =
     "feeds are polled only when you ask: [poll] automatic = false in your configuration";
 
-/// `[network]`.
+/// Section `[network]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkSettings {
-    /// Requests under way at once (SPEC 0, `GLOBAL_PARALLEL`).
+    /// Maximum number of requests under way (SPEC 0, `GLOBAL_PARALLEL`).
     pub parallel: usize,
-    /// Requests under way at once to one site; `None`: one (SPEC 0, `HOST_PARALLEL`), six where sites on this machine are
-    /// not spaced.
+    /// Maximum number of requests under way to one site; `None` means one (SPEC 0, `HOST_PARALLEL`), or six for a site on this
+    /// machine without pauses.
     pub host_parallel: Option<usize>,
-    /// From the end of a request to the start of the next to the same site (SPEC 0, `HOST_SPACING`).
+    /// Pause from the end of a request to the next one to the same site (SPEC 0, `HOST_SPACING`).
     pub host_spacing_ms: u64,
-    /// The same for archives.
+    /// Pause before a request for an archive.
     pub archive_spacing_ms: u64,
-    /// Loopback hosts are spaced as others are.
+    /// `true` to keep pauses for loopback hosts as well.
     pub space_loopback: bool,
-    /// A proxy to use instead of those the environment names.
+    /// Proxy to use instead of those in the environment.
     pub proxy: Option<String>,
-    /// Sent as `User-Agent` instead of our own.
+    /// `User-Agent` to send instead of our own.
     pub user_agent: Option<String>,
-    /// Sent to the origins they name, and nowhere else (SPEC D.1, D.6).
+    /// Logins, sent only to the origins they name (SPEC D.1, D.6).
     pub credentials: Vec<Credentials>,
-    /// Where logins go that were typed within an address.
+    /// File for logins from typed addresses.
     pub credentials_file: Option<PathBuf>,
-    /// Hosts that may be asked at a link-local address (SPEC D.6), as they stand in an address.
+    /// Hosts that may be requested at a link-local address (SPEC D.6), in the form used in an address.
     pub allow_link_local: Vec<String>,
-    /// Addresses that may be asked wherever they come from (SPEC D.6).
+    /// Addresses that may be requested whatever their origin (SPEC D.6).
     pub allow_addresses: Vec<AddressNet>,
-    /// Files in PEM with certificates that are trusted beside the system's authorities.
+    /// PEM files with certificates to trust in addition to the system's authorities.
     pub extra_roots: Vec<PathBuf>,
 }
 
-/// `[[network.credentials]]`.
+/// Section `[[network.credentials]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// Scheme, host and port if it is not the usual one: `https://a.example`; or the address of one feed, for which
-    /// another login is meant than for its origin.
+    /// Scheme, host, and a non-default port: `https://a.example`. Or the address of one feed whose login differs from the login
+    /// of its origin.
     pub origin: String,
-    /// What the origin wants to see.
+    /// Login for the origin.
     pub login: Login,
 }
 
-/// How a request proves who asks.
+/// Method to authenticate a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Login {
-    /// RFC 7617.
+    /// Basic authentication (RFC 7617).
     Basic {
-        /// Without a colon.
+        /// User name, without a colon.
         user: Secret,
-        /// May be empty.
+        /// Password; may be empty.
         password: Secret,
     },
-    /// RFC 6750.
+    /// Bearer token (RFC 6750).
     Bearer {
-        /// As it is sent.
+        /// Token as it is sent.
         token: Secret,
     },
 }
 
-/// A text that is shown to nobody.
+/// A text that is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text from being shown.
+    /// Wraps a text.
     pub const fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The text, to be sent.
+    /// Returns the text for sending.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -107,62 +107,62 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// `[poll]`.
+/// Section `[poll]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PollSettings {
-    /// Polls happen by themselves when they fall due; else only when somebody asks.
+    /// `true` to poll feeds when they are due, `false` to poll only on request.
     pub automatic: bool,
-    /// What a feed that fails means for the exit status of a command that polls.
+    /// Effect of a failing feed on the exit status of a command that polls.
     pub failing_feeds: FailingFeeds,
-    /// Shortest interval (SPEC A.8).
+    /// Minimum interval (SPEC A.8).
     pub min_minutes: u32,
-    /// Longest interval (SPEC A.8).
+    /// Maximum interval (SPEC A.8).
     pub max_minutes: u32,
-    /// Interval where nothing is known (SPEC 0, `DEFAULT_INTERVAL`).
+    /// Default interval (SPEC 0, `DEFAULT_INTERVAL`).
     pub default_minutes: u32,
-    /// The reader's pace where a feed has none of its own.
+    /// Pace for feeds without their own setting.
     pub pace: Pace,
-    /// Learn the rhythm of feeds whose publishers say nothing.
+    /// `true` to learn the rhythm of feeds whose publishers recommend no interval.
     pub learn: bool,
-    /// Polls at start begin within this time (SPEC A.9).
+    /// Time within which polls begin at start-up (SPEC A.9).
     pub start_spread_seconds: u32,
 }
 
-/// What a feed that fails means for the exit status of a command that polls (UX 4).
+/// Effect of a failing feed on the exit status of a command that polls (UX 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailingFeeds {
     /// The status is 1.
     #[default]
     Status,
-    /// Nothing: it is told, and the status is 0.
+    /// The failure is reported, and the status is 0.
     Ignore,
 }
 
-/// The least that `[history] texts_mb` can be.
+/// Minimum value of `[history] texts_mb`.
 pub const TEXTS_MB_MIN: u32 = 16;
 
-/// `[history]`.
+/// Section `[history]`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HistorySettings {
-    /// Whether archives are walked.
+    /// When to walk archives.
     pub mode: HistoryMode,
-    /// Archives of one feed asked for in a day (`ARCHIVE_DAY_DOCS`).
+    /// Maximum number of archives requested for one feed per day (`ARCHIVE_DAY_DOCS`).
     pub archives_a_day: u32,
-    /// Where the Internet Archive is asked, for feeds whose reader wants it.
+    /// Address of the Internet Archive, for feeds that use it.
     pub internet_archive: String,
-    /// Megabytes of texts kept (SPEC C.10); from [`TEXTS_MB_MIN`] up.
+    /// Maximum size of stored texts in megabytes (SPEC C.10); at least [`TEXTS_MB_MIN`].
     pub texts_mb: u32,
 }
 
-/// Whether archives are walked (SPEC C.10).
+/// When to walk archives (SPEC C.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
-    /// Up to one run's caps without asking.
+    /// Without asking, up to the limits of one run.
     Auto,
-    /// Only after the reader agreed.
+    /// Only if the user agrees.
     Ask,
     /// Never.
     Off,
@@ -172,7 +172,7 @@ impl HistoryMode {
     /// All modes.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Ask, Self::Off];
 
-    /// The word of `[history] mode` and of `--history` (UX 4).
+    /// Returns the word for `[history] mode` and `--history` (UX 4).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -182,34 +182,34 @@ impl HistoryMode {
     }
 }
 
-/// `[commands]`.
+/// Section `[commands]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandSettings {
-    /// Opens an address; `None`: the browser that `BROWSER` names, else the desktop's.
+    /// Command that opens an address; `None` uses the browser in `BROWSER`, or else the desktop's.
     pub open: Option<ExternalCommand>,
-    /// Opens an attached file; `None`: as an address.
+    /// Command that opens an attached file; `None` opens it like an address.
     pub enclosure: Option<ExternalCommand>,
-    /// Stands in the prompt of `|` at first.
+    /// Initial text in the prompt of `|`.
     pub pipe: Option<String>,
-    /// Is told of new entries.
+    /// Command that is notified of new entries.
     pub on_new: Option<ExternalCommand>,
 }
 
-/// `[notify]`.
+/// Section `[notify]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NotifySettings {
-    /// How the desktop is told of new entries.
+    /// Method to notify the desktop of new entries.
     pub desktop: DesktopNotes,
-    /// The terminal's bell rings beside it.
+    /// `true` to ring the terminal's bell as well.
     pub bell: bool,
 }
 
-/// How a terminal passes a note on to the desktop.
+/// Escape sequence for a desktop notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DesktopNotes {
-    /// Not at all.
+    /// No notification.
     #[default]
     Off,
     /// `OSC 9` (iTerm2, kitty, foot, `WezTerm`, ghostty, Windows Terminal).
@@ -219,8 +219,8 @@ pub enum DesktopNotes {
 }
 
 impl NetworkSettings {
-    /// How many requests are begun at once: as many again as may be under way. That a feed is asked is written before the
-    /// request goes out (SPEC G.20), and the network need not wait for that.
+    /// Returns the maximum number of requests in preparation or under way, twice the number under way. Each poll is written to
+    /// the store before its request (SPEC G.20), and the network need not wait for that.
     pub const fn begun_max(&self) -> usize {
         self.parallel.saturating_mul(2)
     }

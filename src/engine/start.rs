@@ -1,4 +1,4 @@
-//! The engine at its start: what the store holds, every feed planned, and nothing asked that was asked a moment ago.
+//! Start of the engine: loads the stored subscriptions, plans every feed, and keeps the pauses after recent requests.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -9,11 +9,11 @@ use super::settings::Settings;
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// A site that was asked within this time before the start keeps its pause.
+/// Maximum age of a request before start-up that still requires a pause.
 const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
 
 impl Engine {
-    /// An engine with what the store holds, every feed planned.
+    /// Creates an engine with the stored subscriptions and plans every feed.
     pub fn new(
         settings: Settings,
         zone: Tz,
@@ -22,7 +22,7 @@ impl Engine {
         now: DateTime<Utc>,
     ) -> Self {
         let mut engine = Self::empty(settings, zone, salt);
-        // Made at once the map has no room that it does not use.
+        // Collecting the map at once leaves no unused capacity.
         engine.feeds =
             saved.into_iter().map(|saved| (saved.key, Subscription::saved(saved))).collect();
         engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
@@ -39,8 +39,8 @@ impl Engine {
         engine
     }
 
-    /// A site that was asked moments before the start is not asked again within its pause. When its answer ended
-    /// is not known: the pause is counted from now.
+    /// Keeps the pause of each site that was requested just before start-up. The time of the response is unknown, so the pause
+    /// counts from now.
     fn keep_pauses(&mut self, now: DateTime<Utc>) {
         for feed in self.feeds.values() {
             let last_try = feed.state.facts.last_try;
@@ -58,7 +58,7 @@ mod tests {
     use crate::engine::poll::{poll_queue, start_fetches};
     use crate::engine::start::*;
 
-    /// Whether a feed that was tried so many seconds before the start is asked at the start, and a second later.
+    /// Returns whether a feed is polled at start-up and a second later, given its last attempt before start-up.
     fn is_asked(seconds_before: i64) -> [bool; 2] {
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
         let url = "https://a.example/feed".to_owned();
@@ -68,7 +68,7 @@ mod tests {
             key: FeedKey(1),
             record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
             state,
-            history: Box::default(),
+            history: std::sync::Arc::default(),
             counters: backissue_core::history::Counters::default(),
         };
         let mut engine = Engine::new(Settings::default(), Tz::UTC, 0, vec![saved], now);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_that_was_asked_a_moment_before_the_start_keeps_its_pause() {
+    fn site_polled_just_before_start_keeps_its_pause() {
         assert_eq!(is_asked(1), [false, true]);
         assert_eq!(is_asked(60), [true, false], "it is asked once, and at once");
     }

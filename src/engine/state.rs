@@ -8,6 +8,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use super::backfill::walk_stage::Backfill;
+use super::change::PendingChange;
+use super::change::undo_stack::{SavedStep, UndoStack};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
@@ -22,8 +24,6 @@ use super::poll::poll_stage::Poll;
 use super::saved_searches::SavedSearch;
 use super::settings::Settings;
 use super::store_work::JobId;
-use super::undo::rollback::Rollback;
-use super::undo::undo_stack::{SavedStep, UndoStack};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::schedule::Timetable;
 
@@ -98,8 +98,8 @@ pub struct Engine {
     pub(super) backup_day: Option<chrono::NaiveDate>,
     /// The identity given to work for the store last.
     pub(super) last_job: u64,
-    /// How to take back what was shown ahead of work under way.
-    pub(super) rollbacks: BTreeMap<JobId, Rollback>,
+    /// Changes that are shown and being written.
+    pub(super) pending: BTreeMap<JobId, PendingChange>,
     /// Writes under way whose end the store tells, and the feeds that they are about.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
     /// What is to be told of feeds once nothing of them is being written.
@@ -147,7 +147,7 @@ impl Engine {
             undo: UndoStack::default(),
             backup_day: None,
             last_job: 0,
-            rollbacks: BTreeMap::new(),
+            pending: BTreeMap::new(),
             writes: BTreeMap::new(),
             untold: Vec::new(),
             untold_looked_at: 0,

@@ -5,19 +5,15 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backfill::{gap_rows, walks};
+use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
-use super::feeds::chosen_settings::Chosen;
-use super::feeds::{feed_moves, feed_settings, unsubscribe};
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
-use super::undo::address_change::AddressChange;
-use super::undo::rollback::Rollback;
-use super::undo::{later_changes, take_back};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 
 /// How long feeds are not asked by themselves after the disk was found full.
@@ -34,8 +30,8 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
             if let Some(feeds) = written_feeds(&work.job) {
                 engine.writes.insert(work.id, feeds);
             }
-            if let Some(rollback) = work.rollback.take() {
-                engine.rollbacks.insert(work.id, rollback);
+            if let Some(change) = work.change.take() {
+                engine.pending.insert(work.id, change);
             }
         }
     }
@@ -56,21 +52,16 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
     engine.untold_looked_at = engine.untold.len();
 }
 
-/// A job ended well: what was shown ahead of it is so.
-pub fn done(engine: &mut Engine, id: JobId) {
-    engine.rollbacks.remove(&id);
-}
-
 /// A mark that some of its entries had before is not taken from them when it is taken back.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     if let Answer::Marked { marked, .. } = answer
-        && let Some(Rollback::Marks { keys, flag, value, change: Some(change) }) =
-            engine.rollbacks.get(&id)
-        && marked.changed.len() < keys.len()
+        && let Some(PendingChange { change: Change::Mark(mark), step: Some(step) }) =
+            engine.pending.get(&id)
+        && marked.changed.len() < mark.keys.len()
     {
         let changed: BTreeSet<EntryKey> = marked.changed.iter().copied().collect();
-        let had_it = keys.iter().copied().filter(|key| !changed.contains(key)).collect();
-        engine.undo.leave_out(*change, (*flag, *value), &had_it);
+        let had_it = mark.keys.iter().copied().filter(|key| !changed.contains(key)).collect();
+        engine.undo.leave_out(*step, (mark.flag, mark.value), &had_it);
     }
 }
 
@@ -90,83 +81,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
         | JobSubject::Keeping
         | JobSubject::Display => {}
     }
-    match engine.rollbacks.remove(&stored.id) {
-        None => Vec::new(),
-        Some(Rollback::Marks { keys, flag, value, change }) => {
-            engine.undo.forget(change);
-            marks::show(engine, keys, flag, !value, true);
-            Vec::new()
-        }
-        Some(Rollback::Filter { id, before }) => {
-            entry_filters::put_filter_back(engine, id, before.map(|filter| *filter))
-        }
-        Some(Rollback::Filters(before)) => {
-            engine.filters.list = before;
-            engine.tell(Event::FiltersChanged);
-            Vec::new()
-        }
-        Some(Rollback::Searches { before, change }) => {
-            engine.undo.forget(change);
-            if let Some(before) = later_changes::searches_to_show(engine, stored.id, before) {
-                engine.saved_searches = before;
-                engine.tell(Event::SearchesPutBack);
-            }
-            Vec::new()
-        }
-        Some(Rollback::Subscription { feed, given_up, change }) => {
-            engine.undo.forget(change);
-            unsubscribe::put_back(engine, now, feed, given_up);
-            Vec::new()
-        }
-        Some(Rollback::Subscribed { feeds, change }) => {
-            engine.undo.forget(change);
-            for feed in feeds {
-                unsubscribe::leave(engine, feed);
-            }
-            engine.tell(Event::FeedsChanged);
-            Vec::new()
-        }
-        Some(Rollback::Address { feed, changed, change }) => {
-            engine.undo.forget(change);
-            address_back(engine, now, stored.id, feed, changed)
-        }
-        Some(Rollback::Merged { from, into, tags, change }) => {
-            engine.undo.forget(change);
-            feed_moves::part_again(engine, now, from, into, &tags);
-            Vec::new()
-        }
-        Some(Rollback::Settings { before, change }) => {
-            engine.undo.forget(change);
-            settings_back(engine, now, stored.id, before)
-        }
-    }
-}
-
-fn address_back(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    failed: JobId,
-    feed: FeedKey,
-    changed: Box<AddressChange>,
-) -> Vec<Effect> {
-    let changed = later_changes::address_to_show(engine, failed, feed, changed);
-    let shown = changed.map(|changed| feed_moves::show_address(engine, now, feed, &changed));
-    let mut effects = shown.unwrap_or_default();
-    effects.extend(later_changes::write_again(engine, failed, feed));
-    effects
-}
-
-fn settings_back(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    failed: JobId,
-    before: Vec<(FeedKey, Chosen)>,
-) -> Vec<Effect> {
-    let feeds: Vec<FeedKey> = before.iter().map(|(feed, _)| *feed).collect();
-    let before = later_changes::settings_to_show(engine, failed, before);
-    feed_settings::show_settings(engine, now, before);
-    let again = feeds.into_iter().map(|feed| later_changes::write_again(engine, failed, feed));
-    again.flatten().collect()
+    failed_write::revert(engine, now, stored.id)
 }
 
 /// The store did its work, or could not.
@@ -185,7 +100,7 @@ pub(super) fn stored_or_failed(
     match stored.result {
         Ok(answer) => {
             leave_out_marked_before(engine, stored.id, &answer);
-            done(engine, stored.id);
+            engine.pending.remove(&stored.id);
             if is_written(&answer) {
                 engine.room_awaited = None;
             }
@@ -302,7 +217,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::Marked { flag, value, whole_list, marked } => {
             let undo_waits = marks::marked(engine, flag, value, whole_list, marked);
-            if undo_waits { take_back::undo(engine, now) } else { Vec::new() }
+            if undo_waits { undo::undo(engine, now) } else { Vec::new() }
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Learned(feed, record) => {
@@ -319,7 +234,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::Filtered(filtered) => {
             let (mut effects, undo_waits) = entry_filters::filtered(engine, *filtered);
             if undo_waits {
-                effects.extend(take_back::undo(engine, now));
+                effects.extend(undo::undo(engine, now));
             }
             effects
         }
@@ -363,6 +278,7 @@ fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::change::MarkChange;
     use crate::engine::event::MarksChanged;
     use crate::engine::feeds::chosen_settings::Chosen;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
@@ -381,7 +297,8 @@ mod tests {
     }
 
     fn star(engine: &mut Engine) -> JobId {
-        let request = Request::Mark { keys: vec![KEY], flag: Flag::Starred, value: true };
+        let request =
+            Request::Mark(MarkChange { keys: vec![KEY], flag: Flag::Starred, value: true });
         let output = update(engine, NOW, Input::Request(request));
         let Some(Effect::Store(work)) = output.effects.first() else { unreachable!("{output:?}") };
         work.id
@@ -394,12 +311,19 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_cannot_be_written_is_taken_back_with_its_step_of_undo() {
+    fn failed_mark_is_reverted_with_its_undo_step() {
         let mut engine = engine();
         let id = star(&mut engine);
         let output = fail(&mut engine, id);
         let back = |event: &Event| {
-            matches!(event, Event::MarksChanged(MarksChanged { value: false, undone: true, .. }))
+            matches!(
+                event,
+                Event::MarksChanged(MarksChanged {
+                    undone: true,
+                    mark: MarkChange { value: false, .. },
+                    ..
+                })
+            )
         };
         assert!(output.events.iter().any(back), "{output:?}");
         assert!(output.events.contains(&Event::trouble("the disk is full")));
@@ -408,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_and_the_end_of_its_subscription_that_both_fail_leave_what_was_before_both() {
+    fn failed_change_and_unsubscribe_restore_the_original() {
         let mut engine = engine();
         let before = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
         engine.feeds.insert(FeedKey(1), Subscription::new(FeedKey(1), before.clone()));
@@ -416,7 +340,7 @@ mod tests {
         for request in [Request::Set(FeedKey(1), chosen), Request::Unsubscribe(FeedKey(1))] {
             update(&mut engine, NOW, Input::Request(request));
         }
-        let under_way: Vec<JobId> = engine.rollbacks.keys().copied().collect();
+        let under_way: Vec<JobId> = engine.pending.keys().copied().collect();
         assert_eq!(under_way.len(), 2);
         for job in under_way {
             fail(&mut engine, job);
@@ -425,11 +349,11 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_takes_back_what_its_own_job_showed_and_nothing_else() {
+    fn failed_write_reverts_only_its_own_job() {
         let mut engine = engine();
         let (first, second) = (star(&mut engine), star(&mut engine));
         assert_ne!(first, second);
         fail(&mut engine, first);
-        assert_eq!(engine.rollbacks.keys().collect::<Vec<_>>(), [&second]);
+        assert_eq!(engine.pending.keys().collect::<Vec<_>>(), [&second]);
     }
 }

@@ -1,7 +1,7 @@
 //! The work that the store is asked to do, and its answers: one list for the program and for tests.
 //!
 //! Every piece of work has an identity. Its answer names it, so that a failure takes back exactly what was shown ahead of it
-//! (see [`super::undo::rollback`]).
+//! (see [`super::change`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
+use super::change::PendingChange;
+use super::change::undo_stack::StepChanges;
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
@@ -16,8 +18,6 @@ use super::entries::rows::{RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::poll::poll_log::PollLogEntry;
 use super::saved_searches::SavedSearch;
-use super::undo::rollback::Rollback;
-use super::undo::undo_stack::StepChanges;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
 use backissue_core::schedule::learning::{LearnedRecord, Publications};
@@ -34,8 +34,8 @@ pub struct StoreWork {
     pub id: JobId,
     /// What is to be done.
     pub job: Job,
-    /// What to take back if it fails; the engine keeps it and hands on `None`.
-    pub rollback: Option<Rollback>,
+    /// The change that it writes; the engine keeps it and passes on `None`.
+    pub change: Option<PendingChange>,
 }
 
 /// What the store can be asked to do. The answer is named where there is one; work without an answer is told only if

@@ -1,4 +1,4 @@
-//! The one way into the engine: an input and the time in, events and effects out.
+//! Entry point of the engine: takes an input and the time, and returns events and effects.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::backfill::{history_requests, walks};
 use super::calendar::day_of;
+use super::change::undo;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, page_fetches, picture_fetches};
 use super::event::Event;
@@ -22,30 +23,29 @@ use super::request::Request;
 use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
 use super::store_work::Job;
-use super::undo::take_back;
 use super::{reconfigure, save_searches};
 use backissue_core::feed::text::counted_words;
 
-/// What an input leads to.
+/// Result of an input.
 #[derive(Debug, Default)]
 pub struct Output {
-    /// What those who look on are told, in order.
+    /// Events for observers, in order.
     pub events: Vec<Event>,
-    /// What the world is asked for, in order.
+    /// Effects to carry out, in order.
     pub effects: Vec<Effect>,
 }
 
-/// Changes the engine by what happened.
+/// Applies an input to the engine.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
-    // Behind the changes that they take back.
+    // Undo steps are written after the changes that they revert.
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);
     store_results::register_work(engine, &mut effects);
     store_results::tell_durable(engine, &BTreeSet::new());
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
-        // A picture is its screen's alone.
+        // Pictures go only to the screen that requested them.
         let is_told = |event: &&Event| !matches!(event, Event::PictureFetched(..));
         copies.extend(events.iter().filter(is_told).cloned());
     }
@@ -100,7 +100,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
     }
 }
 
-/// Does what is asked for; an error is a sentence that says why it is refused.
+/// Carries out a request. The error is a sentence with the reason for refusing it.
 fn requested(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -127,7 +127,7 @@ fn requested(
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
-        Request::Mark { keys, flag, value } => marks::set(engine, keys, flag, value),
+        Request::Mark(mark) => marks::set(engine, mark),
         Request::MarkListRead(list) => marks::mark_list_read(engine, list),
         Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, id),
@@ -141,13 +141,13 @@ fn requested(
         Request::Open { link, attached: false } => vec![run_external::show(engine, link)],
         Request::Open { link, attached: true } => vec![run_external::play(engine, link)],
         Request::Together(requests) => together(engine, now, requests),
-        Request::Undo => take_back::undo(engine, now),
-        Request::Redo => take_back::redo(engine, now),
+        Request::Undo => undo::undo(engine, now),
+        Request::Redo => undo::redo(engine, now),
         Request::Stop => vec![Effect::Stop],
     })
 }
 
-/// Does several things as one change. What is refused is told, and the rest is done.
+/// Carries out several requests as one change. A refused request is reported, and the others are carried out.
 fn together(engine: &mut Engine, now: DateTime<Utc>, requests: Vec<Request>) -> Vec<Effect> {
     engine.undo.begin_together();
     let mut effects = Vec::new();
@@ -173,13 +173,13 @@ fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Time passed: polls fall due, and a new day begins at midnight.
+/// Handles the passing of time: polls that are due, and the new day at midnight.
 fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(engine, now);
     engine.undo.forget_old(now);
     effects.extend(unsubscribe::forget_ended(engine, now));
     effects.extend(notifications::notify(engine, now));
-    // A command that polls once is over before a backup is made: it makes one at its end.
+    // A command that polls once makes its backup when it ends.
     let lasts = engine.attended || engine.polls_by_itself;
     let today = Some(day_of(now, engine.zone));
     if lasts && engine.backup_day != today {

@@ -1,9 +1,9 @@
-//! The words of a title that a filter is proposed with.
+//! Proposes a filter's words from an entry's title.
 
-/// Words of a title that are proposed.
+/// Maximum number of words to propose.
 const TELLING_WORDS: usize = 3;
 
-/// The words of a title that tell its kind: what stands before a colon or in brackets, else its longest words.
+/// Returns the characteristic words of a title: the text before a colon or in brackets, or else its longest words.
 pub fn telling(title: &str) -> String {
     let bracketed = title.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let headed = title.split_once(": ").map(|(head, _)| head);
@@ -14,7 +14,7 @@ pub fn telling(title: &str) -> String {
     head.map_or_else(|| longest_words(title), |head| head.trim().to_owned())
 }
 
-/// The longest words of a title, as they stand in it.
+/// Returns the longest words of a title in their original order.
 fn longest_words(title: &str) -> String {
     let trimmed = title.split_whitespace().map(|word| word.trim_matches(is_mark));
     let words: Vec<&str> = trimmed.filter(|word| !word.is_empty()).collect();
@@ -36,7 +36,7 @@ mod tests {
     use crate::engine::wording::*;
 
     #[test]
-    fn a_title_offers_the_words_that_tell_its_kind() {
+    fn words_that_describe_a_title_are_offered() {
         for (title, expected) in [
             ("Sponsored: a new ladder", "Sponsored"),
             ("[Video] How to prune", "Video"),

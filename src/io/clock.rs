@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wall_clock_that_ran_ahead_of_the_other_means_sleep_and_one_behind_it_was_set() {
+    fn wall_clock_ahead_means_sleep_and_behind_means_set() {
         for (shown, passed, expected) in
             [(3600, 20, true), (50, 20, false), (20, 20, false), (-3600, 20, true), (-9, 20, false)]
         {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_that_changes_is_noticed_within_half_a_minute_and_once() {
+    fn changed_time_zone_is_noticed_once_within_30_seconds() {
         let mut watch = ZoneWatch { zone: Tz::UTC, looked: instant() };
         let start = watch.looked;
         for (seconds, changed) in [(29, None), (30, Some(Tz::Asia__Tokyo)), (60, None)] {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn utc_is_utc_by_whatever_name() {
+    fn utc_is_recognised_by_all_its_names() {
         for (name, expected) in
             [("Etc/UTC", Tz::UTC), ("Zulu", Tz::UTC), ("Asia/Tokyo", Tz::Asia__Tokyo)]
         {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_makes_no_sense_is_an_error_and_never_a_panic_or_a_large_buffer() {
+    fn malformed_record_is_an_error_without_large_buffer() {
         let text = "frost and wax, ".repeat(40);
         let state = crate::engine::feeds::subscription::FeedState {
             trouble: Some(text.clone()),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_noticed() {
+    fn every_flipped_bit_is_detected() {
         let good = encode(&Counters::default()).unwrap();
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_left_out() {
+    fn terminal_control_characters_are_removed() {
         assert_eq!(without_controls("a\u{1b}[31mb\u{9b}2Jc\r\n\td\u{7}"), "a[31mb2Jc\n\td");
         assert_eq!(without_controls("txt\u{202e}exe\u{202c}\u{2067}.\u{2069}\u{61c}"), "txtexe.");
         assert!(matches!(without_controls("nothing wrong"), Cow::Borrowed(_)));

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_kept_until_they_are_taken_and_nothing_else_is() {
+    fn only_sentences_are_kept_until_they_are_taken() {
         let mut headless = headless();
         headless.keep_notice(Event::info("one"));
         headless.keep_notice(Event::PlansChanged);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_sentences_the_oldest_are_forgotten() {
+    fn oldest_sentences_are_dropped_beyond_the_limit() {
         let mut headless = headless();
         for number in 0..=NOTICES_MAX {
             headless.keep_notice(Event::info(number.to_string()));

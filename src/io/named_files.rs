@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_that_leads_nowhere_yet_stays_a_link() {
+    fn dangling_link_stays_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let (first, second) = (folder.path().join("first"), folder.path().join("second"));
         symlink("second", &first).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_its_owners_alone_and_one_that_is_replaced_keeps_its_mode() {
+    fn new_file_is_private_and_replaced_file_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let (new, shared) = (folder.path().join("new"), folder.path().join("shared"));
         std::fs::write(&shared, b"before").unwrap();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_with_a_name_is_written_into() {
+    fn named_pipe_is_written_into() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_called_as_that_of_open_files_is_one_as_any_other() {
+    fn folder_named_like_open_files_is_treated_normally() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fd/list.opml");
         std::fs::create_dir(folder.path().join("fd")).unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_beside_which_nothing_can_be_made_is_written_over_when_the_whole_is_there() {
+    fn file_in_readonly_folder_is_overwritten_once_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.opml");
         std::fs::write(&path, b"before").unwrap();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_file_of_its_kind_is_replaced_and_nothing_in_a_data_folder() {
+    fn only_same_kind_files_outside_data_folders_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("data/store")).unwrap();

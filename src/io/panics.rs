@@ -50,7 +50,7 @@ mod tests {
     use backissue_core::feed::library_panics::catch_library_panic;
 
     #[test]
-    fn what_stands_inside_says_how_a_panic_is_caught() {
+    fn panic_reports_how_it_is_caught() {
         assert_eq!(how_caught(), Caught::Nowhere);
         assert_eq!(catch_panic(how_caught), Some(Caught::AsForeseen));
         assert_eq!(catch_fault(how_caught), Some(Caught::AsFault));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_completed_as_far_as_the_names_of_its_folder_agree() {
+    fn path_is_completed_to_the_shared_prefix() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["feeds-old.opml", "feeds-new.opml", ".hidden"] {
             std::fs::write(folder.path().join(name), "").unwrap();

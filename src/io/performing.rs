@@ -355,7 +355,7 @@ mod tests {
     use backissue_core::history::FeedKey;
 
     #[test]
-    fn whoever_waits_is_answered_also_when_the_work_panics() {
+    fn waiting_caller_is_answered_even_after_a_panic() {
         let failed = || Some(ScreenInput::from(Input::Learned(FeedKey(1), None)));
         assert_eq!(answered(|| panic!("a bug"), failed()), failed());
         assert_eq!(answered(|| panic!("a bug"), None), None);

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_version_made_for_everybody_becomes_its_owners_alone() {
+    fn public_files_of_earlier_versions_become_private() {
         let data = tempfile::tempdir().unwrap();
         let made = ["store", "store-damaged-1", "store/blobs", "index", "backups", "else"];
         let files = ["store/db", "lock"];

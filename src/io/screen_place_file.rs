@@ -37,7 +37,7 @@ mod tests {
     use backissue_core::history::{EntryKey, FeedKey};
 
     #[test]
-    fn a_place_is_read_as_it_was_written_and_a_damaged_file_is_none() {
+    fn screen_place_round_trips_and_damaged_file_is_none() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(load(folder.path()), None);
         let place = ScreenPlace {

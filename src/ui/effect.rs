@@ -57,7 +57,7 @@ pub fn ask_store(wanted: ScreenRequest) -> ScreenEffect {
 pub struct RenderWork {
     /// The entry.
     pub key: EntryKey,
-    /// Which of its texts to lay out.
+    /// Source of the text to lay out.
     pub source: TextSource,
     /// The HTML of the text.
     pub html: String,
@@ -67,7 +67,7 @@ pub struct RenderWork {
     pub enclosures: Vec<Enclosure>,
     /// Available width in columns.
     pub width: u16,
-    /// Whether tables and code that are too wide scroll sideways. Otherwise they are wrapped.
+    /// `true` if tables and code that are too wide scroll sideways. Otherwise they are wrapped.
     pub slides: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct RenderWork {
 pub struct RenderedEntry {
     /// The entry.
     pub key: EntryKey,
-    /// Which of its texts was laid out.
+    /// Source of the text that was laid out.
     pub source: TextSource,
     /// Width in columns that the text was laid out for.
     pub width: u16,

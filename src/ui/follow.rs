@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_and_is_an_error_for_whoever_asked() {
+    fn refusal_is_shown_and_returned_as_error() {
         let mut app = app_with(&[("Orchard", &[])]);
         app.engine.offline = true;
         let (key, url) = (EntryKey { feed: FIRST, seq: 1 }, "https://a.example/".to_owned());
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_stands_in_the_bottom_line_with_its_weight() {
+    fn notice_is_shown_in_bottom_line_with_its_weight() {
         let mut app = app_with(&[]);
         for (level, trouble) in [(NoticeLevel::Info, false), (NoticeLevel::Trouble, true)] {
             follow_event(
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_a_feed_build_the_list_anew_if_it_can_hold_them() {
+    fn feed_entries_rebuild_a_list_that_can_hold_them() {
         let mut app = app_with(&[("Orchard", &[]), ("Tower", &[])]);
         fill_list(&mut app, 3);
         select(&mut app, &FeedsRow::Feed(FIRST, 0));
@@ -304,14 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_of_feeds_is_offered_unless_something_is_open() {
+    fn feed_choice_is_offered_unless_something_is_open() {
         let mut app = app_with(&[]);
         assert!(follow_event(&mut app, noon(), Event::ChooseFeed(3)).is_empty());
         assert!(matches!(app.ui.overlay, Some(Overlay::Choice(Choice { addition: 3, .. }))));
     }
 
     #[test]
-    fn a_feed_that_was_subscribed_to_is_selected_and_its_entries_get_the_keys() {
+    fn new_subscription_is_selected_and_entries_focused() {
         let mut app = app_with(&[("Orchard", &["garden"])]);
         let event = Event::Subscribed { feed: FIRST, to_read: true };
         let effects = follow_event(&mut app, noon(), event);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_was_fetched_is_kept_and_one_that_was_not_says_why() {
+    fn fetched_picture_is_kept_and_failed_one_says_why() {
         use crate::ui::state::pictures::PictureState;
         let mut app = app_with(&[]);
         let url = || "https://a.example/p.png".to_owned();

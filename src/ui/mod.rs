@@ -1,11 +1,11 @@
 //! The state of the screen: panes, overlays, keys, themes.
 //!
-//! Pure: it draws nothing and asks nobody but the engine. A key becomes a [`crate::engine::request::Request`] or a change
-//! of the screen alone; what the engine tells is followed in [`follow`].
+//! This module is pure: it draws nothing and performs no I/O. A key becomes a [`crate::engine::request::Request`] or a change
+//! of the screen alone. [`follow`] handles the events of the engine.
 //!
-//! Files use each other one way, from the bottom: [`state`] is plain data, [`screen`] and [`app`] hold it together; what
-//! shows lists and texts changes it; [`follow`] asks the engine; what a key does in panes and overlays asks through that;
-//! [`keys`], the table of overlays and [`update`] stand at the top.
+//! Files depend on each other in one direction. From the bottom up: [`state`] is plain data; [`screen`] and [`app`] combine it;
+//! the code for lists and texts changes it; [`follow`] sends requests to the engine; actions in panes and overlays send theirs
+//! through it; [`keys`], the table of overlays and [`update`] are at the top.
 
 pub mod actions;
 pub mod app;

@@ -1,4 +1,4 @@
-//! The reader changed the configuration while the program runs: what that means for the screen.
+//! Applies a configuration that was changed while the program runs.
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use super::input::Reconfigured;
 use super::reader::{lay_out, pictures};
 use crate::engine::input::Input;
 
-/// Takes the new settings over. A wrong file changes nothing.
+/// Applies the new settings. An invalid file changes nothing.
 pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
@@ -27,7 +27,7 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
     if was_plain != app.ui.appearance.plain
         && let Some(reader) = &mut app.ui.reader
     {
-        // What is wide is laid out otherwise then.
+        // Wide content needs a new layout.
         reader.width = 0;
         effects.extend(lay_out::ask_lines(app));
     }
@@ -42,7 +42,7 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
     effects
 }
 
-/// Tells what is wrong with the configuration, if something is; else that it was read.
+/// Reports problems of the configuration. Without problems, it reports that the file was read.
 pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
     match notes {
         [] => app.ui.say(now, read),

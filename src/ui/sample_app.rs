@@ -1,4 +1,4 @@
-//! A small app for the tests beside the code: a few feeds, no store, and nothing on its way.
+//! A small app for unit tests: a few feeds, no store, and no pending work.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -15,12 +15,12 @@ use crate::engine::store_work::Job;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flags};
 
-/// The time at which tests happen.
+/// Time at which the tests take place.
 pub(in crate::ui) fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_772_452_800, 0).unwrap()
 }
 
-/// An app of feeds, each with its title and tags; their numbers are 1, 2, and so on.
+/// Creates an app with feeds, each with a title and tags. Their keys are 1, 2, and so on.
 pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
     let saved = (1..).zip(feeds).map(|(number, (title, tags))| SavedSubscription {
         key: FeedKey(number),
@@ -31,7 +31,7 @@ pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
             ..SubscriptionRecord::default()
         },
         state: Box::default(),
-        history: Box::default(),
+        history: std::sync::Arc::default(),
         counters: Counters::default(),
     });
     let engine = Engine::new(Settings::default(), Tz::UTC, 0, saved.collect(), noon());
@@ -42,7 +42,7 @@ pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
     app
 }
 
-/// Fills the open list with so many unread entries of feed 1.
+/// Fills the open list with `count` unread entries of feed 1.
 pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
     let row = |seq| Row {
         key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
@@ -64,7 +64,7 @@ pub(in crate::ui) fn select(app: &mut App, wanted: &FeedsRow) {
     app.ui.feeds.selected = place.unwrap_or_else(|| panic!("no {wanted:?}"));
 }
 
-/// The work for the store among effects.
+/// Returns the store jobs among the effects.
 pub(in crate::ui) fn jobs(effects: &[ScreenEffect]) -> Vec<&Job> {
     let mut jobs = Vec::new();
     for effect in effects {
@@ -75,7 +75,7 @@ pub(in crate::ui) fn jobs(effects: &[ScreenEffect]) -> Vec<&Job> {
     jobs
 }
 
-/// The rows that effects ask for, if they ask for some.
+/// Returns the rows that the effects request, if any.
 pub(in crate::ui) fn rows_wanted(effects: &[ScreenEffect]) -> Option<&RowsWanted> {
     jobs(effects)
         .into_iter()

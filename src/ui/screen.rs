@@ -1,4 +1,4 @@
-//! What is on the screen: which pane has the focus, what is selected, what is open.
+//! The state of the screen: which pane has the focus, what is selected, and what is open.
 
 use std::collections::BTreeMap;
 
@@ -28,130 +28,130 @@ use crate::engine::external::external_command::ExternalCommand;
 use backissue_core::history::EntryKey;
 use backissue_core::search::Marks;
 
-/// Columns from which on two panes can stand side by side.
+/// Minimum width for two panes side by side, in columns.
 pub const SIDE_BY_SIDE_COLUMNS: u16 = 60;
-/// Columns from which on three panes can.
+/// Minimum width for three panes side by side, in columns.
 pub const THREE_COLUMNS: u16 = 100;
-/// Rows from which on the entries can stand above the reader.
+/// Minimum height for the entries above the reader, in rows.
 pub const STACKED_ROWS: u16 = 20;
-/// Rows from which on there is one for hints.
+/// Minimum height for a line of hints, in rows.
 const HINT_ROWS: u16 = 18;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ui {
-    /// The tour, as long as it lasts.
+    /// The tour, while it is running.
     pub tour: Option<Tour>,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
-    /// The pane that takes the keys.
+    /// Pane that has the keyboard focus.
     pub focus: Pane,
-    /// Subscriptions.
+    /// State of the subscriptions pane.
     pub feeds: FeedsPane,
-    /// Which entries of the open list are shown.
+    /// Filter for the entries of the open list.
     pub show: Show,
-    /// Entries.
+    /// The open entry list.
     pub list: Listing,
-    /// Where the reader is in the Attention list.
+    /// Selection in the Attention list.
     pub attention: ScrollList,
-    /// The entry being read.
+    /// The open entry.
     pub reader: Option<Reader>,
-    /// What lies over the panes.
+    /// Topmost overlay.
     pub overlay: Option<Overlay>,
-    /// What lies below that and is seen again when it is closed; the topmost last, each kind once.
+    /// Overlays covered by the topmost one, to be shown again when it closes. The last one is on top; each kind occurs once.
     pub beneath: Vec<Overlay>,
-    /// Keys typed of a longer sequence.
+    /// First keys of an unfinished key sequence.
     pub begun: Vec<Key>,
-    /// What is marked, to do something with all of it.
+    /// Feeds and entries marked for a common action.
     pub marked: Marked,
-    /// Where to go back to when the screen begins.
+    /// Place to restore when the screen starts.
     pub returns_to: Option<Box<ScreenPlace>>,
-    /// How the panes are arranged, where a key chose that.
+    /// Layout chosen with a key, if any.
     pub layout: Option<LayoutChoice>,
-    /// So often the reader wanted everything drawn anew.
+    /// Number of times the user requested a full redraw.
     pub redraws: u32,
-    /// Polls that were asked for and whose answers are still to be told.
+    /// Requested polls whose results have not been reported yet.
     pub asked_polls: Vec<AskedPolls>,
     /// The last message.
     pub notice: Option<Notice>,
-    /// Sizes measured when the screen was drawn last.
+    /// Sizes measured at the last draw.
     pub viewport: Viewport,
-    /// What is configured.
+    /// Settings from the configuration file.
     pub settings: ScreenSettings,
-    /// Unread entries of today.
+    /// Number of today's unread entries.
     pub today: Counted<u32>,
-    /// When the day began that they were counted for.
+    /// Start of the day that the unread entries were counted for.
     pub today_since: Option<DateTime<Utc>>,
-    /// Unread entries that each saved search finds.
+    /// Number of unread entries in each saved search.
     pub found: Counted<BTreeMap<u32, u32>>,
     /// The pictures of entries.
     pub pictures: Pictures,
-    /// Commands that wait for the entry they are handed.
+    /// Commands waiting for the entry that they will receive.
     pub pipes: Vec<(EntryKey, ExternalCommand)>,
-    /// Numbers the previews of filters.
+    /// Number of the last filter preview.
     pub filter_previews: u64,
-    /// The entry that is being read from the store to be shown.
+    /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
     /// Entries read before they are opened.
     pub ahead: Ahead,
-    /// The entry that was left last, and where: it may not be written yet.
+    /// Entry that was left last, and its position, which may not be written yet.
     pub left: Option<(EntryKey, Option<ReadingPosition>)>,
-    /// The search that is open.
+    /// The open search.
     pub search: Option<Box<Search>>,
-    /// The words that are marked in titles and texts.
+    /// Words to highlight in titles and texts.
     pub marks: Marks,
-    /// The command that an entry was handed to last.
+    /// Last command that received an entry.
     pub piped: Option<String>,
-    /// Entries the search index is still to take.
+    /// Number of entries missing from the search index.
     pub unindexed: u32,
-    /// What to do when the rows that were asked for have come.
+    /// Action to run when the requested rows have arrived.
     pub then: Option<Then>,
-    /// How it looks.
+    /// Theme, colours and other display properties.
     pub appearance: Appearance,
-    /// The reader pane takes the whole screen while it has the keys.
+    /// `true` if the reader pane fills the screen while it has the focus.
     pub zoomed: bool,
-    /// The terminal said that it does not have the keys.
+    /// `true` if the terminal reported that its window lost the focus.
     pub unfocused: bool,
 }
 
-/// An answer stays this long, whatever keys are pressed.
+/// Time that an answer remains visible, whatever keys are pressed.
 pub const ANSWER_STAYS: TimeDelta = TimeDelta::seconds(10);
 
 /// A message in the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// What it says.
+    /// Text of the message.
     pub text: String,
-    /// When it was said.
+    /// Time when the message appeared.
     pub at: DateTime<Utc>,
-    /// It tells of a trouble.
+    /// `true` if the message reports a problem.
     pub trouble: bool,
-    /// It answers what was asked a while ago: keys do not take it away at once.
+    /// `true` if the message answers an earlier request. Such a message is not cleared by the next key.
     pub stays: bool,
 }
 
-/// What to do when rows have come.
+/// An action to run when rows have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// Open the entry that was found; else go on to the next feed.
+    /// Open the entry that was found, or continue with the next feed.
     Open,
     /// Open the entry that was found in this list, if there is one.
     OpenHere,
-    /// Open the first unread entry; the list was just opened for it.
+    /// Open the first unread entry of the list, which was just opened for that purpose.
     OpenFirstUnread,
     /// Show an entry as it was when the program ended.
     ComeBack {
         /// The entry.
         entry: EntryKey,
-        /// Its text was open.
+        /// `true` if its text was open.
         is_open: bool,
-        /// The pane that had the keys.
+        /// The pane that had the focus.
         pane: Pane,
     },
 }
 
 impl Ui {
-    /// How the panes are arranged now.
+    /// Returns the current arrangement of the panes.
     pub fn arrangement(&self) -> Arrangement {
         if self.zoomed && self.focus == Pane::Reader {
             return Arrangement::Narrow;
@@ -159,7 +159,7 @@ impl Ui {
         self.usual_arrangement()
     }
 
-    /// How the panes are arranged when the reader does not have the screen alone.
+    /// Returns the arrangement of the panes when the reader is not zoomed.
     pub const fn usual_arrangement(&self) -> Arrangement {
         if self.appearance.plain {
             return Arrangement::Narrow;
@@ -177,22 +177,22 @@ impl Ui {
         }
     }
 
-    /// How the panes are wanted: as chosen by a key, else as configured.
+    /// Returns the wanted layout: the one chosen with a key, or the configured one.
     pub const fn layout_choice(&self) -> LayoutChoice {
         if let Some(chosen) = self.layout { chosen } else { self.settings.layout }
     }
 
-    /// Whether the keys that matter stand at the bottom.
+    /// Checks whether a line of hints is shown at the bottom.
     pub const fn has_hints(&self) -> bool {
         self.settings.hints && self.size.1 >= HINT_ROWS && !self.appearance.plain
     }
 
-    /// Whether there is a screen at all.
+    /// Checks whether there is a screen at all.
     pub const fn is_on(&self) -> bool {
         self.size.0 > 0
     }
 
-    /// Lays something over what is open. A kind of overlay is open once at most.
+    /// Opens an overlay on top. Each kind of overlay is open at most once.
     pub fn lay_over(&mut self, overlay: Overlay) {
         let kind = std::mem::discriminant(&overlay);
         self.beneath.extend(self.overlay.take());
@@ -200,12 +200,12 @@ impl Ui {
         self.overlay = Some(overlay);
     }
 
-    /// Opens a line to type in.
+    /// Opens an input line.
     pub fn open_prompt(&mut self, prompt: Prompt) {
         self.lay_over(Overlay::Prompt(prompt));
     }
 
-    /// Whether something hides the panes; a line being typed does not.
+    /// Checks whether an overlay hides the panes. Input lines do not.
     pub fn covers_panes(&self) -> bool {
         let mut over = self.beneath.iter().chain(&self.overlay);
         over.any(|overlay| {
@@ -213,28 +213,28 @@ impl Ui {
         })
     }
 
-    /// Whether a gap is selected: the reader pane explains it, whatever entry was read before.
+    /// Checks whether a gap is selected. The reader pane then explains the gap instead of showing an entry.
     pub fn explains_gap(&self) -> bool {
         self.list.selected_row().is_some_and(|row| row.key.entry().is_none())
     }
 
-    /// The entry whose text is in the reader pane.
+    /// Returns the entry whose text is visible in the reader pane.
     pub fn shown_reader(&self) -> Option<&Reader> {
         self.reader.as_ref().filter(|_| !self.explains_gap())
     }
 
-    /// The same, to be changed.
+    /// Returns the visible entry for modification.
     pub fn shown_reader_mut(&mut self) -> Option<&mut Reader> {
         let explains_gap = self.explains_gap();
         self.reader.as_mut().filter(|_| !explains_gap)
     }
 
-    /// Takes away what lies over everything; what lay beneath is open again.
+    /// Closes the topmost overlay and shows the one underneath.
     pub fn uncover(&mut self) {
         self.overlay = self.beneath.pop();
     }
 
-    /// The plan pane, wherever it lies.
+    /// Returns the plan pane, at any level.
     pub fn plan_pane_mut(&mut self) -> Option<&mut PlanPane> {
         let open = self.overlay.iter_mut().chain(&mut self.beneath);
         open.into_iter().find_map(|overlay| {
@@ -242,7 +242,7 @@ impl Ui {
         })
     }
 
-    /// Closes the plan pane, wherever it lies.
+    /// Closes the plan pane, at any level.
     pub fn close_plan(&mut self) {
         let is_plan = |overlay: &Overlay| matches!(overlay, Overlay::Plan(_));
         self.beneath.retain(|overlay| !is_plan(overlay));
@@ -251,23 +251,23 @@ impl Ui {
         }
     }
 
-    /// Says something in the status line.
+    /// Shows a message in the status line.
     pub fn say(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: false });
     }
 
-    /// Says in the status line what came of something that was asked for a while ago.
+    /// Shows the result of an earlier request in the status line.
     pub fn answer(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: true });
     }
 
-    /// Tells of a trouble in the status line.
+    /// Reports a problem in the status line.
     pub fn complain(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), at: now, trouble: true, stays: false });
     }
 }
 
-/// The tour.
+/// The state of the tour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tour {
     pub(in crate::ui) step: usize,

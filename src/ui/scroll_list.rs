@@ -1,21 +1,21 @@
-//! A list that scrolls: which row is selected, and which one is the first on the screen.
+//! A scrolling list: its selected row and its first visible row.
 
-/// The selected row and the first row on the screen, as places from 0.
+/// The selected row and the first row on the screen, as indexes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScrollList {
-    /// Place of the selected row.
+    /// Index of the selected row.
     pub selected: usize,
-    /// Place of the first row on the screen.
+    /// Index of the first row on the screen.
     pub top: usize,
 }
 
 impl ScrollList {
-    /// Moves the selection down (`true`) or up, among so many rows.
+    /// Moves the selection down (`true`) or up in a list of `count` rows.
     pub fn step(&mut self, down: bool, steps: usize, count: usize) {
         self.selected = moved(self.selected, count, down, steps);
     }
 
-    /// Selects a row that was clicked, if there is one; `true`: it was selected before.
+    /// Selects a clicked row, if there is one. Returns `true` if it was already selected.
     pub const fn click(&mut self, place: usize, count: usize) -> bool {
         if place == self.selected {
             return true;
@@ -31,8 +31,8 @@ impl ScrollList {
         self.top = self.top_in(count, height);
     }
 
-    /// The first row to show, so that the selected one is in sight and no line of the screen stays empty while there
-    /// are rows above it. Before the first draw the height is 0.
+    /// Returns the first row to show. It keeps the selected row visible, and leaves no blank line while there are rows above.
+    /// Before the first draw, the height is 0.
     pub fn top_in(self, count: usize, height: usize) -> usize {
         let top = self.top.min(self.selected).min(count.saturating_sub(height));
         if height == 0 {
@@ -42,7 +42,7 @@ impl ScrollList {
     }
 }
 
-/// The place so many steps further down (`true`) or up, among so many.
+/// Returns the index `steps` further down (`true`) or up, within `count` rows.
 pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
     if down {
         place.saturating_add(steps).min(count.saturating_sub(1))
@@ -51,7 +51,7 @@ pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
     }
 }
 
-/// How far a movement goes.
+/// The distance of a movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
     /// One row or line.
@@ -60,12 +60,12 @@ pub enum Distance {
     Half,
     /// A page.
     Page,
-    /// To the end.
+    /// To the beginning or the end.
     All,
 }
 
 impl Distance {
-    /// How many steps that is on a screen of so many rows.
+    /// Returns the number of steps on a screen with this number of rows.
     pub const fn steps(self, rows: u16) -> usize {
         match self {
             Self::Half if rows > 2 => rows as usize / 2,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_click_is_told_from_the_first_and_one_below_the_rows_selects_nothing() {
+    fn second_click_is_recognised_and_empty_rows_ignored() {
         let mut list = ScrollList::default();
         assert!(!list.click(2, 3));
         assert!(list.click(2, 3));

@@ -1,86 +1,86 @@
-//! What the screen can be configured to: `[ui]` and `[keys]` of the configuration file.
+//! Settings of the screen: `[ui]` and `[keys]` in the configuration file.
 
 use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::Keymap;
 
-/// `[ui]` and `[keys]`.
+/// The settings in `[ui]` and `[keys]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
 pub struct ScreenSettings {
-    /// Name of the theme; `None`: the terminal's own colours.
+    /// Name of the theme. `None` uses the terminal's own colours.
     pub theme: Option<String>,
-    /// The mouse is used.
+    /// `true` if the mouse is used.
     pub mouse: bool,
-    /// Pictures are shown from the start.
+    /// `true` if pictures are shown from the start.
     pub images: bool,
-    /// How the terminal is to show them.
+    /// Protocol for pictures.
     pub image_protocol: ImageProtocol,
-    /// The terminal's title says how much is unread.
+    /// `true` if the terminal's title shows the number of unread entries.
     pub title: bool,
-    /// Links are written as hyperlinks; `None`: where the terminal is known to show them.
+    /// `true` if links are written as terminal hyperlinks. `None` enables them in terminals that are known to support them.
     pub hyperlinks: Option<bool>,
-    /// Words in the place of lines and signs, one pane at a time.
+    /// `true` to use words instead of lines and symbols, and one pane at a time.
     pub plain: bool,
-    /// Widest column of text in the reader, in cells.
+    /// Maximum width of the text in the reader, in cells.
     pub text_width: u16,
-    /// How the panes are arranged.
+    /// Arrangement of the panes.
     pub layout: LayoutChoice,
-    /// Columns of the subscriptions; `None`: what their names want and the screen allows.
+    /// Width of the subscriptions pane. `None` fits the names, as far as the screen allows.
     pub feeds_width: Option<u16>,
-    /// What the entry list shows of an entry, from left to right.
+    /// Columns of the entry list, from left to right.
     pub columns: Vec<EntryColumn>,
-    /// The keys that matter where the reader is stand at the bottom.
+    /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
-    /// The reader comes back where it was.
+    /// `true` to restore the last list and entry at the start.
     pub restore: bool,
-    /// The keys in force; they have a table of their own.
+    /// Active key bindings, which have their own table in the file.
     #[serde(skip)]
     pub keys: Keymap,
 }
 
-/// How the reader wants the panes arranged.
+/// The arrangement of the panes that the user wants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LayoutChoice {
-    /// As the width of the screen allows.
+    /// Depends on the width of the screen.
     #[default]
     Auto,
     /// Three panes side by side.
     Three,
-    /// Subscriptions, and the entries above the text beside them.
+    /// The subscriptions on the left; the entries above the text on the right.
     Two,
     /// One pane at a time.
     One,
 }
 
-/// Something that the entry list shows of an entry.
+/// A column of the entry list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryColumn {
-    /// The time of day, or the date where no heading says it.
+    /// The time of day, or the date in lists without day headings.
     Date,
     /// The title, with labels and star.
     Title,
-    /// The feed, where others stand beside it.
+    /// The feed, in lists of several feeds.
     Feed,
 }
 
-/// How the terminal is to show pictures.
+/// The setting for the picture protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImageProtocol {
-    /// As it is known to be able to.
+    /// Detect the capabilities of the terminal.
     #[default]
     Auto,
-    /// kitty's protocol.
+    /// The kitty protocol.
     Kitty,
-    /// iTerm2's.
+    /// The iTerm2 protocol.
     Iterm2,
-    /// Sixels.
+    /// Sixel graphics.
     Sixel,
-    /// Two coloured halves a cell.
+    /// Two coloured halves per cell.
     HalfBlocks,
 }
 

@@ -1,4 +1,4 @@
-//! The one way into the screen: an input and the time in, effects out.
+//! The single entry point of the screen: takes an input and the time, and returns effects.
 
 use chrono::{DateTime, Utc};
 
@@ -17,12 +17,12 @@ use crate::engine::calendar::day_start;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 
-/// Changes the screen, and the engine behind it, by what happened.
+/// Updates the screen, and the engine underneath, for an input.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
     let open = reading_position::find_open(app);
     let mut effects = take_input(app, now, input);
     let left = reading_position::save_left(app, open, &effects);
-    // What ends the program comes last.
+    // The effect that ends the program comes last.
     effects.splice(0..0, left);
     effects.extend(gap_list::follow_gaps(app, now));
     effects.extend(pictures::follow_pictures(app, now));
@@ -92,7 +92,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
     }
 }
 
-/// The store answered: what the screen asked for is shown, the rest is the engine's.
+/// Handles an answer from the store: shows what the screen requested, and passes the rest to the engine.
 fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect> {
     match &stored.result {
         Ok(Answer::Publications(feed, publications)) => {
@@ -122,7 +122,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
         Ok(Answer::Entry(entry)) => {
             let mut effects: Vec<ScreenEffect> =
                 pipe::start_waiting(app, &entry).into_iter().collect();
-            // One answer may be waited for by a command and by the reader pane.
+            // A command and the reader pane can wait for the same entry.
             if effects.is_empty() || app.ui.opening == Some(entry.key) {
                 effects.extend(open_entry::show_entry(app, now, *entry));
             }
@@ -138,7 +138,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
     }
 }
 
-/// Time passed: on a new day the lists of days are others.
+/// Handles a timer tick. A new day changes the lists that depend on the date.
 fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
     let mut effects = app.tell_engine(now, input);
     let today = Some(day_start(now, app.engine.zone));
@@ -150,7 +150,7 @@ fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffec
     effects
 }
 
-/// What the screen asks for before the first input: the rows of the list that was open last, or of the first one.
+/// Requests the data for the first screen: the rows of the list that was open last, or of the first list.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let place = app.ui.returns_to.take().filter(|_| app.ui.settings.restore);
     let mut effects = match place {
@@ -163,8 +163,7 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// The screen was drawn and its panes were measured: selections are brought into sight, and the text being
-/// read is laid out for its column.
+/// Handles new measurements after a draw: makes selections visible, and lays out the open text for its column.
 pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<ScreenEffect> {
     let before = std::mem::replace(&mut app.ui.viewport, viewport);
     let mut effects = lay_out::ask_lines(app);

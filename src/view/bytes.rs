@@ -1,6 +1,6 @@
-//! Sizes in bytes, in words.
+//! Formats sizes in bytes.
 
-/// Bytes in the largest unit that fits: `0 B`, `1.2 kB`, `24 MB`.
+/// Formats a size in the largest unit that fits: `0 B`, `1.2 kB`, `24 MB`.
 pub(super) fn words(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| bytes >= *unit) else {
@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_told_in_a_unit_that_fits() {
+    fn byte_counts_use_a_fitting_unit() {
         let words =
             [0, 999, 1000, 1234, 12_499, 999_999, 1_000_000, 3_449_999, 3_000_000_000].map(words);
         let expected =

@@ -1,21 +1,21 @@
-//! Text cut and padded by cells, as wide as a terminal shows it.
+//! Cuts and pads text by terminal cells.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::ui::reader::lines;
 
-/// Whether each byte of a text is a sign of one cell.
+/// Checks whether each byte of a text is a character of one cell.
 pub(super) fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Cells a text takes.
+/// Returns the width of a text in cells.
 pub(super) fn width(text: &str) -> usize {
     lines::cells(text)
 }
 
-/// The text, cut to `max` cells with an ellipsis if it is longer. Never cuts a character in two.
+/// Returns the text, cut to `max` cells with an ellipsis if it is longer. Characters are never split.
 pub(super) fn cut(text: &str, max: usize) -> String {
     if is_printable_ascii(text) {
         let Some(kept) = text.get(..max).filter(|_| text.len() > max) else {
@@ -46,7 +46,7 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     kept
 }
 
-/// The text cut or padded with blanks to exactly `cells` cells.
+/// Returns the text, cut or padded with spaces to exactly `cells` cells.
 pub(super) fn fit(text: &str, cells: usize) -> String {
     let mut fitted = cut(text, cells);
     let missing = cells.saturating_sub(width(&fitted));
@@ -54,7 +54,7 @@ pub(super) fn fit(text: &str, cells: usize) -> String {
     fitted
 }
 
-/// `left` and `right` at the two ends of `cells` cells; `left` gives way.
+/// Places `left` and `right` at the two ends of `cells` cells. If both do not fit, `left` is cut.
 pub(super) fn ends(left: &str, right: &str, cells: usize) -> String {
     let right = cut(right, cells);
     let gap = usize::from(!right.is_empty());
@@ -66,7 +66,7 @@ pub(super) fn ends(left: &str, right: &str, cells: usize) -> String {
     )
 }
 
-/// The text in lines of at most `max` cells, broken between words; what does not fit into `lines` is cut.
+/// Wraps the text between words into lines of at most `max` cells. Text beyond `lines` lines is cut.
 pub(super) fn wrap(text: &str, max: usize, lines: usize) -> Vec<String> {
     let mut wrapped: Vec<String> = Vec::new();
     let mut rest = text.trim();
@@ -80,7 +80,7 @@ pub(super) fn wrap(text: &str, max: usize, lines: usize) -> Vec<String> {
     wrapped
 }
 
-/// Where a line of at most `max` cells ends: behind its last blank, else within the word.
+/// Returns the end of a line of at most `max` cells: after its last space, or else within the word.
 fn break_within(text: &str, max: usize) -> usize {
     let mut used = 0_usize;
     let mut blank = None;
@@ -90,7 +90,7 @@ fn break_within(text: &str, max: usize) -> usize {
         }
         used = used.saturating_add(grapheme.width());
         if used > max {
-            // A single sign wider than the line still has to go somewhere.
+            // A single character that is wider than the line must still be placed.
             let within = if at == 0 { grapheme.len() } else { at };
             return blank.filter(|&at| at > 0).unwrap_or(within);
         }
@@ -115,11 +115,11 @@ mod tests {
 
     #[test]
     fn texts_of_every_script_are_measured_cut_and_broken() {
-        // (text, cells, cut to six cells, in lines of six cells)
+        // (text, width, cut to six cells, wrapped to lines of six cells)
         for (text, cells, cut_to_six, lines) in [
             ("שלום עולם", 9, "שלום …", &["שלום", "עולם"][..]),
             ("שָׁלוֹם", 4, "שָׁלוֹם", &["שָׁלוֹם"]),
-            // Lam and alef are joined where a font can do it; the screen has a cell for each.
+            // Fonts may join lam and alef; the terminal uses a cell for each.
             ("لا إله", 6, "لا إله", &["لا إله"]),
             ("السلام عليكم", 12, "السلا…", &["السلام", "عليكم"]),
             ("مُحَمَّد", 4, "مُحَمَّد", &["مُحَمَّد"]),
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Texts of letters that join, combine, are wide, or go the other way.
+    /// Generates texts of letters that join, combine, are wide, or run from right to left.
     fn mixed() -> impl Strategy<Value = String> {
         let letters = [
             "a",
@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_cut_within_a_sign_or_wider_than_asked(text in mixed(), max in 2_usize..40) {
+        fn text_is_cut_only_between_characters_within_width(text in mixed(), max in 2_usize..40) {
             let signs: Vec<&str> = text.graphemes(true).collect();
             let short = cut(&text, max);
             prop_assert!(width(&short) <= max, "{short:?}");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_left_end_gives_way() {
+    fn left_part_is_shortened_first() {
         assert_eq!(ends("Orchard Notes", "6  2h", 12), "Orcha… 6  2h");
         assert_eq!(ends("x", "", 4), "x   ");
         assert_eq!(ends("x", "long", 3), "lo…");

@@ -1,17 +1,17 @@
-//! Signs of several characters, such as flags and families, for terminals that measure them otherwise than we do.
+//! Simplifies multi-character symbols, such as flags and families, for terminals that measure them differently.
 //!
-//! tmux before 3.4, screen and the Linux console take a flag for two signs and a family for three people: whatever stands behind
-//! is then a few cells too far to the right, and is left behind when the line changes. What such a terminal cannot measure is not
-//! written: of a family its first person, of a flag its letters.
+//! tmux before 3.4, screen and the Linux console count a flag as two symbols and a family as three people. Everything to the
+//! right is then shifted by a few cells, and remains on the screen when the line changes. The pass therefore replaces symbols
+//! that such a terminal cannot measure: a family by its first person, a flag by its letters.
 
 use ratatui::buffer::Buffer;
 
-/// Writes signs that such a terminal measures right.
+/// Replaces the symbols that such a terminal measures wrongly.
 pub(super) fn simplify(buffer: &mut Buffer) {
     let mut letter = None;
     for cell in &mut buffer.content {
         if let Some((second, style)) = letter.take() {
-            // The cell behind a wide sign has no look of its own.
+            // The cell after a wide symbol has no style.
             cell.set_char(second).set_style(style);
             continue;
         }
@@ -37,14 +37,14 @@ const fn is_flag_letter(char: char) -> bool {
     matches!(char, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// The Latin letter that a letter of a flag stands for.
+/// Returns the Latin letter of a regional indicator.
 fn as_letter(flag: char) -> char {
     let place = u32::from(flag).saturating_sub(0x1_f1e6).saturating_add(u32::from('A'));
     char::from_u32(place).filter(char::is_ascii_uppercase).unwrap_or(' ')
 }
 
-/// Whether a character makes one sign of its neighbours, or another look of the one before: a joiner, a choice of look, a
-/// colour of skin, a tag, a keycap.
+/// Checks whether a character joins its neighbours into one symbol or modifies the one before it: a joiner, a variation
+/// selector, a skin tone, a tag, a keycap.
 const fn is_joining(char: char) -> bool {
     matches!(
         char,
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_measures_wrong_is_written_simply_and_letters_stay() {
+    fn mismeasured_characters_are_simplified_and_letters_stay() {
         for (text, expected) in [
             ("a🇩🇪b", "aDEb"),
             ("👩‍🚀x", "👩 x"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn both_letters_of_a_flag_look_as_the_flag_did() {
+    fn both_flag_letters_keep_the_style_of_the_flag() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
         buffer.set_string(0, 0, "🇵🇹", Style::new().reversed().bold());
         simplify(&mut buffer);

@@ -1,4 +1,4 @@
-//! The whole screen.
+//! Draws the whole screen.
 //!
 //! ```text
 //! ┌ Feeds ─────────┬ Orchard Notes ────────────┬──────────────────────┐
@@ -9,8 +9,8 @@
 //!  polling 3 of 12 · next Bell Tower in 25m                     ? help
 //! ```
 //!
-//! Wide: three panes. Stacked: the entries above the reader. Medium: the reader takes the place of the entries. Narrow: one
-//! pane at a time.
+//! Wide: three panes. Stacked: the entries above the reader. Medium: the reader replaces the entries. Narrow: one pane at a
+//! time.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -26,16 +26,16 @@ use crate::ui::reader::picture_places::are_shown;
 use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
-/// Smallest screen that is drawn.
+/// Minimum size of the screen.
 const SMALLEST: (u16, u16) = (40, 12);
-/// Neighbours share the border between them.
+/// Adjacent panes share the border between them.
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
-/// Columns of the entries beside a text at most.
+/// Maximum width of the entry list beside a text, in columns.
 const ENTRIES_COLUMNS_MAX: u16 = 100;
-/// Columns that a text wants beside its own: borders and margins.
+/// Columns around a text: borders and margins.
 const TEXT_EDGES: u16 = 4;
 
-/// Draws the app and says what was measured.
+/// Draws the app and returns the measured sizes.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     let viewport = draw_roles(frame, app, now);
     let appearance = &app.ui.appearance;
@@ -60,7 +60,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     viewport
 }
 
-/// Draws everything, with roles in the place of colours.
+/// Draws everything, using roles instead of colours.
 fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
@@ -89,12 +89,12 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
         draw_overlay(frame, panes, app, overlay, viewport, now)
     });
     let covered = status::draw(frame, (panes, bottom), app, now);
-    // Pictures and links are put into what is in sight of the text.
+    // Pictures and links are drawn only in the visible part of the text.
     let rows = viewport.reader.rows.min(covered.saturating_sub(viewport.reader.row));
     Viewport { reader: Area { rows, ..viewport.reader }, ..viewport }
 }
 
-/// Draws what lies over the panes; the plan and the timetable leave the subscriptions in sight where they can.
+/// Draws an overlay. The plan and the timetable leave the subscriptions visible if possible.
 fn draw_overlay(
     frame: &mut Frame<'_>,
     panes: Rect,
@@ -131,12 +131,12 @@ fn draw_overlay(
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
-        // They stand on the bottom line.
+        // These are drawn in the bottom line.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) => viewport,
     }
 }
 
-/// Where the three panes stand; a pane that is not shown has no place.
+/// The areas of the three panes. A hidden pane has none.
 struct Places {
     feeds: Option<Rect>,
     entries: Option<Rect>,
@@ -162,7 +162,7 @@ fn places(area: Rect, app: &App) -> Places {
         }
         Arrangement::Wide => {
             let (feeds, rest) = beside_feeds(area, app);
-            // What a text of full width does not want is for the entries.
+            // The entries take the width that a full-width text does not need.
             let text = app.ui.settings.text_width.saturating_add(TEXT_EDGES);
             let spare = rest.width.saturating_sub(text);
             let entries = (rest.width.saturating_mul(4) / 9).max(spare).min(ENTRIES_COLUMNS_MAX);
@@ -179,7 +179,7 @@ fn places(area: Rect, app: &App) -> Places {
     }
 }
 
-/// The place of the subscriptions, and the rest beside them.
+/// Returns the area of the subscriptions and the area beside them.
 fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     let feeds = feeds::columns(app, area.width);
     let columns = [Constraint::Length(feeds), Constraint::Fill(1)];
@@ -187,7 +187,7 @@ fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     (feeds, rest)
 }
 
-/// What was measured before, without places.
+/// Returns the previous measurements with all areas empty.
 const fn nowhere(app: &App) -> Viewport {
     let nowhere = Area { column: 0, row: 0, columns: 0, rows: 0 };
     Viewport {
@@ -202,7 +202,7 @@ const fn nowhere(app: &App) -> Viewport {
 
 fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) -> Viewport {
     let places = places(area, app);
-    // A pane that is not shown keeps the sizes it had, so that its text need not be laid out again.
+    // A hidden pane keeps its previous sizes, so that its text needs no new layout.
     let mut viewport = nowhere(app);
     if let Some(area) = places.feeds {
         let rows = feeds::draw(frame, area, app, now);

@@ -1,4 +1,4 @@
-//! The last pass over what was drawn: each role gets the colours and accents of the theme.
+//! The final pass over the drawn screen, which applies the colours and accents of the theme to each role.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
@@ -8,15 +8,15 @@ use crate::ui::theme::colours::Colours;
 use crate::ui::theme::contrast::shown_paint;
 use crate::ui::theme::theme_roles::{Accent, Ink, Theme, ThemeRole};
 
-/// What stands for the ground of the selected row.
+/// Placeholder for the background of the selected row.
 const SELECTED_GROUND: Color = Color::Indexed(ThemeRole::Selected as u8);
 
-/// Puts the theme on.
+/// Applies the theme to the screen.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let Some(theme) = appearance.theme() else { return };
     let styles = ThemeRole::ALL.map(|role| style(theme, role, appearance.colours));
     let bare = appearance.colours == Colours::None;
-    // Neighbours mostly have the same roles.
+    // Adjacent cells usually have the same roles.
     let mut last = Dress::of(Color::Reset, Color::Reset, &styles, bare);
     for cell in &mut buffer.content {
         if (cell.fg, cell.bg) != (last.ink, last.ground) {
@@ -27,7 +27,7 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     }
 }
 
-/// What becomes of cells with these roles.
+/// The style that replaces a pair of roles.
 struct Dress {
     ink: Color,
     ground: Color,
@@ -37,7 +37,8 @@ struct Dress {
 }
 
 impl Dress {
-    /// A cell's text role is its foreground, its row's role its background; any other colour is a picture's.
+    /// Resolves the roles of a cell: its foreground is the role of its text, its background the role of its row. Other colours
+    /// belong to pictures and are kept.
     fn of(ink: Color, ground: Color, styles: &[Style], bare: bool) -> Self {
         let role = |colour: Color| {
             let Color::Indexed(number) = colour else { return None };
@@ -62,8 +63,8 @@ impl Dress {
 }
 
 impl Dress {
-    /// A cell of the selected row: whatever stands in it, the row is one even bar. Of a text's own look only what does not
-    /// change the ground is kept.
+    /// Resolves a cell of the selected row. The row is one even bar, so only accents that do not change the background are
+    /// kept.
     fn of_bar(ink: Color, ground: Color, styles: &[Style]) -> Self {
         let role = |colour: Color| {
             let Color::Indexed(number) = colour else { return Style::new() };
@@ -83,12 +84,12 @@ impl Dress {
     }
 }
 
-/// How a role is drawn with the colours there are.
+/// Returns the style of a role with the available colours.
 fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     let paint = theme.paint(role);
     let (ink, ground) = shown_paint(theme, role, colours);
     let accents = match colours {
-        // A theme's accents are meant beside its colours: without them each role has its own.
+        // A theme's accents complement its colours. Without colours, each role has its own accents.
         Colours::None => role.without_colour(),
         Colours::Sixteen | Colours::Many | Colours::True => paint.accents.as_slice(),
     };
@@ -96,7 +97,7 @@ fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     Style { fg: ink.map(colour), bg: ground.map(colour), ..Style::new() }.add_modifier(modifiers)
 }
 
-/// A colour as the screen has it.
+/// Converts a colour for ratatui.
 pub(super) const fn colour(ink: Ink) -> Color {
     match ink {
         Ink::Default => Color::Reset,
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::view::theme;
 
-    /// The dressed cell of a text in these styles, one upon the other.
+    /// Returns the cell that results from drawing text in these styles, one over another.
     fn dressed(appearance: &Appearance, styles: &[Style]) -> Cell {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
         for style in styles {
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colours_only_accents_are_left_in_every_theme() {
+    fn without_colours_only_accents_remain() {
         for theme in Appearance::default().themes {
             let bare = appearance(&theme.name, Colours::None);
             for (style, accents) in [
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_selected_row_is_one_even_bar_that_is_told_without_colours_too() {
+    fn selected_row_is_an_even_bar_even_without_colours() {
         let texts = [
             theme::TEXT,
             theme::DIM,

@@ -1,7 +1,7 @@
-//! The screen, drawn from the app. Pure; stands on `app` and below.
+//! Draws the screen from the app. This module is pure and depends on `app` and the layers below.
 //!
-//! Nothing here changes the app or computes what it does not already say. Drawing answers with the sizes it
-//! measured ([`crate::ui::state::layout::Viewport`]), which the loop puts back into the app.
+//! It neither changes the app nor computes anything that the app does not provide. Drawing returns the measured sizes
+//! ([`crate::ui::state::layout::Viewport`]), which the main loop stores in the app.
 
 pub mod html;
 

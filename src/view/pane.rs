@@ -9,20 +9,20 @@ use ratatui::widgets::{Block, Borders, Clear};
 use super::{cells, theme};
 use crate::ui::state::layout::Area;
 
-/// Clears a place for a pane, but for the first column where it shares its border with a neighbour.
+/// Clears the area of a pane, except for a border column shared with a neighbour.
 pub(super) fn clear_beside(frame: &mut Frame<'_>, area: Rect) {
     let shared = u16::from(area.x > 0);
     let (x, width) = (area.x.saturating_add(shared), area.width.saturating_sub(shared));
     frame.render_widget(Clear, Rect { x, width, ..area });
 }
 
-/// A place on the screen as the app knows it.
+/// Converts an area of the screen for the app.
 pub(super) const fn area(place: Rect) -> Area {
     Area { column: place.x, row: place.y, columns: place.width, rows: place.height }
 }
 
-/// Draws lines that were made for their place; what runs over its edge is cut. Most text is printable ASCII, whose
-/// signs need not be looked for: that is half the time of a frame.
+/// Draws lines that were laid out for their area, cutting anything beyond its edge. Most text is printable ASCII, which needs
+/// no search for graphemes; this saves half the time of a frame.
 pub(super) fn put(frame: &mut Frame<'_>, lines: &[Line<'_>], area: Rect) {
     let area = area.intersection(frame.area());
     let buffer = frame.buffer_mut();
@@ -45,7 +45,7 @@ pub(super) fn put(frame: &mut Frame<'_>, lines: &[Line<'_>], area: Rect) {
     }
 }
 
-/// The place of a dialog in the middle of an area, of so many columns and rows at most; what is below it is cleared.
+/// Returns the area of a dialog centred in another area, with at most `columns` and `height` cells, and clears it.
 pub(super) fn centred(frame: &mut Frame<'_>, area: Rect, columns: u16, height: u16) -> Rect {
     let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(columns)]).flex(Flex::Center).areas(place);
@@ -53,12 +53,12 @@ pub(super) fn centred(frame: &mut Frame<'_>, area: Rect, columns: u16, height: u
     place
 }
 
-/// A pane's border with its title; the inside is given back.
+/// Draws a pane's border with its title. Returns the area inside.
 pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: bool) -> Rect {
     counted(frame, area, title, "", focused)
 }
 
-/// The same with a place, like `12/88`, in the lower border.
+/// Draws a pane's border with its title, and a position such as `12/88` at the bottom. Returns the area inside.
 pub(super) fn counted(
     frame: &mut Frame<'_>,
     area: Rect,

@@ -1,7 +1,7 @@
-//! The plain screen, for screen readers: no lines, no signs, the cursor where the reader is.
+//! The plain screen, for screen readers: no lines, no symbols, and the cursor at the user's position.
 //!
-//! Rows say in words what signs say elsewhere; whatever sign is left is written in ASCII by one pass over the finished
-//! screen, a cell for a cell, so that no view can forget to.
+//! Rows use words instead of symbols. A final pass over the finished screen converts all remaining symbols to ASCII, cell by
+//! cell, so that no view can forget to.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -14,7 +14,7 @@ use crate::ui::reader::lines::{Role, StyledSpan};
 use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
-/// Signs of ours and what stands for each.
+/// The program's symbols and their ASCII replacements.
 const SIGNS: [(&str, &str); 25] = [
     ("✓", "+"),
     ("·", "-"),
@@ -43,7 +43,7 @@ const SIGNS: [(&str, &str); 25] = [
     ("░", ":"),
 ];
 
-/// Writes signs in ASCII; lines and any other sign of ours are blanks.
+/// Converts symbols to ASCII. Lines and all other symbols of the program become spaces.
 pub(super) fn write_out(buffer: &mut Buffer) {
     let (mut before, mut behind) = (" ".to_owned(), buffer.content.iter().skip(1));
     let followed: Vec<bool> = buffer
@@ -53,7 +53,7 @@ pub(super) fn write_out(buffer: &mut Buffer) {
         .collect();
     for (cell, blank_behind) in buffer.content.iter_mut().zip(followed) {
         let symbol = cell.symbol().to_owned();
-        // A dash between words, not a piece of a line.
+        // A dash between words, as opposed to a piece of a line.
         if symbol == "─" && before == " " && blank_behind {
             cell.set_symbol("-");
         } else if let Some(sign) = in_ascii(&symbol) {
@@ -63,7 +63,7 @@ pub(super) fn write_out(buffer: &mut Buffer) {
     }
 }
 
-/// What stands for a sign; `None`: it is no sign.
+/// Returns the replacement of a symbol, or `None` for other text.
 fn in_ascii(symbol: &str) -> Option<&'static str> {
     if symbol.is_ascii() {
         return None;
@@ -73,7 +73,7 @@ fn in_ascii(symbol: &str) -> Option<&'static str> {
     }
     let mut chars = symbol.chars();
     match (chars.next(), chars.next()) {
-        // Lines, blocks, shapes, arrows and technical signs; not letters, which other scripts have.
+        // Lines, blocks, shapes, arrows and technical symbols, but no letters, which other scripts need.
         (
             Some(
                 '\u{2190}'..='\u{21ff}'
@@ -87,7 +87,7 @@ fn in_ascii(symbol: &str) -> Option<&'static str> {
     }
 }
 
-/// A text of the reader in which a quotation and a rule can be told though their lines are not drawn.
+/// Returns the text of a span in which quotations and rules are recognizable without line characters.
 pub(super) fn told(span: &StyledSpan) -> String {
     match span.role {
         Role::QuoteBar => span.text.replace('│', ">"),
@@ -109,8 +109,8 @@ pub(super) fn told(span: &StyledSpan) -> String {
     }
 }
 
-/// Puts the cursor where the reader is: at the selected row, or at the beginning of what is read. A line that is typed
-/// has put it there itself.
+/// Puts the cursor at the user's position: the selected row, or the beginning of the open text. An input line sets the cursor
+/// itself.
 pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     let place = match &app.ui.overlay {
         Some(Overlay::Prompt(_) | Overlay::Palette(_)) => return,
@@ -143,7 +143,7 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     frame.set_cursor_position(place.unwrap_or(Position::new(0, 0)));
 }
 
-/// The beginning of a line of a form that lies over the panes.
+/// Returns the beginning of a form line in an overlay.
 fn line_of(viewport: &Viewport, line: usize) -> Position {
     let below = line.saturating_sub(usize::from(viewport.overlay_top));
     let row = viewport.overlay.row.saturating_add(u16::try_from(below).unwrap_or(u16::MAX));
@@ -154,7 +154,7 @@ const fn first_cell(area: Area) -> Position {
     Position::new(area.column, area.row)
 }
 
-/// The first cell of the selected row.
+/// Returns the first cell of the selected row.
 fn selected_cell(buffer: &Buffer) -> Option<Position> {
     let selected: Option<Color> = theme::SELECTED.bg;
     let place = buffer.content.iter().position(|cell| Some(cell.bg) == selected)?;
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn no_two_marks_of_one_picture_are_written_alike() {
-        // The week: shades, publications and polls, hours to be skipped; and the last polls.
+        // The week: shades, publications, polls and hours to skip; and the last polls.
         for picture in [["█", "▓", "▒", "░", "·", "×", "•", "○"].as_slice(), &["●", "·"]]
         {
             let mut written: Vec<_> = picture.iter().map(|sign| in_ascii(sign)).collect();

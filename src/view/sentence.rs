@@ -5,7 +5,7 @@ use ratatui::layout::{Alignment, Rect};
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Draws a sentence, over several lines where it does not fit into one.
+/// Draws a sentence, wrapped over several lines if necessary.
 pub fn draw_sentence(frame: &mut Frame<'_>, text: &str) {
     let area = frame.area();
     let width = usize::from(area.width.max(1));
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_stands_in_the_middle_of_any_screen() {
+    fn sentence_is_centred_on_any_screen() {
         for (columns, rows, expected) in
             [(9, 3, vec!["", "   one", ""]), (3, 2, vec!["one", ""]), (1, 1, vec!["o"])]
         {

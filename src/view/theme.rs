@@ -1,8 +1,8 @@
-//! The roles of what is drawn, as styles that stand for them.
+//! The roles of screen elements, encoded as styles.
 //!
-//! Drawing names roles only: a role of a text is written as its foreground, a role of a row as its background, both
-//! as an indexed colour that is none. When all is drawn, [`super::dressing`] puts the theme's colours and accents in
-//! their places. So no function that draws knows a theme, and a theme can be changed without drawing otherwise.
+//! Drawing code only uses roles. The role of a text is written as its foreground and the role of a row as its background, each
+//! encoded as an indexed colour. After drawing, [`super::dressing`] replaces the roles with the theme's colours and accents. No
+//! drawing function therefore depends on a theme, and a theme can change without changes to the drawing code.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
@@ -21,44 +21,44 @@ const fn row(role: ThemeRole) -> Style {
 
 /// Running text.
 pub(super) const TEXT: Style = Style::new();
-/// What is less important.
+/// Less important text.
 pub(super) const DIM: Style = text(ThemeRole::Dim);
-/// What has not been read.
+/// Unread entries.
 pub(super) const UNREAD: Style = text(ThemeRole::Unread);
 /// Day headings and tags.
 pub(super) const HEADING: Style = text(ThemeRole::Heading);
-/// The selected row of the pane that has the keys.
+/// The selected row of the focused pane.
 pub(super) const SELECTED: Style = row(ThemeRole::Selected);
-/// The selected row of another pane.
+/// The selected row of an unfocused pane.
 pub(super) const SELECTED_ELSEWHERE: Style = row(ThemeRole::SelectedElsewhere);
 /// A star.
 pub(super) const STAR: Style = text(ThemeRole::Star);
-/// Something is missing.
+/// A gap.
 pub(super) const GAP: Style = text(ThemeRole::Gap);
-/// Something is wrong.
+/// A problem.
 pub(super) const TROUBLE: Style = text(ThemeRole::Trouble);
 /// The border of a pane.
 pub(super) const BORDER: Style = text(ThemeRole::Border);
-/// The border of the pane that has the keys.
+/// The border of the focused pane.
 pub(super) const BORDER_FOCUSED: Style = text(ThemeRole::BorderFocused);
-/// The title of the pane that has the keys: the strongest thing on the screen.
+/// The title of the focused pane, which is the most prominent element of the screen.
 pub(super) const TITLE_FOCUSED: Style =
     text(ThemeRole::BorderFocused).add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
-/// The title of an entry that is read.
+/// The title of the open entry.
 pub(super) const TITLE: Style = text(ThemeRole::Unread).add_modifier(Modifier::BOLD);
 /// Keys in hints and help.
 pub(super) const KEY: Style = text(ThemeRole::Key);
-/// The shades of a picture of the week, the least first.
+/// The shades of the week picture, lightest first.
 pub(super) const HEAT: [Style; 4] = [
     text(ThemeRole::Heat1),
     text(ThemeRole::Heat2),
     text(ThemeRole::Heat3),
     text(ThemeRole::Heat4),
 ];
-/// A word that was looked for, over the style of its text.
+/// A search match, applied over the style of its text.
 pub(super) const HIT: Style = text(ThemeRole::Hit);
 
-/// A text with the words that were looked for marked in it.
+/// Splits a text into spans with highlighted search matches.
 pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut at = 0;
@@ -78,7 +78,7 @@ pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'st
     spans
 }
 
-/// How a piece of code is drawn.
+/// Returns the style of a piece of code.
 const fn of_code(syntax: Syntax) -> Style {
     match syntax {
         Syntax::Other => TEXT,
@@ -90,7 +90,7 @@ const fn of_code(syntax: Syntax) -> Style {
     }
 }
 
-/// How a span of an entry's text is drawn.
+/// Returns the style of a span in an entry's text.
 pub(super) fn of_span(span: &StyledSpan) -> Style {
     let mut style = match span.role {
         Role::Text => TEXT,

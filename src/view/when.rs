@@ -1,9 +1,9 @@
-//! Times as people say them.
+//! Formats times for people.
 
 use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
-/// A stretch of time in its largest unit: `45s`, `12m`, `3h`, `6d`, `9w`, `2y`.
+/// Formats a duration in its largest unit: `45s`, `12m`, `3h`, `6d`, `9w`, `2y`.
 pub fn span_words(seconds: i64) -> String {
     let seconds = seconds.max(0);
     let (count, unit) = match seconds {
@@ -17,7 +17,7 @@ pub fn span_words(seconds: i64) -> String {
     format!("{count}{unit}")
 }
 
-/// An instant against now: `in 12m`, `now`, `3h ago`.
+/// Formats a time relative to now: `in 12m`, `now`, `3h ago`.
 pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let seconds = at.signed_duration_since(now).num_seconds();
     match seconds {
@@ -27,12 +27,13 @@ pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     }
 }
 
-/// An instant in the reader's zone, to the minute.
+/// Formats a time in the user's zone, to the minute.
 pub fn minute(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
 }
 
-/// A day heading: `Today`, `Yesterday`, else the day of the week, each with the date; the year only if it is not this one.
+/// Formats a day heading: `Today`, `Yesterday`, or the day of the week, each with the date. The year is added only if it is not
+/// the current one.
 pub(super) fn day(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     let (day, today) =
         (at.with_timezone(&zone).date_naive(), now.with_timezone(&zone).date_naive());
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn day_headings_have_one_form_and_the_year_only_where_it_is_another() {
+    fn day_headings_show_the_year_only_if_it_differs() {
         let at = |text: &str| -> DateTime<Utc> { text.parse().unwrap() };
         let now = at("2026-11-17T12:00:00Z");
         for (listed, expected) in [
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_told_in_their_largest_unit() {
+    fn durations_use_their_largest_unit() {
         for (seconds, expected) in [
             (-5, "0s"),
             (59, "59s"),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_picture_is_sent_to_kitty_once_and_taken_back() {
+fn picture_is_sent_to_kitty_once_and_removed() {
     let home = tempfile::tempdir().unwrap();
     let configuration = home.path().join("config.toml");
     std::fs::write(&configuration, "[ui]\nimage_protocol = \"kitty\"\n").unwrap();

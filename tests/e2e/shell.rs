@@ -53,7 +53,7 @@ fn until_it_goes_on(session: &mut Session) {
 }
 
 #[test]
-fn ctrl_z_goes_back_to_the_shell_and_fg_goes_on() {
+fn ctrl_z_suspends_to_the_shell_and_fg_resumes() {
     let (mut session, id) = shell_with_demo();
     for round in 0..2 {
         if round == 0 {
@@ -81,7 +81,7 @@ fn ctrl_z_goes_back_to_the_shell_and_fg_goes_on() {
 }
 
 #[test]
-fn without_a_shell_it_stays() {
+fn without_a_shell_ctrl_z_shows_a_message() {
     let mut session = Session::start(&["demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.press("\x1a");
@@ -92,7 +92,7 @@ fn without_a_shell_it_stays() {
 }
 
 #[test]
-fn a_storm_of_sizes_ends_in_the_last_one() {
+fn rapid_resizes_end_in_the_last_size() {
     let mut session = Session::start(&["demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     for step in 0..120_u16 {
@@ -185,7 +185,7 @@ fn orchard(home: &tempfile::TempDir) -> [String; 3] {
 }
 
 #[test]
-fn a_signal_to_end_loses_nothing_that_was_done() {
+fn signal_to_end_loses_no_change() {
     let home = tempfile::tempdir().unwrap();
     let arguments = orchard(&home);
     let arguments = arguments.each_ref().map(String::as_str);
@@ -203,7 +203,7 @@ fn a_signal_to_end_loses_nothing_that_was_done() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_is_an_end_like_any_other() {
+fn closed_terminal_ends_the_program_normally() {
     let home = tempfile::tempdir().unwrap();
     let arguments = orchard(&home);
     let arguments = arguments.each_ref().map(String::as_str);

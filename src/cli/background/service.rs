@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_unit_names_the_program_and_the_folders_that_were_named() {
+    fn unit_file_names_the_program_and_given_folders() {
         let options = Options {
             data_dir: Some("/data/50% \"mine\"".into()),
             config: None,

@@ -254,13 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_takes_those_below_it_along_and_not_those_that_begin_like_it() {
+    fn tag_filter_includes_children_but_not_similar_names() {
         assert!(takes(&[], &["garden"]) && takes(&[], &["coast", "garden/fruit"]));
         assert!(!takes(&[], &["gard"]) && !takes(&["harbour"], &["garden"]));
     }
 
     #[test]
-    fn feeds_that_are_well_or_read_are_left_out_if_others_are_asked_for() {
+    fn healthy_and_read_feeds_are_filtered_out() {
         let mut feed = orchard();
         let unread = Wanted { unread: true, ..Wanted::default() };
         let failing = Wanted { failing: true, ..Wanted::default() };

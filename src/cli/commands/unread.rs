@@ -86,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_is_that_of_all_feeds_or_of_those_that_are_named() {
+    fn unread_sum_covers_all_or_only_named_feeds() {
         assert_eq!(count(&[], false).unwrap(), "4294967302");
         assert_eq!(count(&["orchard", "2", "1"], false).unwrap(), "7");
         assert!(count(&["moon"], false).unwrap_err().sentence.contains("moon"));
     }
 
     #[test]
-    fn feeds_without_unread_entries_are_left_out_of_the_list_and_counted_in_the_sums() {
+    fn fully_read_feeds_are_summed_but_not_listed() {
         let value: Value = serde_json::from_str(&count(&["1", "2"], true).unwrap()).unwrap();
         assert_eq!((&value["unread"], &value["starred"]), (&7.into(), &3.into()));
         let feed = json!({

@@ -78,7 +78,7 @@ mod tests {
     use crate::cli::publisher::lint::*;
 
     #[test]
-    fn findings_stand_under_their_topics() {
+    fn findings_are_grouped_by_topic() {
         let finding = |level, topic, text: &str| LintFinding {
             level,
             topic,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_told_from_a_file() {
+    fn addresses_are_distinguished_from_files() {
         assert!(is_address("HTTPS://a.example/feed") && is_address("http://a.example"));
         assert!(!is_address("feed.xml") && !is_address("-") && !is_address("./https"));
     }

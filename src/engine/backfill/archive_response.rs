@@ -1,4 +1,6 @@
-//! What answers mean for the history of a feed: of the subscription document, and of an archive (SPEC C, D.2).
+//! Applies responses to a feed's history: the subscription document's and an archive's (SPEC C, D.2).
+
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -11,22 +13,22 @@ use backissue_core::history::overrun::OverrunVerdict;
 use backissue_core::history::{ArchiveFailure, DocumentKind, Polled};
 use backissue_core::schedule::{FeedStatus, Wait};
 
-/// A subscription document that was read, as [`Subscription::history`] sees it.
+/// A subscription document that was read, as input for [`Subscription::history`].
 #[derive(Debug, Clone, Copy)]
 pub struct ReceivedDocument<'a> {
-    /// The address that was asked.
+    /// Requested address.
     pub asked: &'a str,
-    /// The head of the answer.
+    /// Head of the response.
     pub head: &'a Answer,
-    /// When it was asked.
+    /// Time of the request.
     pub started: DateTime<Utc>,
-    /// Validators were sent to the address that answered.
+    /// `true` if the request to the responding address carried validators.
     pub conditional: bool,
-    /// It is the whole document, not a delta.
+    /// `true` for a whole document, `false` for a delta.
     pub whole: bool,
-    /// Nothing speaks against its being this feed's document (SPEC D.3).
+    /// `true` if nothing suggests that the document belongs to another feed (SPEC D.3).
     pub proven: bool,
-    /// What it says.
+    /// Parsed document.
     pub document: &'a FeedDocument,
 }
 
@@ -44,14 +46,14 @@ impl<'a> ReceivedDocument<'a> {
     }
 }
 
-/// Lets the history of a feed take note of a subscription document. Returns whether it is the whole feed (SPEC C.6).
+/// Records a subscription document in the feed's history. Returns whether it is the whole feed (SPEC C.6).
 pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>) -> bool {
-    let history = &mut subscription.history;
+    let history = Arc::make_mut(&mut subscription.history);
     let polled = came.polled();
     history.apply_poll(&polled);
-    // A second request was made already, if one was called for: what this answer shows is final.
+    // Any verification request was made before this, so the result is final.
     history.compare_windows(&polled, false);
-    // An archive does not change: it is hardly ever asked for.
+    // An archive does not change, so it is rarely requested.
     let state = &mut subscription.state;
     let is_archive = history.kind == DocumentKind::Archive;
     let before = state.archive.take();
@@ -73,15 +75,15 @@ pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>
     came.whole && history.kind == DocumentKind::Complete
 }
 
-/// Whether entries seem to be missing only because the answer was made for our validators: then it is asked for
-/// once more without them (SPEC C.8.1).
+/// Checks whether entries may be missing only because the response depends on our validators. The caller then repeats the request
+/// without validators (SPEC C.8.1).
 pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) -> bool {
     let Ok(answer) = &fetched.result else { return false };
     let Some(document) = answer.body.feed() else { return false };
     if !fetched.conditional || answer.status != 200 || document.is_truncated() {
         return false;
     }
-    let mut history = subscription.history.clone();
+    let mut history = (*subscription.history).clone();
     let came = ReceivedDocument {
         asked,
         head: answer,
@@ -95,20 +97,20 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
     history.compare_windows(&came.polled(), came.conditional) == OverrunVerdict::Verify
 }
 
-/// An archive or a page that came: what answered, and its document.
+/// Response to a request for an archive or a page, with its document.
 #[derive(Debug)]
 pub struct Archive {
-    /// The address that answered.
+    /// Address that responded.
     pub url: String,
-    /// It is a public one.
+    /// `true` if the address is public.
     pub public: bool,
-    /// What it says; perhaps no feed.
+    /// Parsed document, which may not be a feed.
     pub document: Box<FeedDocument>,
-    /// The copies it lists, if it is a listing.
+    /// Captures in the response, if it is a listing.
     pub listing: Option<Vec<u64>>,
 }
 
-/// Judges the answer to a request for an archive or a page (SPEC C.8, D.2).
+/// Classifies the response to a request for an archive or a page (SPEC C.8, D.2).
 pub fn judge(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
     let answer = fetched.result.map_err(failure)?;
     let unreadable = |why: &str| Err(ArchiveFailure::Unreadable(why.to_owned()));
@@ -127,7 +129,7 @@ pub fn judge(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
         }
         (200 | 203, AnswerBody::Page { .. }) => unreadable("not a feed but a web page"),
         (200..=299, _) => unreadable("the answer is empty"),
-        // A captive portal: nothing was heard from the publisher.
+        // A captive portal responded, not the publisher.
         (511, _) => Err(ArchiveFailure::Offline),
         (status @ 400..=599, _) => {
             let wait = Wait::of_answer(status, &answer.headers.times(), answer.received);
@@ -140,7 +142,7 @@ pub fn judge(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
     }
 }
 
-/// What a failed request means for an archive.
+/// Converts a failed request to an archive failure.
 fn failure(failure: FetchFailure) -> ArchiveFailure {
     let (class, why) = (failure.class(), failure.to_string());
     match (class, failure) {
@@ -155,7 +157,7 @@ fn failure(failure: FetchFailure) -> ArchiveFailure {
     }
 }
 
-/// When a wait that a server imposed is over.
+/// Returns the end of a wait that a server imposed.
 pub fn end_of(wait: &Wait) -> Option<DateTime<Utc>> {
     wait.received_at.checked_add_signed(TimeDelta::seconds(i64::from(wait.seconds)))
 }

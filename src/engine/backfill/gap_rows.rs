@@ -1,4 +1,4 @@
-//! Gaps as rows of the entry list: which the open list holds, where they stand, and what they say (SPEC C.8).
+//! Gaps as rows of the entry list: their selection, position, and text (SPEC C.8).
 
 use chrono::{DateTime, Utc};
 
@@ -8,14 +8,14 @@ use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::state::Engine;
 use backissue_core::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
 
-/// The gaps of a feed as a list shows them.
+/// Returns the gaps of a feed as a list shows them.
 pub fn of_feed(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {
     marked(feed, engine.backfills.contains_key(&feed.key), now)
 }
 
-/// The same, of a feed whose archives are being walked or not.
+/// Returns the gaps of a feed as a list shows them. `walking` states whether its archives are being walked.
 pub fn marked(feed: &Subscription, walking: bool, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {
-    // A walk that rests at a document without dates stands where that document was read.
+    // An interrupted walk is listed under the time of the last successful poll if its document has no dates.
     let noticed = feed.state.facts.last_ok.unwrap_or(feed.record.added);
     let shown = feed.history.shown_gaps(walking, now).into_iter();
     let mark = |(key, mut gap): (GapKey, Gap)| {
@@ -27,7 +27,7 @@ pub fn marked(feed: &Subscription, walking: bool, now: DateTime<Utc>) -> Vec<(Ga
     shown.map(mark).collect()
 }
 
-/// The gaps that stand in a list of these entries. One of unread or starred entries holds none.
+/// Returns the gaps in the list of a query. A list of unread or starred entries has no gaps.
 pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<GapMark> {
     if query.show != Show::All {
         return Vec::new();
@@ -46,13 +46,13 @@ pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<G
     marks.filter(young).collect()
 }
 
-/// Everything that is missing, of all feeds; the lasting mark of a paged feed is none of it.
+/// Returns the gaps of all feeds for which [`Gap::counts`] is true. The marker of a paged feed is not among them.
 pub fn everywhere(engine: &Engine, now: DateTime<Utc>) -> Vec<GapMark> {
     let marks = engine.feeds.values().flat_map(|feed| of_feed(engine, feed, now));
     marks.filter(|(_, gap)| gap.counts()).map(|(mark, _)| mark).collect()
 }
 
-/// How many that are.
+/// Returns the number of gaps in all feeds, counted as in [`everywhere`].
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let has_any =
         |feed: &&Subscription| !feed.history.gaps.is_empty() || !feed.history.frontiers.is_empty();
@@ -62,18 +62,18 @@ pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// A gap as it is now; `None`: it was filled, or is being filled.
+/// Returns the current state of a gap, or `None` if it was filled or is being filled.
 pub fn shown(engine: &Engine, feed: FeedKey, key: GapKey, now: DateTime<Utc>) -> Option<Gap> {
     let marks = of_feed(engine, engine.feeds.get(&feed)?, now).into_iter();
     marks.into_iter().find_map(|(mark, gap)| (mark.gap == key).then_some(gap))
 }
 
-/// The header line of a feed's list: how far a walk under way is, else the state of its history.
+/// Returns the header line of a feed's list: the progress of a walk, or else the state of the feed's history.
 pub fn standing(engine: &Engine, feed: &Subscription) -> Option<String> {
     stated(engine, feed, HistoryStatus::text)
 }
 
-/// The same where there is little room.
+/// Returns a short form of [`standing`] for narrow screens.
 pub fn brief_standing(engine: &Engine, feed: &Subscription) -> Option<String> {
     stated(engine, feed, HistoryStatus::brief)
 }
@@ -88,7 +88,7 @@ fn stated(
     Some(walking.unwrap_or_else(|| words(feed.history.status())))
 }
 
-/// Tells which gaps of a feed opened and closed since that was told last.
+/// Emits an event for each gap of a feed that opened or closed since the last call.
 pub fn tell_changes(engine: &mut Engine, feed: FeedKey) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let now = missing_in(&subscription.history);

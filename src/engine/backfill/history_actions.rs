@@ -1,28 +1,28 @@
-//! What the reader can ask of a feed's history, more, again or anew, and what that does to its record.
+//! Actions on a feed's history that the user can request, and their effect on its record.
 
 use serde::{Deserialize, Serialize};
 
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkPolicy};
 
-/// What a reader can ask of a feed's history.
+/// An action on a feed's history that the user can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HistoryAction {
-    /// Go on at a gap: ask again, or continue.
+    /// Resume at a gap: repeat its request or continue the walk.
     GoOn(GapKey),
-    /// Go on at every gap that can be asked at.
+    /// Resume at every gap that can be requested.
     Everywhere,
-    /// Go on where a limit ended a walk, or load the next older page.
+    /// Resume where a limit ended a walk, or load the next older page.
     Continue,
-    /// Ask again for what could not be had.
+    /// Retry archives that could not be fetched or read.
     Retry,
-    /// The next older page of a paged feed.
+    /// Load the next older page of a paged feed.
     Page,
-    /// Forget which archives were fetched and read all of them again; entries stay.
+    /// Forget which archives were fetched and read all of them again. Entries are kept.
     Reread,
 }
 
-/// Does the reader's actions on a record. Answers with a page to ask for, and with why nothing can be done for one of them.
+/// Applies the user's actions to a record. Returns a page to request, and the reason if an action has nothing to do.
 pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
@@ -61,7 +61,7 @@ pub(in crate::engine) fn grant(
     (page, refused)
 }
 
-/// Goes on at gaps of some kinds; hidden ones too.
+/// Resumes at gaps of some kinds, including hidden gaps.
 fn go_on_where(
     record: &mut HistoryRecord,
     nodes: &Nodes,
@@ -82,7 +82,7 @@ fn go_on_where(
     answer
 }
 
-/// The next older page; where the last one was reached, from the first one's link again.
+/// Returns the request for the next older page. After the last page, starts again from the first document's link.
 fn next_page(record: &mut HistoryRecord, policy: &WalkPolicy) -> Option<ArchiveRequest> {
     if let Ok(Some(request)) = record.next_page(policy) {
         return Some(request);

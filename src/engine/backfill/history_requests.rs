@@ -1,19 +1,21 @@
-//! The reader asks for more of a feed's history, or does not want to see a gap.
+//! Requests for more of a feed's history, and dismissal of its gaps.
+
+use std::sync::Arc;
 
 use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
 use super::history_actions::HistoryAction;
 use super::{walk_policy, walks};
+use crate::engine::change::undo_stack::Step;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::undo_stack::Step;
 use backissue_core::history::{DocumentKind, FeedKey, GapKey};
 
-/// Asks for more of a feed's history: at one gap, or wherever something is missing. A walk under way is stopped.
+/// Requests more of a feed's history, at one gap or at all gaps. Stops a walk under way.
 pub fn more(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -41,12 +43,12 @@ pub fn more(
         None => HistoryAction::Everywhere,
     };
     engine.say(format!("{title}: asking for older entries"));
-    // Who asks by hand is not kept waiting by the spread at start-up.
+    // Start-up delays do not apply to a manual request.
     engine.host_queue.not_before = None;
     walks::begin(engine, now, feed, Some(action))
 }
 
-/// Does one thing with a feed's history.
+/// Starts an action on a feed's history.
 pub fn begin(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -61,10 +63,10 @@ pub fn begin(
     }
 }
 
-/// Hides a gap; that can be undone.
+/// Hides a gap and adds an undo step.
 pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     if is_dismissed(engine, feed, gap) {
-        // Nothing changes, so there is nothing to take back either.
+        // Nothing changes, so there is nothing to undo.
         engine.say("this gap is hidden already");
         return Vec::new();
     }
@@ -82,21 +84,21 @@ fn is_dismissed(engine: &Engine, feed: FeedKey, gap: GapKey) -> bool {
     gap.is_some_and(|gap| !gap.is_shown())
 }
 
-/// Hides a gap, if there is such a one.
+/// Hides a gap. Returns `None` if the gap does not exist.
 pub fn hide(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Option<Vec<Effect>> {
     let subscription = engine.feeds.get_mut(&feed)?;
-    subscription.history.dismiss(gap).then(|| changed(engine, feed))
+    Arc::make_mut(&mut subscription.history).dismiss(gap).then(|| changed(engine, feed))
 }
 
-/// Shows a gap again that was hidden.
+/// Shows a hidden gap again.
 pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    subscription.history.show_again(gap);
+    Arc::make_mut(&mut subscription.history).show_again(gap);
     changed(engine, feed)
 }
 
-/// The reader chose where older entries are looked for that the publisher does not offer, or nowhere: what was under way is
-/// dropped. What is to be asked for is asked for after the feed's next good check.
+/// Applies the user's choice of an external archive for a feed whose publisher offers no older entries, or of no archive. Drops
+/// the fetches under way; new requests start after the feed's next successful poll.
 pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     let mut effects = Vec::from_iter(drop_fetches::drop_walk(engine, feed));
     let way = walk_policy::way(engine, feed);
@@ -104,19 +106,20 @@ pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     if subscription.state.facts.last_ok.is_none() {
         return effects;
     }
-    subscription.history.adapt(way.as_ref());
+    Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
     effects.extend(changed(engine, feed));
     effects
 }
 
-/// Writes what is known of a feed's history. No walk of it may be under way: what that knows of archives is written with it.
+/// Returns the effect that writes a feed's history record. No walk of the feed may be under way, because a walk writes its
+/// archives together with the record.
 pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
     let record = engine.feeds.get(&feed)?.history.clone();
     let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
     Some(Effect::store(Job::KeepHistory(Box::new(commit))))
 }
 
-/// A gap was hidden or shown: the record is written now, or with the archive that is under way.
+/// Writes the record after a gap was hidden or shown. During a walk, the record is written with the next archive instead.
 fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     let is_walked = engine.backfills.contains_key(&feed);
     let written = if is_walked { None } else { write_record(engine, feed) };

@@ -1,4 +1,4 @@
-//! How far a feed's archives are walked, and where they are looked for.
+//! Limits of a walk through a feed's archives, and the source of those archives.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use crate::engine::state::Engine;
 use backissue_core::history::address::host;
 use backissue_core::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
 
-/// How far a feed's archives are walked: the reader's setting for the feed, else the global one.
+/// Returns how far to walk a feed's archives, from the feed's own setting or else the global one.
 pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     let feed_settings = engine.feeds.get(&feed).map(|feed| &feed.record.feed_settings);
     let mode = feed_settings
@@ -23,7 +23,7 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
 }
 
-/// The adaptor that the reader chose for a feed, as its history is to take it.
+/// Returns the adaptor that the user chose for a feed's archives, in the form that its history expects.
 pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
@@ -34,7 +34,7 @@ pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     })
 }
 
-/// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).
+/// Checks whether the host of an archive requested fewer requests during another feed's walk (SPEC B.4 rule 5).
 pub fn wants_rest(engine: &Engine, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
     let asked = host(url);
     let says_so = |gap: &Gap| {

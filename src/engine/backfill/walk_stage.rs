@@ -1,5 +1,7 @@
 //! A walk through a feed's archives: how far it is, and what to go back to if it cannot be written.
 
+use std::sync::Arc;
+
 use super::history_actions::HistoryAction;
 use crate::engine::poll::current_document::ReadArchive;
 use crate::engine::poll::fetch::FetchId;
@@ -30,7 +32,7 @@ pub struct Backfill {
     /// What is being written has entries that are to be counted; of a page, whether another one follows.
     pub(super) merging: Option<bool>,
     /// The record as it was before the answer, to go back to if it cannot be written.
-    pub(super) before: Option<Box<HistoryRecord>>,
+    pub(super) before: Option<Arc<HistoryRecord>>,
     /// The reader asked for it: its end is told.
     pub(in crate::engine) asked: bool,
 }

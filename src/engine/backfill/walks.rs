@@ -4,6 +4,8 @@
 //! What is to be fetched stands in the feed's [`backissue_core::history::HistoryRecord`] and is written with the entries that
 //! brought it about: a walk that is dropped at any moment goes on where it was after the feed's next good check.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use super::archive_response::{Archive, end_of, judge};
@@ -43,8 +45,8 @@ pub fn checked(
     }
     let (mode, way) = (policy(engine, feed).mode, way(engine, feed));
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    subscription.history.adapt(way.as_ref());
-    subscription.history.apply_check(mode, now);
+    Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
+    Arc::make_mut(&mut subscription.history).apply_check(mode, now);
     let has_work = subscription.history.has_work() || archive.is_some();
     let begun = Begun { action: None, archive, asks: with_archives };
     if has_work { begin_with(engine, now, feed, begun) } else { Vec::new() }
@@ -113,7 +115,7 @@ pub fn nodes_loaded(
     if nodes.check_invariant(&subscription.history).is_err() {
         // Records were lost: what is left of the chain is read anew, entries stay.
         backfill.before = Some(subscription.history.clone());
-        subscription.history.reread(&mut nodes);
+        Arc::make_mut(&mut subscription.history).reread(&mut nodes);
     }
     (backfill.nodes, backfill.stage) = (nodes, WalkStage::Ready);
     go_on(engine, now, feed)
@@ -138,8 +140,8 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     if backfill.stage != WalkStage::Ready {
         return Vec::new();
     }
-    let record = &mut subscription.history;
-    let before = (!backfill.actions.is_empty()).then(|| record.clone());
+    let before = (!backfill.actions.is_empty()).then(|| Arc::clone(&subscription.history));
+    let record = Arc::make_mut(&mut subscription.history);
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     if refused.is_some() && !record.has_work() {
@@ -151,7 +153,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         // A poll writes the record whenever it ends, and the archives that no longer count have to be gone by then.
         backfill.before = backfill.before.take().or(before);
         backfill.actions.extend(page.map(|_| HistoryAction::Page));
-        return vec![write(feed, record, backfill, None)];
+        return vec![write(feed, &subscription.history, backfill, None)];
     }
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
@@ -187,7 +189,12 @@ fn keep_read_archive(
         return None;
     }
     let ReadArchive { asked, fetched, epoch, by_previous } = *backfill.read_before.take()?;
-    let waits = subscription.history.expect_read(&backfill.nodes, &asked, epoch, by_previous);
+    let waits = Arc::make_mut(&mut subscription.history).expect_read(
+        &backfill.nodes,
+        &asked,
+        epoch,
+        by_previous,
+    );
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
     waits.then(|| answered(engine, now, feed, judge(fetched), started, wire_bytes))
 }
@@ -233,7 +240,7 @@ pub fn fetched(
     }
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        subscription.history.count_redirects(fetched.hops.len());
+        Arc::make_mut(&mut subscription.history).count_redirects(fetched.hops.len());
     }
     let NetworkNote { is_offline, mut effects } =
         note_network(engine, now, &waiting.url, &fetched, None);
@@ -258,8 +265,8 @@ fn answered(
     else {
         return Vec::new();
     };
-    let record = &mut subscription.history;
-    backfill.before = Some(record.clone());
+    backfill.before = Some(Arc::clone(&subscription.history));
+    let record = Arc::make_mut(&mut subscription.history);
     (backfill.fetch, backfill.request, backfill.merging) = (None, None, None);
     let (mut document, mut trouble) = (None, None);
     match judged {
@@ -299,7 +306,7 @@ fn answered(
             }
         }
     }
-    let writing = write(feed, record, backfill, document);
+    let writing = write(feed, &subscription.history, backfill, document);
     if let Some(trouble) = trouble {
         engine.complain(trouble);
     }
@@ -309,13 +316,13 @@ fn answered(
 /// Hands to the store what a walk changed; it goes on when that is durable.
 fn write(
     feed: FeedKey,
-    record: &HistoryRecord,
+    record: &Arc<HistoryRecord>,
     backfill: &mut Backfill,
     document: Option<(Box<FeedDocument>, Merging)>,
 ) -> Effect {
     backfill.stage = WalkStage::Writing;
     let nodes = backfill.nodes.take_touched();
-    let commit = HistoryCommit { feed, record: Box::new(record.clone()), nodes, document };
+    let commit = HistoryCommit { feed, record: Arc::clone(record), nodes, document };
     Effect::store(Job::KeepHistory(Box::new(commit)))
 }
 
@@ -344,12 +351,12 @@ pub fn kept(
     match (backfill.merging.take(), backfill.paging) {
         (Some(more), true) => {
             backfill.paging = false;
-            let more = subscription.history.page_merged(new, more);
+            let more = Arc::make_mut(&mut subscription.history).page_merged(new, more);
             let end = if more { "" } else { " · the last one" };
             engine.say(format!("older page: {}{end}", counted_words(new, "entry", "entries")));
         }
         (Some(_), false) => {
-            let record = &mut subscription.history;
+            let record = Arc::make_mut(&mut subscription.history);
             ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy }.merged(new);
         }
         (None, _) => backfill.paging = false,
@@ -362,7 +369,7 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
     let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
     if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
         subscription.history = before;
-        subscription.history.asking = None;
+        Arc::make_mut(&mut subscription.history).asking = None;
     }
 }
 
@@ -380,7 +387,7 @@ fn rest_offering(
     let Some(mut backfill) = engine.backfills.remove(&feed) else { return Vec::new() };
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    subscription.history.asking = None;
+    Arc::make_mut(&mut subscription.history).asking = None;
     let record = subscription.history.clone();
     let notice = notice.or_else(|| record.still_missing().filter(|_| backfill.asked));
     if let Some(text) = notice {
@@ -400,7 +407,7 @@ fn rest_offering(
 /// The reader stops the walk: what was still to be asked for is a gap (SPEC C.8, G3). What is being written is kept.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        subscription.history.stop(now);
+        Arc::make_mut(&mut subscription.history).stop(now);
     }
     rest_offering(engine, feed, Some("stopped".to_owned()), Some(NoticeOffer::MoreHistory))
 }

@@ -5,12 +5,12 @@
 
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::Step;
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::{EntryKey, Flag};
@@ -69,12 +69,12 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         filter.id = taken.unwrap_or(0).saturating_add(1);
         list.push(filter.clone());
     }
-    let before = std::mem::replace(&mut engine.filters.list, list.clone());
+    let before = std::mem::replace(&mut engine.filters.list, list);
     let id = filter.id;
     engine.filters.pending.push(Pending { filter: id, before, look_for: Some(filter) });
     engine.undo.step_begins();
     engine.say("looking for what the filter hits …");
-    Ok(vec![write_ahead(list, id, known)])
+    Ok(vec![change::write(engine, Change::Filter { id, before: known }, None)])
 }
 
 /// Gives a filter up; what it hid is shown again.
@@ -82,16 +82,13 @@ pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     let Some(filter) = engine.filters.get(id).cloned() else { return Vec::new() };
     let mut list = engine.filters.list.clone();
     list.retain(|filter| filter.id != id);
-    let before = std::mem::replace(&mut engine.filters.list, list.clone());
+    let before = std::mem::replace(&mut engine.filters.list, list);
     engine.filters.pending.push(Pending { filter: id, before, look_for: None });
     engine.undo.step_begins();
     let action = filter.action.clone();
     let work = FilterWork::Apply { filter: id, action, hits: Vec::new() };
-    vec![write_ahead(list, id, Some(Box::new(filter))), Effect::store(Job::Filter(Box::new(work)))]
-}
-
-fn write_ahead(list: Vec<EntryFilter>, id: u32, before: Option<Box<EntryFilter>>) -> Effect {
-    Effect::store_ahead(Job::SaveFilters(list), Rollback::Filter { id, before })
+    let change = Change::Filter { id, before: Some(Box::new(filter)) };
+    vec![change::write(engine, change, None), Effect::store(Job::Filter(Box::new(work)))]
 }
 
 /// The filters are durable: the store is looked through for what new ones hit.
@@ -150,8 +147,8 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
         engine.set_counters(feed, counters);
     }
     for &(key, flag, value) in &changes.flags {
-        let keys = vec![key];
-        let changed = MarksChanged { keys, flag, value, stays: false, undone: false };
+        let mark = MarkChange { flag, value, keys: vec![key] };
+        let changed = MarksChanged { mark, stays: false, undone: false };
         engine.tell(Event::MarksChanged(changed));
     }
     let place = engine.filters.pending.iter().position(|pending| pending.filter == changes.filter);
@@ -209,10 +206,10 @@ pub fn take_back(
     changes: Box<FilterChanges>,
     forward: bool,
 ) -> (Vec<Effect>, Step) {
-    let list = std::mem::replace(&mut engine.filters.list, before.clone());
+    let list = std::mem::replace(&mut engine.filters.list, before);
     let inverse =
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
     let work = FilterWork::Replay { changes, forward };
-    let save = Effect::store_ahead(Job::SaveFilters(before), Rollback::Filters(list));
+    let save = change::write(engine, Change::Filters(list), None);
     (vec![save, Effect::store(Job::Filter(Box::new(work)))], inverse)
 }

@@ -1,4 +1,4 @@
-//! An entry as JSON, the same for the command line, for pipes and for hooks.
+//! JSON form of an entry, shared by the command line, pipes, and hooks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::engine::external::external_run::HandedEntry;
 use backissue_core::history::{EntryKey, Flags, KeptEntry};
 
-/// An instant in UTC, RFC 3339, whole seconds; null if there is none.
+/// Formats an instant as RFC 3339 in UTC with whole seconds. Returns null for `None`.
 pub fn time(at: Option<DateTime<Utc>>) -> Value {
     at.map_or(Value::Null, |at| Value::String(at.to_rfc3339_opts(SecondsFormat::Secs, true)))
 }
 
-/// An entry.
+/// Returns an entry as JSON.
 pub fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) -> Value {
     json!({
         "kind": "entry",
@@ -38,7 +38,7 @@ pub fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) ->
     })
 }
 
-/// An entry as commands are told of it: with the address of its feed and its text as marked up.
+/// Returns an entry as JSON for external commands, including its feed's address and its text with markup.
 pub fn entry_json(told: &HandedEntry) -> Value {
     let HandedEntry { entry: loaded, feed_title, feed_url } = told;
     let mut value = entry(loaded.key, feed_title, &loaded.kept, loaded.flags);
@@ -49,7 +49,7 @@ pub fn entry_json(told: &HandedEntry) -> Value {
     value
 }
 
-/// New entries as one document.
+/// Returns new entries as one JSON document.
 pub fn news(entries: &[HandedEntry]) -> Value {
     json!({
         "kind": "new_entries",

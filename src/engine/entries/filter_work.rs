@@ -1,4 +1,4 @@
-//! The reader's filters as the engine holds them, and the work that they give the store.
+//! State of the user's filters in the engine, and the jobs they create for the store.
 
 use std::collections::BTreeMap;
 
@@ -8,35 +8,35 @@ use serde::{Deserialize, Serialize};
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
-/// Titles that a preview shows.
+/// Number of titles in a preview.
 pub const PREVIEW_TITLES: usize = 12;
 
-/// The filters as the engine holds them.
+/// The user's filters and the state of their changes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filters {
-    /// In the order they were made.
+    /// Filters in order of creation.
     pub list: Vec<EntryFilter>,
-    /// What each hit.
+    /// Match counts by filter number.
     pub counts: BTreeMap<u32, FilterCount>,
-    /// Changes under way, oldest first.
+    /// Changes in progress, oldest first.
     pub(super) pending: Vec<Pending>,
-    /// The list was handed to the store again because a change of it failed, and is not known to be durable.
+    /// `true` while the list is being rewritten after a failed change, until the write is durable.
     pub(super) is_written_again: bool,
 }
 
 impl Filters {
-    /// Whether a change of this filter is not finished yet.
+    /// Checks whether a change of this filter is in progress.
     pub fn is_pending(&self, id: u32) -> bool {
         self.pending.iter().any(|pending| pending.filter == id)
     }
 }
 
-/// What a filter hit.
+/// Counts of the entries that a filter matched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FilterCount {
-    /// Entries.
+    /// Number of matching entries.
     pub hits: u32,
-    /// Of them, those that are hidden.
+    /// Number of matching entries that are hidden.
     pub hidden: u32,
 }
 
@@ -45,65 +45,65 @@ pub struct FilterCount {
 pub(super) struct Pending {
     pub(super) filter: u32,
     pub(super) before: Vec<EntryFilter>,
-    /// The filter to look through the store for, once it is durable.
+    /// Filter to match against stored entries once the change is durable.
     pub(super) look_for: Option<EntryFilter>,
 }
 
-/// What a filter would hit.
+/// Preview of a filter's matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilterPreview {
-    /// Entries.
+    /// Number of matching entries.
     pub hits: u32,
-    /// Of them, unread ones.
+    /// Number of unread matching entries.
     pub unread: u32,
-    /// Entries that were looked at.
+    /// Number of entries examined.
     pub of: u32,
-    /// The newest of the hits, newest first.
+    /// Newest matching entries, newest first.
     pub newest: Vec<PreviewTitle>,
 }
 
-/// An entry that a filter would hit.
+/// An entry that a filter would match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewTitle {
-    /// Its feed.
+    /// Feed of the entry.
     pub feed: FeedKey,
-    /// The date it is listed under.
+    /// Date that the entry is listed under.
     pub listed: DateTime<Utc>,
-    /// Its title.
+    /// Title of the entry.
     pub title: String,
 }
 
 impl FilterPreview {
-    /// Puts the newest first and keeps [`PREVIEW_TITLES`] of them.
+    /// Sorts the titles by date, newest first, and keeps [`PREVIEW_TITLES`] of them.
     pub fn sort(&mut self) {
         self.newest.sort_by_key(|title| std::cmp::Reverse(title.listed));
         self.newest.truncate(PREVIEW_TITLES);
     }
 }
 
-/// What is to be done with the entries of a filter.
+/// A job that changes the entries of a filter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilterWork {
-    /// It hits these entries now and no others: its action is done to them, and what it hid of others is shown.
+    /// Apply the action to exactly these entries, and show other entries that the filter had hidden.
     Apply {
-        /// The filter's number.
+        /// Number of the filter.
         filter: u32,
-        /// What is done to the entries.
+        /// Action to apply to the entries.
         action: Action,
-        /// The entries.
+        /// Matching entries.
         hits: Vec<EntryKey>,
     },
-    /// Changes are taken back, or made again.
+    /// Undo or redo changes.
     Replay {
-        /// The changes.
+        /// Changes to undo or redo.
         changes: Box<FilterChanges>,
-        /// Made again.
+        /// `true` to redo, `false` to undo.
         forward: bool,
     },
 }
 
 impl FilterWork {
-    /// The filter's number.
+    /// Returns the number of the filter.
     pub const fn filter(&self) -> u32 {
         match self {
             Self::Apply { filter, .. } => *filter,
@@ -112,24 +112,24 @@ impl FilterWork {
     }
 }
 
-/// What a change of a filter did to entries; both lists in order.
+/// Changes that a filter made to entries. Both lists of entries are sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterChanges {
-    /// The filter's number.
+    /// Number of the filter.
     pub filter: u32,
-    /// The entries it had hit before.
-    #[serde(with = "crate::engine::undo::key_runs")]
+    /// Entries that the filter matched before.
+    #[serde(with = "crate::engine::change::key_runs")]
     pub before: Vec<EntryKey>,
-    /// The entries it hits now.
-    #[serde(with = "crate::engine::undo::key_runs")]
+    /// Entries that the filter matches now.
+    #[serde(with = "crate::engine::change::key_runs")]
     pub after: Vec<EntryKey>,
-    /// The marks that changed, and what they are now.
-    #[serde(with = "crate::engine::undo::key_runs::flags")]
+    /// Changed marks with their new values.
+    #[serde(with = "crate::engine::change::key_runs::flags")]
     pub flags: Vec<(EntryKey, Flag, bool)>,
 }
 
 impl FilterChanges {
-    /// How many entries changed, or were hit or left.
+    /// Returns the number of entries whose marks changed, or that the filter started or stopped matching.
     pub fn entries(&self) -> usize {
         let marked = self.flags.iter().map(|(key, _, _)| *key);
         let left = self.before.iter().filter(|key| self.after.binary_search(key).is_err());
@@ -138,22 +138,22 @@ impl FilterChanges {
     }
 }
 
-/// The answer of the store to a [`FilterWork`].
+/// Result of a [`FilterWork`] from the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filtered {
-    /// What changed.
+    /// Changes made.
     pub changes: FilterChanges,
-    /// The sums of the feeds afterwards.
+    /// New counters of the affected feeds.
     pub counters: Vec<(FeedKey, Counters)>,
 }
 
 impl Filters {
-    /// Those that the store has.
+    /// Creates the state from the stored filters.
     pub fn new(list: Vec<EntryFilter>) -> Self {
         Self { list, ..Self::default() }
     }
 
-    /// One of them.
+    /// Returns the filter with this number.
     pub fn get(&self, id: u32) -> Option<&EntryFilter> {
         self.list.iter().find(|rule| rule.id == id)
     }

@@ -1,4 +1,4 @@
-//! The full text of an entry: what is kept of the page it links to, to be shown in place of the feed's text.
+//! Full text of an entry, extracted from the page it links to and shown instead of the feed's text.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::fetch::{AnswerBody, Fetched, Validators};
 
-/// What is kept of the page an entry links to.
+/// Stored text of the page that an entry links to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FullText {
-    /// Where it came from.
+    /// Address of the page.
     pub url: String,
-    /// Its text as marked up.
+    /// Text of the page, with markup.
     pub html: String,
-    /// When it was asked for last.
+    /// Time of the last request.
     pub asked: DateTime<Utc>,
     /// Validators of the page.
     pub validators: Validators,
-    /// Why there is no text, as a sentence.
+    /// Reason for a missing text, as a sentence.
     pub failed: Option<String>,
 }
 
-/// What an answer brings; an error says why it brings nothing.
+/// Returns the text in a response, or the reason if there is none.
 pub(super) fn judge(
     fetched: Fetched,
     now: DateTime<Utc>,

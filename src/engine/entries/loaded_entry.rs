@@ -1,36 +1,36 @@
-//! An entry read from the store with everything that is kept of it.
+//! An entry as loaded from the store, with its text and marks.
 
 use serde::{Deserialize, Serialize};
 
 use super::full_text::FullText;
 use backissue_core::history::{EntryBody, EntryKey, Flags, KeptEntry};
 
-/// An entry read from the store to be shown or handed on.
+/// An entry loaded from the store to be shown or passed to a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadedEntry {
-    /// Its name.
+    /// Key of the entry.
     pub key: EntryKey,
-    /// What lists show of it.
+    /// Fields that lists show.
     pub kept: KeptEntry,
-    /// Its marks.
+    /// Marks of the entry.
     pub flags: Flags,
-    /// Its text.
+    /// Text of the entry.
     pub body: Option<EntryBody>,
-    /// It had a text that is not kept any more.
+    /// `true` if the text is no longer stored.
     pub text_gone: bool,
-    /// Where the reader left it.
+    /// Saved reading position.
     pub place: Option<ReadingPosition>,
-    /// What is kept of the page it links to.
+    /// Stored full text of the linked page.
     pub full: Option<FullText>,
-    /// The filters that hit it, by their numbers.
+    /// Numbers of the filters that matched the entry.
     pub ruled: Vec<u32>,
 }
 
-/// A place in a text, counted in characters so that it is the same at every width.
+/// A position in a text, counted in characters so that it does not depend on the width of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadingPosition {
-    /// Characters before the first line shown.
+    /// Number of characters before the first line shown.
     pub offset: u32,
-    /// Characters of the whole text: a text that has changed since is entered at the same share of it.
+    /// Number of characters in the whole text. If the text has changed, the position is scaled to the new length.
     pub of: u32,
 }

@@ -1,18 +1,18 @@
 //! Marks of entries: set and shown at once, written, taken back if they cannot be.
 
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, MarkedEntries};
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::{self, Step};
-use backissue_core::history::{EntryKey, Flag};
+use backissue_core::history::Flag;
 
-/// Sets a mark on entries that do not have it so; it can be taken back from this moment on.
-pub fn set(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {
-    show(engine, keys.clone(), flag, value, false);
-    let change = engine.undo.push(Step::Marked { flag, value, keys: keys.clone() });
-    vec![write(keys, flag, value, Some(change))]
+/// Sets or clears a mark on entries that do not have it so; it can be undone from this moment on.
+pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
+    show(engine, mark.clone(), false);
+    let step = engine.undo.push(Step::Marked(mark.clone()));
+    vec![change::write(engine, Change::Mark(mark), Some(step))]
 }
 
 /// Marks everything read that a list holds now, not what may arrive while the mark is written.
@@ -22,26 +22,15 @@ pub fn mark_list_read(engine: &mut Engine, list: u64) -> Vec<Effect> {
     vec![Effect::store(Job::Mark { entries, flag: Flag::Read, value: true })]
 }
 
-/// Sets a mark back on entries that were given another one, or gives it again.
-pub fn set_back(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {
-    show(engine, keys.clone(), flag, value, true);
-    vec![write(keys, flag, value, None)]
+/// Undoes or redoes a mark.
+pub fn set_back(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
+    show(engine, mark.clone(), true);
+    vec![change::write(engine, Change::Mark(mark), None)]
 }
 
-fn write(
-    keys: Vec<EntryKey>,
-    flag: Flag,
-    value: bool,
-    change: Option<undo_stack::ChangeId>,
-) -> Effect {
-    let entries = MarkedEntries::These(keys.clone());
-    let rollback = Rollback::Marks { keys, flag, value, change };
-    Effect::store_ahead(Job::Mark { entries, flag, value }, rollback)
-}
-
-/// Tells those who look on of a mark; the rows stay in the open list.
-pub fn show(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool, undone: bool) {
-    engine.tell(Event::MarksChanged(MarksChanged { keys, flag, value, stays: true, undone }));
+/// Reports a changed mark; its rows stay in the open list.
+pub fn show(engine: &mut Engine, mark: MarkChange, undone: bool) {
+    engine.tell(Event::MarksChanged(MarksChanged { mark, stays: true, undone }));
 }
 
 /// Marks are durable: sums follow, and a whole list that was marked can be taken back. Says whether the reader wants that
@@ -56,7 +45,7 @@ pub fn marked(
     for (feed, counters) in marked.counters {
         engine.set_counters(feed, counters);
     }
-    show(engine, marked.changed.clone(), flag, value, false);
+    show(engine, MarkChange { flag, value, keys: marked.changed.clone() }, false);
     if whole_list {
         let text = words(flag, value, marked.changed.len());
         if marked.changed.is_empty() {
@@ -73,7 +62,7 @@ pub fn marked(
     if marked.changed.is_empty() {
         return false;
     }
-    engine.undo.push(Step::Marked { flag, value, keys: marked.changed });
+    engine.undo.push(Step::Marked(MarkChange { flag, value, keys: marked.changed }));
     undo_waits
 }
 

@@ -1,4 +1,4 @@
-//! Entries: marks, filters, withdrawn ones, and the full text of their pages.
+//! Entries: marks, filters, withdrawals, and the full text of linked pages.
 
 pub mod entry_filters;
 pub mod entry_json;

@@ -1,4 +1,4 @@
-//! New entries that wait to be told of.
+//! Queue of new entries that await notification.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,26 +7,26 @@ use chrono::{DateTime, Utc};
 
 use backissue_core::history::FeedKey;
 
-/// New entries that somebody is to be told of.
+/// New entries that await notification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notifications {
-    /// Their numbers, feed by feed, as they came.
+    /// Ranges of entry numbers by feed, in order of arrival.
     pub(super) waiting: Vec<(FeedKey, Range<u32>)>,
-    /// When the first of them came.
+    /// Arrival time of the first waiting entry.
     pub(super) since: Option<DateTime<Utc>>,
-    /// They are being read from the store, or the command is at work.
+    /// `true` while entries are being loaded from the store or the command is running.
     pub(super) under_way: bool,
-    /// Why the command last failed.
+    /// Error of the last run of the command.
     pub failure: Option<String>,
-    /// For the desktop: how many of which feeds, and the title of the last one.
+    /// Number of new entries by feed for the next desktop notification. `last_title` is the title of the newest of these entries.
     pub(super) noted: BTreeMap<FeedKey, u32>,
     pub(super) last_title: String,
-    /// When the desktop was told last.
+    /// Time of the last desktop notification.
     pub(super) noted_at: Option<DateTime<Utc>>,
 }
 
 impl Notifications {
-    /// Nothing waits and no command is at work.
+    /// Returns whether the queue is empty and no command is running.
     pub const fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && !self.under_way
     }

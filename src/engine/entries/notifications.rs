@@ -1,8 +1,8 @@
-//! Telling of new entries: to the reader's own command, and to the desktop.
+//! Notifications about new entries, sent to the user's command and to the desktop.
 //!
-//! What is told of: entries that a poll brought and nobody has read yet, once the polls under way have ended, or a
-//! minute after the first of them. What is not: history, edited entries, and all that the first document of a new
-//! subscription holds, which was there before anybody followed it.
+//! Notifications cover unread entries from polls. They are sent when the polls under way have ended, or a minute after the first
+//! new entry. They do not cover history, edited entries, or the first document of a new subscription, whose entries existed
+//! before the user subscribed.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -17,16 +17,16 @@ use crate::engine::store_work::Job;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::{Counters, FeedKey};
 
-/// New entries of one document at most; more of them make several documents.
+/// Maximum number of new entries in a document for the command. Further entries follow in another document.
 const TOLD_AT_ONCE: u32 = 500;
 
-/// New entries wait so long for the other polls to end, and two notes for the desktop are so far apart.
+/// Maximum time that new entries wait for other polls to end, and minimum time between two desktop notifications.
 const PATIENCE: TimeDelta = TimeDelta::seconds(60);
 
-/// Characters of a title in a note.
+/// Maximum number of characters of a title in a desktop notification.
 const TITLE_CHARS_MAX: usize = 80;
 
-/// A poll brought new entries; `first` says that no document of the feed was read before.
+/// Queues the new entries of a poll for notification. `first` is `true` if the poll read the feed's first document.
 pub fn note_new_entries(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -57,7 +57,7 @@ fn desktop_cares(engine: &Engine) -> bool {
     engine.attended && (notify.desktop != DesktopNotes::Off || notify.bell)
 }
 
-/// Tells what is ready to be told.
+/// Sends the notifications that are due.
 pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects: Vec<Effect> = note(engine, now).into_iter().collect();
     let polls_ended = engine.polls.is_empty();
@@ -88,7 +88,7 @@ pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// The new entries have been read: those that nobody has read are told of.
+/// Sends notifications about the loaded entries that are still unread.
 pub fn entries_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -116,13 +116,13 @@ pub fn entries_read(
     effects
 }
 
-/// The command has been told: what came meanwhile is next.
+/// Continues with the next entries after the command has ended.
 pub fn command_ended(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     engine.notifications.under_way = false;
     notify(engine, now)
 }
 
-/// The note for the desktop, unless the last one was a moment ago.
+/// Returns the next desktop notification, unless the last one was less than [`PATIENCE`] ago.
 fn note(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     let announcements = &mut engine.notifications;
     let recent = announcements.noted_at.is_some_and(|at| now.signed_duration_since(at) < PATIENCE);

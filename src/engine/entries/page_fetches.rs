@@ -1,7 +1,7 @@
-//! The pages that entries link to, asked for as politely as a feed.
+//! Fetches the pages that entries link to, with the same politeness as feeds.
 //!
-//! A page is asked for when the reader says so, or when an entry is opened of a feed whose reader always wants it; once,
-//! and again only if the entry was edited since. It waits in the queue of its site like everything else.
+//! A page is fetched on the user's request, or on opening an entry of a feed that is set to fetch pages. It is fetched once, and
+//! again only if the entry was edited since. The request waits in the queue of its site like any other.
 
 use chrono::{DateTime, Utc};
 
@@ -17,8 +17,8 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::EntryKey;
 
-/// Puts the page that an entry links to into its site's queue, unless it is there already. `kept` is what was kept of it
-/// before. An error is a sentence: offline, or the host wants to be left alone.
+/// Queues the page that an entry links to, unless it is queued already. `kept` is the stored copy of the page. The error is a
+/// sentence: the program is offline, or the host limits requests.
 pub fn fetch_page(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -41,7 +41,7 @@ pub fn fetch_page(
     Ok(start_fetches::start(engine, now))
 }
 
-/// The request for a page ended.
+/// Handles the end of the request for a page.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -68,7 +68,7 @@ fn keep_page(
     let failed = judged.as_ref().err().cloned();
     let full = match (judged, kept) {
         (Ok(full), _) => full,
-        // A page that was read once stays.
+        // Keep the stored text of a page that was read before.
         (Err(_), Some(kept)) => FullText { asked: now, ..kept },
         (Err(why), None) => {
             FullText { url: url.to_owned(), asked: now, failed: Some(why), ..FullText::default() }

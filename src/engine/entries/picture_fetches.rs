@@ -1,4 +1,4 @@
-//! Pictures of entries, fetched as politely as anything else. What becomes of their bytes is not known here.
+//! Fetches pictures of entries with the same politeness as feeds. This module does not decode them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use backissue_core::history::{EntryKey, address};
 /// Maximum size of a picture, in bytes.
 pub const PICTURE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Puts a picture into the queue of its site. An error says why it is not asked for; a fragment.
+/// Queues a picture for its site. The error is a sentence fragment with the reason for not fetching it.
 pub fn fetch(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -36,7 +36,7 @@ pub fn fetch(
     Ok(start_fetches::start(engine, now))
 }
 
-/// Drops what waits for its site; what is under way comes.
+/// Drops the pictures that wait for their sites. Requests under way continue.
 pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     let dropped =
         engine.host_queue.take_waiting(|waiting| matches!(waiting.purpose, Purpose::Picture(_)));
@@ -46,7 +46,7 @@ pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The request for a picture ended.
+/// Handles the end of the request for a picture.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -62,12 +62,12 @@ pub fn fetched(
     effects
 }
 
-/// The host asks for fewer requests.
+/// Checks whether the host asks for fewer requests.
 fn is_limited(fetched: &Fetched) -> bool {
     fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
 }
 
-/// The host wants to be left alone: its other pictures are not asked for.
+/// Drops the other pictures of a host that limits requests.
 fn drop_host(engine: &mut Engine, url: &str) {
     let limited = host(url);
     let dropped = engine.host_queue.take_waiting(|waiting| {
@@ -79,7 +79,7 @@ fn drop_host(engine: &mut Engine, url: &str) {
     }
 }
 
-/// The bytes that an answer brings; an error says why it brings none.
+/// Returns the bytes of a response, or the reason if there are none.
 fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, String> {
     let answer = fetched.result.map_err(|failure| failure.to_string())?;
     match (answer.status, answer.body) {
@@ -89,7 +89,7 @@ fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, String> {
     }
 }
 
-/// The host of an address, for a sentence.
+/// Returns the host of an address for use in a message.
 fn host(url: &str) -> String {
     address::host(url).unwrap_or_default()
 }

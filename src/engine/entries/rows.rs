@@ -1,4 +1,4 @@
-//! Lists of entries as the store answers them: which entries a list holds, and the rows of a part of it.
+//! Lists of entries as the store returns them: the query of a list, and the rows of a part of it.
 
 use std::collections::BTreeSet;
 
@@ -8,49 +8,49 @@ use serde::{Deserialize, Serialize};
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
 use backissue_core::search::Matching;
 
-/// The most rows that are given at once: some screens are higher than the window.
+/// Maximum number of rows in one response. Some screens are higher than the usual window of rows.
 pub const ROWS_AT_ONCE_MAX: usize = 2000;
 
-/// Which entries a list holds.
+/// A query that selects the entries of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListQuery {
-    /// Where they are taken from.
+    /// Source of the entries.
     pub scope: Scope,
-    /// Which of them.
+    /// Selection within the source.
     pub show: Show,
-    /// Listed not before this; `None`: no bound.
+    /// Earliest date of an entry; `None` means no limit.
     pub since: Option<DateTime<Utc>>,
-    /// Held in any case, so that a row does not vanish while it is read.
+    /// Entries that stay in the list in any case, so that a row does not vanish while the user reads it.
     pub keep: BTreeSet<EntryKey>,
-    /// The gaps among them, as the engine knows them.
+    /// Gaps in the list, supplied by the engine.
     pub gaps: Vec<GapMark>,
-    /// Which end comes first.
+    /// Order of the rows.
     pub order: RowOrder,
 }
 
-/// Which end of a list comes first.
+/// Order of the rows of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RowOrder {
-    /// The newest entry.
+    /// Newest entry first.
     #[default]
     NewestFirst,
-    /// The oldest: a feed is read from its beginning.
+    /// Oldest entry first, to read a feed from its beginning.
     OldestFirst,
-    /// The one that fits best what was looked for.
+    /// Best match of a search first.
     BestFirst,
 }
 
-/// What a row of a list stands for. Of one date entries stand before gaps.
+/// Key of a row in a list. Entries come before gaps of the same date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowKey {
     /// An entry.
     Entry(EntryKey),
-    /// Something missing (a pseudo-entry, RFC 5005 §4.2).
+    /// A gap, shown as a pseudo-entry (RFC 5005 §4.2).
     Gap(FeedKey, GapKey),
 }
 
 impl RowKey {
-    /// The entry, if it is one.
+    /// Returns the key of the entry, or `None` for a gap.
     pub const fn entry(self) -> Option<EntryKey> {
         match self {
             Self::Entry(key) => Some(key),
@@ -58,7 +58,7 @@ impl RowKey {
         }
     }
 
-    /// The feed it belongs to.
+    /// Returns the feed of the row.
     pub const fn feed(self) -> FeedKey {
         match self {
             Self::Entry(key) => key.feed,
@@ -67,34 +67,34 @@ impl RowKey {
     }
 }
 
-/// Where the entries of a list are taken from.
+/// Source of the entries of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// Every feed.
+    /// All feeds.
     Everything,
     /// These feeds.
     Feeds(Vec<FeedKey>),
-    /// What was looked for.
+    /// Matches of a search.
     Found(Box<Matching>),
 }
 
-/// Which entries of a scope are listed.
+/// Selection of entries within a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Show {
-    /// All that are part of their feeds.
+    /// All entries that are part of their feeds.
     #[default]
     All,
-    /// Those not read.
+    /// Unread entries.
     Unread,
-    /// Those with a star.
+    /// Starred entries.
     Starred,
-    /// Those that rules of the reader's hide.
+    /// Entries that the user's filters hide.
     Hidden,
 }
 
 impl Show {
-    /// Whether an entry with these marks is listed.
+    /// Checks whether an entry with these marks is listed.
     pub const fn takes(self, flags: Flags) -> bool {
         match self {
             Self::All => flags.is_shown(),
@@ -108,45 +108,45 @@ impl Show {
 /// One row of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What it stands for.
+    /// Entry or gap that the row shows.
     pub key: RowKey,
-    /// Its marks; a gap counts as read.
+    /// Marks of the entry; a gap counts as read.
     pub flags: Flags,
-    /// The date it is listed under.
+    /// Date that the row is listed under.
     pub listed: DateTime<Utc>,
-    /// Its title, plain text; empty if it has none.
+    /// Title as plain text, empty if there is none.
     pub title: String,
-    /// Its page.
+    /// Address of the entry's page.
     pub link: Option<String>,
-    /// Its author's name.
+    /// Name of the author.
     pub author: Option<String>,
-    /// The reader's rules that hit it, by their numbers.
+    /// Numbers of the user's filters that match the entry.
     pub ruled: Vec<u32>,
 }
 
-/// Which rows are wanted of which list.
+/// A request for rows of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsWanted {
-    /// Number of the list, so that rows of a list closed meanwhile are dropped.
+    /// Number of the list. Rows of a list that was closed meanwhile are dropped.
     pub list: u64,
-    /// Build the order anew by this query; `None`: the order the store has.
+    /// Query to rebuild the list with; `None` keeps the order in the store.
     pub rebuild: Option<ListQuery>,
-    /// Find this row and answer with the rows around it; else those at `offset`.
+    /// Row to find; the response has the rows around it. `None` requests the rows at `offset`.
     pub around: Option<RowKey>,
-    /// Find the first row at this date or beyond it, in the order of the list.
+    /// Date to find: the response has the rows around the first row at or beyond this date, in the order of the list.
     pub date: Option<DateTime<Utc>>,
-    /// First row wanted.
+    /// Position of the first row.
     pub offset: usize,
-    /// Rows wanted; [`ROWS_AT_ONCE_MAX`] at most.
+    /// Number of rows, at most [`ROWS_AT_ONCE_MAX`].
     pub rows: usize,
-    /// Find the next entry of a kind from a place on, and answer with the rows around it.
+    /// Search for the next entry of a kind; the response has the rows around it.
     pub seek: Option<Seek>,
-    /// Where the selection stood that follows what is found.
+    /// Position of the selection at the time of the request, if it follows the result.
     pub asked: Option<usize>,
 }
 
 impl RowsWanted {
-    /// Rows of a list from a place on.
+    /// Requests rows of a list from a position on.
     pub const fn at(list: u64, offset: usize, rows: usize) -> Self {
         Self {
             list,
@@ -161,28 +161,28 @@ impl RowsWanted {
     }
 }
 
-/// Where to look for an entry of a kind.
+/// A search for an entry of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seek {
-    /// The first place to look at.
+    /// First position to examine.
     pub from: usize,
-    /// Towards the end of the list, or towards its beginning.
+    /// `true` to search towards the end of the list, `false` towards its beginning.
     pub down: bool,
-    /// What to look for.
+    /// Kind of entry to find.
     pub what: Sought,
 }
 
-/// What is looked for in a list.
+/// Kind of entry to find in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sought {
     /// An unread entry.
     Unread,
-    /// One that was never opened, though it may count as read because it came from history.
+    /// An entry that was never opened. It may count as read because it came from history.
     Unopened,
 }
 
 impl Sought {
-    /// Whether an entry with these marks is looked for.
+    /// Checks whether an entry with these marks is of this kind.
     pub const fn takes(self, flags: Flags) -> bool {
         match self {
             Self::Unread => flags.is_unread(),
@@ -191,36 +191,36 @@ impl Sought {
     }
 }
 
-/// Rows of a list, as the store gives them.
+/// Rows of a list, as the store returns them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsLoaded {
     /// Number of the list.
     pub list: u64,
-    /// Rows of the whole list.
+    /// Number of rows in the whole list.
     pub total: usize,
-    /// Place of the first of `rows`.
+    /// Position of the first row in `rows`.
     pub offset: usize,
-    /// The rows.
+    /// Requested rows.
     pub rows: Vec<Row>,
-    /// Place of the entry that was looked for, if it is in the list.
+    /// Position of the row that was searched for, if it is in the list.
     pub found: Option<usize>,
-    /// Where the selection stood when it was asked for.
+    /// Position of the selection at the time of the request.
     pub asked: Option<usize>,
-    /// It answers a look for an entry of a kind.
+    /// `true` in the response to a search for an entry of a kind.
     pub seek: bool,
-    /// It answers a look for a date: the row that was found is gone to.
+    /// `true` in the response to a search for a date; the selection moves to the row found.
     pub dated: bool,
-    /// Entries of the whole list that were opened, if it was built anew from the beginning.
+    /// Number of opened entries in the whole list, if the list was rebuilt.
     pub opened: Option<usize>,
 }
 
 /// A gap as a row of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GapMark {
-    /// Its feed.
+    /// Feed of the gap.
     pub feed: FeedKey,
-    /// Its name.
+    /// Key of the gap.
     pub gap: GapKey,
-    /// The date it is listed under: after all entries of that date.
+    /// Date that the gap is listed under, after all entries of that date.
     pub listed: DateTime<Utc>,
 }

@@ -1,27 +1,29 @@
-//! Entries that a complete feed withdrew: the reader is told, and can take it back until the feed changes again (SPEC C.6).
+//! Entries that a complete feed withdrew. The user is notified and can undo this until the feed changes again (SPEC C.6).
 
+use std::sync::Arc;
+
+use crate::engine::change::undo_stack::Step;
 use crate::engine::effect::Effect;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked};
-use crate::engine::undo::undo_stack::Step;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
-/// A complete document withdrew entries; that can be undone.
+/// Records that a complete document withdrew entries, and adds an undo step.
 pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
     let Some(subscription) = engine.feeds.get_mut(&feed).filter(|_| !withdrawn.is_empty()) else {
         return;
     };
     let title = subscription.record.shown_title();
     let text = format!("{title} withdrew {}", counted_words(withdrawn.len(), "entry", "entries"));
-    subscription.history.withdrawn.clone_from(&withdrawn);
+    Arc::make_mut(&mut subscription.history).withdrawn.clone_from(&withdrawn);
     engine.say_undoable(text);
     engine.undo.push(Step::Withdrawn { feed, withdrawn });
 }
 
-/// The reader wants them back.
+/// Restores withdrawn entries on the user's request.
 pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Vec<Effect> {
-    // Another change of the feed took their place.
+    // A later change of the feed may have replaced these withdrawals.
     let latest = engine.feeds.get(&feed).is_some_and(|feed| feed.history.withdrawn == withdrawn);
     if latest {
         return vec![Effect::store(Job::Restore(feed, withdrawn))];
@@ -30,7 +32,7 @@ pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Ve
     Vec::new()
 }
 
-/// They are back.
+/// Updates the counters of feeds after their withdrawn entries were restored.
 pub fn restored(engine: &mut Engine, marked: &Marked) {
     for (feed, counters) in &marked.counters {
         engine.set_counters(*feed, *counters);

@@ -1,16 +1,16 @@
-//! A command of the reader's own: words for a program to be started with, never a text for a shell.
+//! A user's external command: a program with its arguments, never text for a shell.
 //!
-//! A text is split into words as a shell would split it, and that is all of a shell there is: who wants one writes
-//! `sh -c '...'`. A `!` in front gives the command the terminal until it ends.
+//! A command line is split into words as a shell would split it, with no other shell syntax. To use a shell, write `sh -c '...'`.
+//! A leading `!` gives the command the terminal until it ends.
 
 use serde::{Deserialize, Serialize};
 
 use super::link_place::{LINK, check_link_place};
 
-/// What a text in front of a piped command asks for.
+/// Prefix of a piped command that reads JSON.
 const JSON: &str = "json:";
 
-/// Programs that need the terminal also where no `!` says so.
+/// Programs that need the terminal even without a leading `!`.
 const ON_TERMINAL: [&str; 20] = [
     "less", "more", "most", "vi", "vim", "view", "nvim", "nano", "micro", "hx", "kak", "joe",
     "mcedit", "w3m", "lynx", "links", "elinks", "fzf", "mutt", "aerc",
@@ -19,23 +19,23 @@ const ON_TERMINAL: [&str; 20] = [
 /// A command that can be started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalCommand {
-    /// The program and its arguments; never empty.
+    /// Program and arguments; never empty.
     words: Vec<String>,
-    /// It needs the terminal: the screen makes room until it ends.
+    /// `true` if the command needs the terminal; the screen is hidden until it ends.
     pub on_terminal: bool,
-    /// It wants JSON on its standard input where it would get text.
+    /// `true` if the command reads JSON instead of text from standard input.
     pub json: bool,
 }
 
 impl ExternalCommand {
-    /// A command as it is typed; an error is a sentence.
+    /// Parses a command as the user types it. The error is a sentence.
     pub fn typed(text: &str) -> Result<Self, String> {
         let words =
             shell_words::split(text).map_err(|_| format!("a quote in '{text}' is not closed"))?;
         Self::listed(words)
     }
 
-    /// A command as a list of words; an error is a sentence.
+    /// Parses a command from a list of words. The error is a sentence.
     pub fn listed(words: Vec<String>) -> Result<Self, String> {
         let (mut asked, mut json) = (false, false);
         let mut words = std::collections::VecDeque::from(words);
@@ -58,22 +58,23 @@ impl ExternalCommand {
         Ok(Self { on_terminal, json, words: words.into() })
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// Its arguments.
+    /// Returns the arguments.
     pub fn arguments(&self) -> &[String] {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// Says whether addresses may be put into it (SPEC G.52); the error is a sentence with the right form.
+    /// Checks whether an address may be inserted into the command (SPEC G.52). The error is a sentence that shows the right form.
     pub fn check_for_links(&self) -> Result<(), String> {
         check_link_place(&self.words)
     }
 
-    /// The same for an address: in place of `{link}`, else as the last word. It is one word whatever stands in it.
+    /// Returns the command with an address instead of `{link}`, or else as the last word. The address stays within one word
+    /// whatever characters it contains.
     #[must_use]
     pub fn with_link(&self, link: &str) -> Self {
         let mut words: Vec<String> =
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_split_as_a_shell_splits_it_and_goes_through_none() {
+    fn command_is_split_like_a_shell_without_running_one() {
         for (text, words, on_terminal, json) in [
             ("mpv --no-video", vec!["mpv", "--no-video"], false, false),
             ("sh -c 'cat > \"a b\"'", vec!["sh", "-c", "cat > \"a b\""], false, false),
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_one_word_wherever_it_stands() {
+    fn address_is_one_word_at_any_position() {
         let link = "https://a.example/?q=a b;rm -rf ~";
         for (text, words) in [
             ("firefox", vec!["firefox", link]),

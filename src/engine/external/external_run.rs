@@ -1,4 +1,4 @@
-//! A command to start: what it is for, and what it reads.
+//! A run of an external command: its purpose and its input.
 
 use super::external_command::ExternalCommand;
 use crate::engine::entries::loaded_entry::LoadedEntry;
@@ -6,45 +6,45 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 /// A command to start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExternalRun {
-    /// What it is for.
+    /// Purpose of the run.
     pub purpose: RunPurpose,
-    /// The command.
+    /// Command to start.
     pub command: ExternalCommand,
-    /// What it reads on its standard input.
+    /// Standard input of the command.
     pub input: RunInput,
 }
 
-/// What a command is for.
+/// Purpose of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunPurpose {
-    /// It shows an address: it may stay as long as it likes.
+    /// Show an address. The command may run indefinitely.
     Show,
-    /// It takes an entry, and says something about it.
+    /// Pass an entry to the command and show the first line it prints.
     Pipe,
-    /// It is told of new entries.
+    /// Notify the command of new entries.
     News,
 }
 
-/// What a command reads on its standard input.
+/// Standard input of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunInput {
-    /// Nothing.
+    /// No input.
     Nothing,
     /// An entry, as text or as JSON.
     Entry(Box<HandedEntry>),
     /// New entries, as one JSON document.
     News(Vec<HandedEntry>),
-    /// The end of the log.
+    /// End of the log.
     Log,
 }
 
-/// An entry as commands are told of it.
+/// An entry as passed to a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandedEntry {
-    /// The entry.
+    /// Entry to pass.
     pub entry: LoadedEntry,
-    /// What its feed is called.
+    /// Title of its feed.
     pub feed_title: String,
-    /// The address of its feed.
+    /// Address of its feed.
     pub feed_url: String,
 }

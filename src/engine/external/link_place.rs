@@ -53,7 +53,7 @@ fn is_alone(word: &str) -> bool {
     before.is_empty() || (before.ends_with('=') && before.chars().all(is_name))
 }
 
-/// Returns the option whose code the address could be: the last one before it that takes code, unless the code stands
+/// Returns the option whose code the address could be: the last option before the address that takes code, unless the code is
 /// between them.
 fn code_option<'w>(before: &[&'w str], word: &'w str) -> Option<&'w str> {
     if let Some((option, _)) = word.split_once('=')
@@ -61,7 +61,7 @@ fn code_option<'w>(before: &[&'w str], word: &'w str) -> Option<&'w str> {
     {
         return Some(option);
     }
-    // A word such as 'sh -c' holds an option as well.
+    // A word such as 'sh -c' also contains an option.
     let words: Vec<&str> = before.iter().flat_map(|word| word.split_whitespace()).collect();
     let last =
         words.iter().rposition(|word| takes_code(word.split('=').next().unwrap_or_default()))?;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_in_the_place_of_code_is_refused() {
+    fn address_in_the_code_position_is_refused() {
         for text in [
             "sh -c",
             "sh -e -c {link}",

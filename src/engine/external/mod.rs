@@ -1,4 +1,4 @@
-//! Commands of the reader's own: what they are, and how the engine starts them and hears of their end.
+//! The user's external commands, and how the engine starts them and handles their end.
 
 pub mod external_command;
 pub mod external_run;

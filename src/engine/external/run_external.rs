@@ -1,4 +1,4 @@
-//! Commands of the reader's own: what they are started with, and what is told of how they ended.
+//! Starts the user's external commands and reports their results.
 
 use super::external_command::ExternalCommand;
 use super::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
@@ -7,12 +7,12 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
 use backissue_core::feed::text::one_line;
 
-/// What the log is shown with.
+/// Command that shows the log.
 const LOG_PAGER: &str = "!less +G";
-/// Characters of a command's word in the bottom line.
+/// Maximum number of characters of a command's output in the bottom line.
 const TOLD_CHARS_MAX: usize = 300;
 
-/// An entry with the name of its feed.
+/// Returns an entry with the title and address of its feed.
 pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
     let record = engine.feeds.get(&entry.key.feed).map(|feed| &feed.record);
     let feed_title = record.map(|record| record.shown_title().to_owned()).unwrap_or_default();
@@ -20,25 +20,26 @@ pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
     HandedEntry { entry, feed_title, feed_url }
 }
 
-/// What starts a command for an entry.
+/// Returns the effect that passes an entry to a command.
 pub fn pipe(engine: &Engine, entry: LoadedEntry, command: ExternalCommand) -> Effect {
     let input = RunInput::Entry(Box::new(handed_entry(engine, entry)));
     Effect::Run(Box::new(ExternalRun { purpose: RunPurpose::Pipe, command, input }))
 }
 
-/// What shows the log: a pager that begins at its end.
+/// Returns the effect that shows the log in a pager, which starts at the end of the log.
 pub fn show_log() -> Option<Effect> {
     let command = ExternalCommand::typed(LOG_PAGER).ok()?;
     let (purpose, input) = (RunPurpose::Show, RunInput::Log);
     Some(Effect::Run(Box::new(ExternalRun { purpose, command, input })))
 }
 
-/// What opens an address: the configured command, else the browser.
+/// Returns the effect that opens an address, in the configured command or else in the browser.
 pub fn show(engine: &Engine, link: String) -> Effect {
     started(engine.settings.commands.open.as_ref(), link)
 }
 
-/// What opens an attached file: its own command, else that for addresses, else the browser.
+/// Returns the effect that opens an attached file: in the command for attached files, or else in the command for addresses, or
+/// else in the browser.
 pub fn play(engine: &Engine, link: String) -> Effect {
     let commands = &engine.settings.commands;
     started(commands.enclosure.as_ref().or(commands.open.as_ref()), link)
@@ -55,7 +56,7 @@ fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
     }
 }
 
-/// Whether an address may reach a program of the reader's: it cannot be taken for an option or a file (SPEC G.52).
+/// Checks whether an address is safe to pass to a user's program, which could not mistake it for an option or a file (SPEC G.52).
 pub fn is_web_address(address: &str) -> bool {
     let begins = |scheme: &str| {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
@@ -63,7 +64,7 @@ pub fn is_web_address(address: &str) -> bool {
     (begins("http://") || begins("https://")) && !address.contains(|char: char| char.is_control())
 }
 
-/// A command ended: with the first line it said, or with a sentence about what went wrong.
+/// Reports the end of a command: the first line that it printed, or a sentence about its failure.
 pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<String>, String>) {
     match (purpose, ended) {
         (_, Err(why)) => {
@@ -94,14 +95,14 @@ mod tests {
         Engine::new(settings, chrono_tz::Tz::UTC, 0, Vec::new(), now)
     }
 
-    /// The words of the command that an effect starts; none: the browser opens an address.
+    /// Returns the command that an effect starts, or `None` if the effect opens the browser.
     fn command(effect: Effect) -> Option<String> {
         let Effect::Run(run) = effect else { return None };
         Some(format!("{:?}", run.command))
     }
 
     #[test]
-    fn a_link_opens_in_the_readers_command_and_an_attached_file_in_its_own() {
+    fn links_and_attachments_open_in_their_own_commands() {
         let link = || "https://a.example/1".to_owned();
         let shown = command(show(&engine(), link())).unwrap();
         assert!(shown.contains("firefox") && shown.contains("a.example/1"), "{shown}");
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_taken_for_an_option_or_a_file_never_reaches_a_command() {
+    fn links_like_options_or_files_never_reach_a_command() {
         // SPEC G.52.
         for link in [
             "--config=x",

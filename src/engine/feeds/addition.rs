@@ -1,4 +1,4 @@
-//! A subscription on its way: what the reader wants, what was tried, what the page offers, how it ended.
+//! A subscription that is being added: the user's input, the addresses tried, the feeds found, and the result.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -15,67 +15,67 @@ use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
-/// An address the reader wants to subscribe to.
+/// An address that the user wants to subscribe to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscribe {
-    /// Names this request.
+    /// Number of this request.
     pub id: u32,
-    /// What was typed or pasted.
+    /// Address as typed or pasted.
     pub address: String,
-    /// The reader's own title.
+    /// The user's own title.
     pub title: Option<String>,
-    /// The site, as far as known before the feed was read.
+    /// Address of the site, if known before the feed is read.
     pub site: Option<String>,
-    /// Tags.
+    /// Tags of the subscription.
     pub tags: Vec<String>,
-    /// The reader's settings for it.
+    /// The user's settings for the feed.
     pub feed_settings: FeedSettings,
-    /// Subscribe to the address as it is, without asking anybody.
+    /// `true` to subscribe to the address as it is, without a request.
     pub unasked: bool,
-    /// Ask the reader where a page names several feeds; else the first one is taken.
+    /// `true` to let the user choose if a page names several feeds; `false` takes the first one.
     pub choose: bool,
 }
 
-/// A subscription under way.
+/// A subscription that is being added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Addition {
-    /// What was wanted.
+    /// The user's request.
     pub wanted: Subscribe,
-    /// Addresses still to try, and whether somebody named them or they are only usual.
+    /// Addresses still to try.
     pub(super) to_try: VecDeque<String>,
-    /// Addresses that pages named, and how far each may lead. All others were typed, or follow from what was typed.
+    /// Addresses that pages named, with the restrictions on each. All other addresses were typed or derive from the typed one.
     pub(super) named: BTreeMap<String, NamedAddress>,
-    /// A page led to another one by itself.
+    /// `true` after a page redirected to another page with a meta refresh.
     pub(super) refreshed: bool,
-    /// Feeds the page named.
+    /// Feeds that the page names.
     pub found: Vec<Candidate>,
-    /// What is known of them.
+    /// Previews of these feeds.
     pub previews: Previews,
-    /// Pages asked so far.
+    /// Number of pages requested so far.
     pub(super) asked: u32,
-    /// The last one is asked once more, past the caches (SPEC D.2).
+    /// `true` if the last address is requested again, bypassing caches (SPEC D.2).
     pub fresh: bool,
-    /// Why the first address is no feed.
+    /// Reason that the first address is not a feed.
     pub(super) first_trouble: Option<String>,
-    /// Where it could be asked without encryption: it was typed without a scheme, and there is no secure connection.
+    /// Unencrypted form of the address, if it was typed without a scheme and a secure connection failed.
     pub plain: Option<String>,
-    /// It led to an archive, whose feed is asked for.
+    /// Archive document at the typed address, while its feed is being requested.
     pub mistaken: Option<Box<Mistaken>>,
-    /// The login that stood within the address, unless it was known.
+    /// Login from the address, unless it was already known.
     pub login: Option<Credentials>,
-    /// How it ended; `None`: it goes on.
+    /// Result of the addition; `None` while it is in progress.
     pub ended: Option<Result<Added, String>>,
 }
 
 impl Addition {
-    /// Notes where the first address could be asked without encryption, after it could not be asked with it.
+    /// Records the unencrypted form of the first address after the encrypted request failed.
     pub(super) fn note_plain(&mut self, asked: &str, fetched: &Fetched) {
         if self.asked == 1 {
             self.plain = plain_address(&self.wanted.address, asked, fetched);
         }
     }
 
-    /// What named the address that is subscribed to: a page, an archive, or a redirect of the address that was typed.
+    /// Returns the document that named the subscribed address: a page, an archive, or a redirect from the typed address.
     pub(super) fn named_by(
         &self,
         asked: &str,
@@ -103,52 +103,52 @@ impl Addition {
     }
 }
 
-/// Whose word an address is that a page named (SPEC D.6).
+/// Origin of an address that a page named, with its restrictions (SPEC D.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedAddress {
     pub(super) source: AddressSource,
     pub(super) allow_insecure: bool,
 }
 
-/// A subscription that was made.
+/// A subscription that was added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// The feed.
+    /// Feed of the subscription.
     pub feed: FeedKey,
-    /// It had been subscribed to before.
+    /// `true` if the feed was already subscribed.
     pub known: bool,
 }
 
-/// The feeds of a page that were looked at.
+/// Previews of the feeds that a page names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Previews {
-    /// The address that the reader looks at.
+    /// Address that the user is viewing.
     pub(super) selected: Option<String>,
-    /// The address that is being asked for; one at a time.
+    /// Address being requested, one at a time.
     pub(super) asking: Option<String>,
-    /// The reader wants to subscribe to it as soon as it is here.
+    /// `true` if the user wants to subscribe as soon as the response arrives.
     pub(super) wanted: bool,
-    /// What came of each address: a feed, or why there is none.
+    /// Result by address: a feed, or the reason that there is none.
     pub(super) known: BTreeMap<String, Result<(Box<Fetched>, FeedPreview), String>>,
 }
 
-/// What a feed offers.
+/// Preview of a feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedPreview {
-    /// Its own title.
+    /// The publisher's title.
     pub title: Option<String>,
-    /// Entries of its document.
+    /// Number of entries in the document.
     pub entries: usize,
-    /// The newest of them with the dates they state, newest first.
+    /// Newest entries with their stated dates, newest first.
     pub newest: Vec<(Option<DateTime<Utc>>, String)>,
-    /// What it offers of its history.
+    /// History that the feed offers.
     pub history: &'static str,
-    /// How often it would be polled, and why so.
+    /// Expected poll interval and the reason for it.
     pub schedule: String,
 }
 
 impl FeedPreview {
-    /// It in one line.
+    /// Formats the preview as one line.
     pub fn words(&self) -> String {
         format!(
             "{} · {} · {}",
@@ -160,34 +160,34 @@ impl FeedPreview {
 }
 
 impl Previews {
-    /// What is known of an address; `None`: it was not looked at yet.
+    /// Returns the result for an address, or `None` if it was not fetched yet.
     pub fn of(&self, url: &str) -> Option<Result<&FeedPreview, &str>> {
         let known = self.known.get(url)?;
         Some(known.as_ref().map(|(_, preview)| preview).map_err(String::as_str))
     }
 }
 
-/// An archive document that the reader named, kept until it is known whether its feed can be read.
+/// An archive document that the user named, kept until its feed has been requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistaken {
     pub(super) asked: String,
     pub(super) fetched: Fetched,
 }
 
-/// What came of an import.
+/// Result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Subscriptions made.
+    /// Feeds that were added.
     pub added: Vec<FeedKey>,
-    /// Addresses subscribed to before; their new tags were added.
+    /// Feeds that were already subscribed; their new tags were added.
     pub known: Vec<FeedKey>,
-    /// Addresses that cannot be subscribed to, and why.
+    /// Addresses that cannot be subscribed to, with the reasons.
     pub bad: Vec<(String, String)>,
-    /// Logins that stood within addresses and were not known.
+    /// Logins from addresses that were not known before.
     pub logins: Vec<Credentials>,
 }
 
-/// Where an address that was typed without a scheme can be asked without encryption, after it could not be asked with it.
+/// Returns the unencrypted form of an address that was typed without a scheme, if the encrypted request failed.
 fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> {
     let is_reachable = matches!(&fetched.result, Err(failure)
         if failure.class() == FailureClass::Unanswered
@@ -196,28 +196,28 @@ fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> 
     (is_reachable && !typed.contains("://")).then(|| format!("http://{rest}"))
 }
 
-/// A login that is to be written to the file of credentials.
+/// A login to write to the credentials file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoginToKeep {
-    /// The file.
+    /// Credentials file.
     pub file: PathBuf,
-    /// The login.
+    /// Login to write.
     pub credentials: Credentials,
-    /// What was sent to the same place before.
+    /// Login that was sent to the same origin before.
     pub before: Option<Credentials>,
 }
 
-/// The logins that stood within addresses since the start and were not known, and what came of keeping each.
+/// Logins from addresses that were entered since start-up and not known before, with the result of storing each.
 #[derive(Debug, Clone, Default)]
 pub struct TypedLogins(Vec<(Credentials, Option<Result<String, String>>)>);
 
 impl TypedLogins {
-    /// What came of keeping a login, as a sentence; `None`: it is not written yet.
+    /// Returns the result of storing a login, as a sentence, or `None` if it is not written yet.
     pub fn outcome(&self, login: &Credentials) -> Option<&Result<String, String>> {
         self.0.iter().find(|(typed, _)| typed == login)?.1.as_ref()
     }
 
-    /// Notes what came of a login; `None`: it is being written.
+    /// Records the result of storing a login; `None` means that it is being written.
     pub fn note(&mut self, login: Credentials, outcome: Option<Result<String, String>>) {
         self.0.retain(|(typed, _)| *typed != login);
         self.0.push((login, outcome));
@@ -229,7 +229,7 @@ mod tests {
     use crate::engine::feeds::addition::*;
 
     #[test]
-    fn only_what_was_typed_without_a_scheme_and_is_there_is_offered_without_encryption() {
+    fn plain_http_is_offered_only_for_reachable_typed_hosts() {
         use chrono::{DateTime, Utc};
         let failed = |failure| Fetched {
             started: DateTime::<Utc>::UNIX_EPOCH,

@@ -1,10 +1,10 @@
-//! Addresses as they are typed, and as they are compared.
+//! Parses typed addresses and compares addresses.
 
 use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::history::FeedKey;
 
-/// What the reader typed, as an address: `https://` is put before a bare host name.
+/// Parses the user's input as an address. Adds `https://` to a bare host name.
 pub fn address_of(typed: &str) -> Result<String, String> {
     let typed = typed.trim();
     let typed = typed.strip_prefix("feed:").map_or(typed, |rest| rest.trim_start_matches("//"));
@@ -16,7 +16,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
             without_logins(typed)
         )
     };
-    // A parser of addresses would glue them together.
+    // A URL parser would join these addresses into one.
     let has_second = typed.split_whitespace().skip(1).any(|word| word.contains("://"));
     if typed.contains(['\n', '\r', '\t']) || has_second {
         return Err(wrong("these are several addresses: give one after the other"));
@@ -29,7 +29,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
             Err(wrong("the host name has no dot"))
         }
-        // It would be stored and shown. Only a login before the host moves to the credentials.
+        // The address would be stored and shown with the login. Only a login before the host moves to the credentials.
         Some(_) if holds_further_login(&url) => {
             Err(wrong("a login can only be before the host name; write any other @ as %40"))
         }
@@ -38,19 +38,19 @@ pub fn address_of(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Whether an address has something like a login after its host begins.
+/// Checks whether an address has something like a login after the start of its host.
 fn holds_further_login(url: &url::Url) -> bool {
     let further = &url[url::Position::BeforeHost..];
     without_logins(further) != further
 }
 
-/// The feed with this address, in whatever spelling.
+/// Returns the feed with this address in any spelling.
 pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
     let wanted = comparable(url);
     engine.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
 }
 
-/// An address in the spelling in which addresses are compared.
+/// Returns an address in the normalized spelling for comparison.
 pub(in crate::engine) fn comparable(url: &str) -> String {
     url::Url::parse(url).map_or_else(
         |_| url.to_owned(),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_with_an_example() {
+    fn invalid_address_is_refused_with_an_example() {
         for typed in ["word", "", "ftp://a.example/", "file:///etc/passwd", "https://", "two words"]
         {
             assert!(address_of(typed).unwrap_err().contains("https://site.example/"), "{typed}");

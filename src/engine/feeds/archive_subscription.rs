@@ -1,4 +1,4 @@
-//! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
+//! Replaces an archive document that the user subscribes to by its feed: its `current` is requested first (SPEC C.2 rule 3).
 
 use super::addition::{Addition, Mistaken, NamedAddress};
 use super::discovery::named_by;
@@ -8,41 +8,41 @@ use crate::engine::poll::poll_request::Sent;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::kind::{Subscribed, subscribed};
 
-/// What became of an answer.
+/// Next step after a response.
 #[derive(Debug)]
 pub enum Corrected {
-    /// It is an archive: this address is to be asked for next.
+    /// The response is an archive; request this address next.
     Ask(String),
-    /// This answer of this address is the one to go by.
+    /// Use this response from this address.
     GoBy(String, Box<Fetched>),
-    /// The current document of an archive was asked for.
+    /// The current document of an archive responded; decide between them.
     Judge(Box<CurrentFound>),
 }
 
-/// An archive that the reader named, and what its `current` answered.
+/// An archive that the user named, and the response from its `current` address.
 #[derive(Debug)]
 pub struct CurrentFound {
-    /// The archive.
+    /// Archive that names the current document.
     pub named: NamedCurrent,
-    /// The answer at `current`.
+    /// Response from the `current` address.
     pub found: Fetched,
-    /// It is the feed's subscription document.
+    /// `true` if the current document is the feed's subscription document.
     pub takes_over: bool,
 }
 
 impl CurrentFound {
-    /// The address to subscribe to.
+    /// Returns the address to subscribe to.
     pub fn address(&self) -> &str {
         if self.takes_over { &self.named.to } else { &self.named.asked }
     }
 
-    /// The answer of that address.
+    /// Returns the response from that address.
     pub const fn answer(&self) -> &Fetched {
         if self.takes_over { &self.found } else { &self.named.fetched }
     }
 }
 
-/// Judges an answer on the way from a typed address to a feed. Only one `current` is followed.
+/// Returns the next step after a response on the way from a typed address to a feed. Follows only one `current`.
 pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Corrected {
     if let Some(first) = addition.mistaken.take() {
         let Mistaken { asked: archive, fetched: read } = *first;
@@ -58,14 +58,14 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
             addition.mistaken = Some(Box::new(Mistaken { asked: asked.to_owned(), fetched }));
             Corrected::Ask(current)
         }
-        // A current document that changes no address is asked for once the feed is subscribed to.
+        // A current document that changes no address is requested after the feed has been subscribed.
         Some(Subscribed::Rightly | Subscribed::ToAnArchive | Subscribed::FollowOnce(_)) | None => {
             Corrected::GoBy(asked.to_owned(), Box::new(fetched))
         }
     }
 }
 
-/// Makes the request for the next address: whose word it is, and whether caches are passed over.
+/// Completes the request for the next address: sets its origin, and whether it bypasses caches.
 pub fn request(addition: &Addition, typed: FetchRequest) -> FetchRequest {
     let answer = addition.mistaken.as_ref().and_then(|first| first.fetched.result.as_ref().ok());
     let kind = if addition.fresh { RequestKind::Fresh } else { RequestKind::Usual };

@@ -1,4 +1,4 @@
-//! What an answer on the way from a typed address to a feed brings, and where a page leads.
+//! Finds a feed in the responses to a typed address, and the addresses that a page names.
 
 use super::addition::{Addition, NamedAddress};
 use crate::engine::politeness::host_queue::site_of;
@@ -8,10 +8,10 @@ use backissue_core::feed::FeedDocument;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::discover::page_feeds::{PageLeads, well_known};
 
-/// Most links of a page that names no feed that are tried (SPEC D.9).
+/// Maximum number of links to try from a page that names no feed (SPEC D.9).
 const LINKED_MAX: usize = 5;
 
-/// The feed that an answer carries, or why there is none.
+/// Returns the feed in a response, or the reason that there is none.
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
     match found(fetched) {
         Found::Feed(document) => Ok(document),
@@ -26,11 +26,11 @@ pub(super) enum Found<'a> {
     Nothing(String),
 }
 
-/// A page on the way.
+/// A page on the way to a feed.
 pub(super) struct FoundPage<'a> {
     answer: &'a Answer,
     pub(super) title: Option<&'a str>,
-    /// Feeds it names.
+    /// Feeds that the page names.
     pub(super) candidates: &'a [Candidate],
     leads: &'a PageLeads,
 }
@@ -59,13 +59,13 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
     }
 }
 
-/// Whose word an address is that an answer names.
+/// Returns the origin of an address that a response names.
 pub(super) fn named_by(answer: &Answer) -> AddressSource {
     AddressSource::Supplied { by: answer.url.clone(), public: answer.public }
 }
 
-/// Returns the addresses to try after a page, in their order, and notes whose word they are (SPEC D.9): the feeds it names;
-/// else the page it leads to, once; else links that may lead to feeds of its site, and usual addresses.
+/// Returns the addresses to try after a page, in order, and records their origin (SPEC D.9). These are the feeds that the page
+/// names; or else its redirect target, once; or else links that may be feeds of its site, and well-known addresses.
 pub(super) fn follow_page(
     addition: &mut Addition,
     asked: &str,
@@ -98,7 +98,7 @@ pub(super) fn follow_page(
         guessed.retain(|url| !named.contains(url));
     }
     for url in &named {
-        // Where the page itself leads over http there is nothing that could be made insecure.
+        // If the page names an http address, a redirect cannot make it less secure.
         let allow_insecure = url.starts_with("http:");
         let named = NamedAddress { source: source.clone(), allow_insecure };
         addition.named.insert(url.clone(), named);
@@ -110,7 +110,7 @@ pub(super) fn follow_page(
     named
 }
 
-/// What is said of a page that names no feed.
+/// Returns the message for a page that names no feed.
 pub(super) fn names_no_feed(title: Option<&str>) -> String {
     let page = title.map(|title| format!(" '{title}'")).unwrap_or_default();
     format!("the page{page} names no feed; try the address of the feed itself")
@@ -130,7 +130,7 @@ mod tests {
     use crate::engine::state::Engine;
     use crate::engine::update::update;
 
-    /// The next request, if the first one brings a page.
+    /// Returns the next request after a page as the first response.
     fn asked_after(candidates: Vec<Candidate>, leads: PageLeads) -> FetchRequest {
         let now = DateTime::<Utc>::UNIX_EPOCH;
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now);
@@ -157,9 +157,9 @@ mod tests {
         take(answered.effects).or_else(|| take(later.effects)).unwrap()
     }
 
-    /// SPEC D.6, D.9.
+    /// Covers SPEC D.6 and D.9.
     #[test]
-    fn what_a_page_names_may_lead_as_far_as_the_page_may() {
+    fn links_of_a_page_have_the_reach_of_the_page() {
         let candidate =
             |url: &str| Candidate { url: url.to_owned(), title: None, media_type: String::new() };
         let none = PageLeads::default();

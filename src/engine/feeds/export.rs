@@ -1,10 +1,10 @@
-//! The subscriptions as a list for other programs.
+//! Exports the subscriptions as a list for other programs.
 
 use super::subscription::SubscriptionRecord;
 use backissue_core::feed::opml::subscription_list::OpmlFeed;
 use backissue_core::feed::opml::write_opml;
 
-/// Subscriptions as OPML 2.0; what the reader chose for them travels in attributes of our own.
+/// Returns the subscriptions as OPML 2.0, with the user's settings in attributes of our own.
 pub fn subscriptions_text<'r>(records: impl Iterator<Item = &'r SubscriptionRecord>) -> String {
     let outline = |record: &SubscriptionRecord| OpmlFeed {
         xml_url: record.url.clone(),

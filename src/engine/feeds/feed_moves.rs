@@ -1,11 +1,16 @@
 //! Feeds that move: another address is stored after a merge, or the reader accepts, declines or takes it back (SPEC D.3).
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
 use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
-use super::unsubscribe;
+use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
+use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::undo_stack::{ChangeId, Step};
+use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -15,9 +20,6 @@ use crate::engine::poll::redirects::replace_address;
 use crate::engine::poll::{manual_poll, plans};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::address_change::{AddressChange, AddressParts};
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::{ChangeId, Step};
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
 
@@ -39,7 +41,7 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
             state.facts.standing = FeedStatus::Active;
         }
         // What is published there need not go on where the former address ended.
-        history.forget_windows();
+        Arc::make_mut(history).forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     });
     let dropped = drop_fetches::drop_walk(engine, feed);
@@ -59,13 +61,11 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         return Vec::new();
     };
     given_up.record.ended = Some(now);
-    let mut records = vec![(from, given_up.record.clone())];
     let mut taken = Vec::new();
     if let Some(kept) = engine.feeds.get_mut(&into) {
         let tags = given_up.record.tags.iter().filter(|tag| !kept.record.tags.contains(tag));
         taken = tags.cloned().collect();
         kept.record.tags.extend(taken.iter().cloned());
-        records.push((into, kept.record.clone()));
         let text = format!(
             "'{}' goes on as '{}'",
             given_up.record.shown_title(),
@@ -75,27 +75,11 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     }
     engine.ended.insert(from, given_up);
     engine.tell_when_durable(from, Event::SubscriptionEnded(from));
-    let change = Some(engine.undo.push(Step::Unsubscribed(from)));
-    engine.unsaved = engine.unsaved.saturating_add(1);
+    let step = Some(engine.undo.push(Step::Unsubscribed(from)));
     engine.tell(Event::FeedsChanged);
     let mut effects = Vec::from_iter(dropped);
-    let rollback = Rollback::Merged { from, into, tags: taken, change };
-    effects.push(Effect::store_ahead(Job::Absorb { from, into, records }, rollback));
+    effects.push(change::write(engine, Change::Merged { from, into, tags: taken }, step));
     effects
-}
-
-/// That a subscription goes on as another one could not be written: both are as they were.
-pub fn part_again(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    from: FeedKey,
-    into: FeedKey,
-    tags: &[String],
-) {
-    if let Some(kept) = engine.feeds.get_mut(&into) {
-        kept.record.tags.retain(|tag| !tags.contains(tag));
-    }
-    unsubscribe::put_back(engine, now, from, true);
 }
 
 /// The reader takes a move back: the former address is stored again, and the new one is not taken any more.
@@ -127,7 +111,7 @@ pub fn put_back(
     proposed: Option<ProposedMove>,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let until_now = AddressParts::of(subscription);
+    let until_now = FeedParts::of(subscription);
     let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
     let record = &mut subscription.record;
     let from = std::mem::replace(&mut record.url, url);
@@ -138,40 +122,43 @@ pub fn put_back(
     save_and_show(engine, now, feed, until_now, None)
 }
 
-/// What changed of an address, or of what is proposed, could not be written: it is as it was before.
-pub fn show_address(
+/// Reverts a change of a feed that could not be written, and shows that.
+pub fn show_reverted(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    changed: &AddressChange,
+    changed: &FeedChange,
 ) -> Vec<Effect> {
-    if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        let windows = subscription.history.windows.clone();
-        let from = changed.take_back(subscription);
-        let remembered = subscription.history.windows != windows;
-        follow_answer(engine, feed, &changed.reversed());
-        move_waiting(engine, feed, &from);
-        rate_limits::heed_host(engine, now, feed);
-        plans::replan(engine, feed, now);
-        engine.tell(Event::FeedsChanged);
-        // They are written apart from the record, and may have been although that was not.
-        let state = engine.feeds.get(&feed).map(|subscription| subscription.state.clone());
-        let saved = state.map(|state| Effect::store(Job::SaveState(feed, state)));
-        let mut effects = Vec::from_iter(saved);
-        if remembered && !engine.backfills.contains_key(&feed) {
-            effects.extend(write_record(engine, feed));
-        }
-        return effects;
+    if let Some(removed) = engine.ended.get_mut(&feed) {
+        // It may come back, if its removal cannot be written either.
+        changed.revert(removed);
     }
-    if let Some(given_up) = engine.ended.get_mut(&feed) {
-        // It may come back yet, where that it was given up cannot be written either.
-        changed.take_back(given_up);
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let from = subscription.record.url.clone();
+    let windows = subscription.history.windows.clone();
+    changed.revert(subscription);
+    if changed.is_choice() {
+        feed_settings::show_change(engine, now, feed, changed.renames());
+        return Vec::new();
     }
-    Vec::new()
+    let remembered = subscription.history.windows != windows;
+    follow_answer(engine, feed, &changed.reversed());
+    move_waiting(engine, feed, &from);
+    rate_limits::heed_host(engine, now, feed);
+    plans::replan(engine, feed, now);
+    engine.tell(Event::FeedsChanged);
+    // The state is written apart from the record, and may have been written although the record was not.
+    let state = engine.feeds.get(&feed).map(|subscription| subscription.state.clone());
+    let saved = state.map(|state| Effect::store(Job::SaveState(feed, state)));
+    let mut effects = Vec::from_iter(saved);
+    if remembered && !engine.backfills.contains_key(&feed) {
+        effects.extend(write_record(engine, feed));
+    }
+    effects
 }
 
 /// What a poll under way, or a network that is gone, may bring a feed back to holds what changed of its address meanwhile.
-fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &AddressChange) {
+fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange) {
     if let Some(poll) = engine.polls.get_mut(&feed) {
         poll.follow_answer(changed);
     }
@@ -186,7 +173,7 @@ pub fn changed(
     change: impl FnOnce(&mut Subscription) -> String,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = AddressParts::of(subscription);
+    let before = FeedParts::of(subscription);
     let step = Step::Readdressed {
         feed,
         before: Box::new(subscription.record.clone()),
@@ -194,10 +181,10 @@ pub fn changed(
     };
     let from = subscription.record.url.clone();
     let text = change(subscription);
-    let change = engine.undo.push(step);
+    let step = engine.undo.push(step);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, before, Some(change))
+    save_and_show(engine, now, feed, before, Some(step))
 }
 
 /// Tells that a feed is read from another address than before, if it is.
@@ -226,23 +213,20 @@ pub fn save_and_show(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    before: AddressParts,
-    change: Option<ChangeId>,
+    before: FeedParts,
+    step: Option<ChangeId>,
 ) -> Vec<Effect> {
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
-    let changed = Box::new(AddressChange::since(before, subscription));
+    let changed = FeedChange::since(before, subscription);
     follow_answer(engine, feed, &changed);
-    let Some(Subscription { record, state, .. }) = engine.feeds.get(&feed) else {
-        return Vec::new();
-    };
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    let rollback = Rollback::Address { feed, changed, change };
+    let Some(Subscription { state, .. }) = engine.feeds.get(&feed) else { return Vec::new() };
+    let state = state.clone();
     vec![
-        Effect::store_ahead(Job::SaveRecords(vec![(feed, record.clone())]), rollback),
-        Effect::store(Job::SaveState(feed, state.clone())),
+        change::write(engine, Change::Feeds(vec![(feed, changed)]), step),
+        Effect::store(Job::SaveState(feed, state)),
     ]
 }
 
@@ -265,13 +249,13 @@ mod tests {
             key: FeedKey(feed),
             record: SubscriptionRecord { url: url.into(), former, ..Default::default() },
             state: Box::default(),
-            history: Box::default(),
+            history: Arc::default(),
             counters: Counters::default(),
         }
     }
 
     #[test]
-    fn two_subscriptions_never_get_one_address_by_moves() {
+    fn moves_never_give_two_feeds_one_address() {
         let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
         let (one, two, three) =
             ("https://a.example/one", "https://a.example/two", "https://a.example/three");
@@ -283,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_while_its_feed_changes_its_address_waits_for_the_new_site() {
+    fn queued_poll_of_a_moved_feed_waits_for_the_new_site() {
         let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
         let feeds = vec![
             saved(1, "https://a.example/one", None),

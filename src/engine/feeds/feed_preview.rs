@@ -1,5 +1,5 @@
-//! What a feed offers, shown before it is subscribed to. The document that was fetched for it is the answer of the
-//! first poll: nothing is asked twice.
+//! Preview of a feed before it is subscribed. The document fetched for the preview also serves as the response of the first poll,
+//! so that nothing is requested twice.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{Fetch, Publications, Stamp};
 use backissue_core::schedule::{self, Learned, PlanKind, SettledBy, about_interval_words};
 
-/// Titles that a preview shows.
+/// Number of titles in a preview.
 pub const TITLES: usize = 5;
 
-/// A number that no subscription has.
+/// Key that no subscription has.
 const NO_FEED: FeedKey = FeedKey(u32::MAX);
 
-/// What a document offers.
+/// Returns the preview of a feed document.
 pub fn preview(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -62,8 +62,8 @@ fn history(document: &FeedDocument) -> &'static str {
     }
 }
 
-/// How often it would be polled, or when next where that is no matter of an interval, and why so. What its document and
-/// its server say counts, and what is learned of the document: the list of feeds says the same later.
+/// Describes the expected poll interval and its reason, or the time of the next poll if it does not depend on an interval. Uses
+/// the hints of the document and its server and what is learned from the document, as the feed list does later.
 fn describe_schedule(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -103,7 +103,7 @@ fn describe_schedule(
     }
 }
 
-/// What will be learned of the first document, if that counts.
+/// Returns what would be learned from the first document, if learning applies to the feed.
 fn learned(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -130,7 +130,7 @@ fn learned(
         .then(|| Learned::by_plan(Arc::new(plan), facts.last_ok, &facts.settings))
 }
 
-/// The reader looks at one of the feeds that a page names: it is asked for, unless it is known.
+/// Selects one of the feeds that a page names and requests it, unless its preview exists.
 pub fn select(engine: &mut Engine, now: DateTime<Utc>, id: u32, url: String) -> Vec<Effect> {
     if let Some(addition) = engine.additions.get_mut(&id) {
         addition.previews.selected = Some(url);
@@ -138,14 +138,14 @@ pub fn select(engine: &mut Engine, now: DateTime<Utc>, id: u32, url: String) -> 
     look(engine, now, id)
 }
 
-/// Asks for the selected feed of an addition, unless it is known or another one is on its way.
+/// Requests the selected feed of an addition, unless its preview exists or another request is under way.
 pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
         let previews = &mut addition.previews;
         let selected = previews.selected.clone();
         let other = previews.asking.is_some() && previews.asking != selected;
         let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
-        // One that waits for its turn is not asked for any more when the selection moves on.
+        // Drop a queued request when the user selects another feed.
         if other && engine.host_queue.drop_waiting(is_preview) > 0 {
             previews.asking = None;
         }
@@ -160,7 +160,7 @@ pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     start_fetches::start(engine, now)
 }
 
-/// An answer came: that of a preview is kept, anything else is given back to be subscribed to.
+/// Handles a response. Stores the response to a preview, and returns any other for the subscription.
 pub fn arrived(
     engine: &Engine,
     now: DateTime<Utc>,

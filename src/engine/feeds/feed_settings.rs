@@ -5,15 +5,15 @@ use chrono::{DateTime, Utc};
 use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscription::Subscription;
 use crate::engine::backfill::history_requests;
+use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::undo_stack::{ChangeId, Step};
+use crate::engine::change::{self, Change};
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeOffer};
 use crate::engine::poll::{learn, plans, poll_queue};
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::{ChangeId, Step};
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::limits::HARD_MIN_SECONDS;
 use backissue_core::schedule::{Pace, PlanStage};
@@ -96,27 +96,26 @@ fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -
     if before == chosen {
         return Vec::new();
     }
-    let change = engine.undo.push(Step::Changed { feed, before: Box::new(before) });
-    replace(engine, now, feed, chosen, Some(change))
+    let step = engine.undo.push(Step::Changed { feed, before: Box::new(before) });
+    replace(engine, now, feed, chosen, Some(step))
 }
 
-/// Puts what was chosen for a feed in place of what is: planned, shown and written.
+/// Replaces what the user chose for a feed: planned, shown and written.
 pub fn replace(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     chosen: Chosen,
-    change: Option<ChangeId>,
+    step: Option<ChangeId>,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = subscription.record.chosen();
+    let before = FeedParts::of(subscription);
+    let former_archives = before.record.feed_settings.archives;
     subscription.record.choose(chosen);
-    let record = subscription.record.clone();
-    let moved_elsewhere = before.feed_settings.archives != record.feed_settings.archives;
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    let renamed = (&before.own_title, &before.tags) != (&record.own_title, &record.tags);
-    let rollback = Rollback::Settings { before: vec![(feed, before)], change };
-    let mut effects = vec![Effect::store_ahead(Job::SaveRecords(vec![(feed, record)]), rollback)];
+    let moved_elsewhere = former_archives != subscription.record.feed_settings.archives;
+    let changed = FeedChange::since(before, subscription);
+    let renamed = changed.renames();
+    let mut effects = vec![change::write(engine, Change::Feeds(vec![(feed, changed)]), step)];
     show_change(engine, now, feed, renamed);
     effects.extend(learn::changed(engine, now, feed));
     if moved_elsewhere {
@@ -125,20 +124,8 @@ pub fn replace(
     effects
 }
 
-/// Shows settings of feeds that are back to what they were.
-pub fn show_settings(engine: &mut Engine, now: DateTime<Utc>, before: Vec<(FeedKey, Chosen)>) {
-    for (feed, chosen) in before {
-        if let Some(subscription) = engine.feeds.get_mut(&feed) {
-            subscription.record.choose(chosen);
-            show_change(engine, now, feed, true);
-        } else if let Some(given_up) = engine.ended.get_mut(&feed) {
-            // It may come back yet, where that it was given up cannot be written either.
-            given_up.record.choose(chosen);
-        }
-    }
-}
-
-fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: bool) {
+/// Shows changed settings of a feed.
+pub fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: bool) {
     plans::replan(engine, feed, now);
     poll_queue::withdraw_early(engine, now, feed);
     engine.tell(Event::FeedSettingsChanged(feed));
@@ -195,7 +182,7 @@ mod tests {
     use crate::engine::settings::Settings;
 
     #[test]
-    fn an_interval_below_the_shortest_allowed_is_refused_with_the_bound() {
+    fn interval_below_the_minimum_is_refused_with_the_bound() {
         let none = FeedSettings::default();
         let wanted = FeedSettings { fixed_minutes: Some(4), ..FeedSettings::default() };
         let why = too_short(&wanted, &none, false).unwrap();
@@ -212,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortest_interval_over_the_longest_is_refused_in_words() {
+    fn minimum_above_maximum_is_refused_in_words() {
         let settings = Settings::default().poll;
         let feed_settings = |min, max| FeedSettings {
             min_minutes: min,

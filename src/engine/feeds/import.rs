@@ -8,15 +8,14 @@ use super::addition::{Imported, Subscribe};
 use super::addresses::{address_of, comparable};
 use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscribe::insert;
-use super::subscription::SubscriptionRecord;
 use super::typed_logins::{TakenLogin, take_login};
+use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::rate_limits;
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::Step;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::subscription_list::{Opml, OpmlFeed};
 use backissue_core::history::FeedKey;
@@ -39,7 +38,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
     let mut imported = Imported::default();
-    let (mut records, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut changed, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());
     for asked in wanted {
         let url = match address_of(&asked.address) {
             Ok(url) => url,
@@ -53,17 +52,17 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         imported.logins.extend(login);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
-            if let Some((before, record)) = with_tags(engine, feed, &asked.tags) {
+            if let Some((before, change)) = add_tags(engine, feed, &asked.tags) {
                 steps.push(Step::Changed { feed, before: Box::new(before) });
-                records.push((feed, record));
+                changed.push((feed, change));
             }
             continue;
         }
-        let (feed, record) = insert(engine, now, &asked, url, None);
-        known.insert(comparable(&record.url), feed);
+        let place = comparable(&url);
+        let feed = insert(engine, now, &asked, url, None);
+        known.insert(place, feed);
         imported.added.push(feed);
         steps.push(Step::Resubscribed(feed));
-        records.push((feed, record));
     }
     engine.tell(Event::FeedsChanged);
     let text = format!(
@@ -72,8 +71,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         imported.known.len(),
         imported.bad.len()
     );
-    let change = (!steps.is_empty()).then(|| engine.undo.push(Step::Together(steps)));
-    if change.is_some() {
+    let step = (!steps.is_empty()).then(|| engine.undo.push(Step::Together(steps)));
+    if step.is_some() {
         engine.say_undoable(text);
     } else {
         engine.say(text);
@@ -81,25 +80,21 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     let added = imported.added.clone();
     let waits = added.iter().filter_map(|feed| rate_limits::save_wait(engine, *feed));
     let waits: Vec<Effect> = waits.collect();
-    let rollback = Rollback::Subscribed { feeds: added, change };
     engine.imported = Some(imported);
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    effects.push(Effect::store_ahead(Job::SaveRecords(records), rollback));
+    effects.push(change::write(engine, Change::Subscribed(added, changed), step));
     effects.extend(waits);
     effects
 }
 
-/// Adds tags to a known subscription; answers with what was chosen for it before, and with its record. `None` if it has
-/// them all.
-fn with_tags(
-    engine: &mut Engine,
-    feed: FeedKey,
-    tags: &[String],
-) -> Option<(Chosen, SubscriptionRecord)> {
-    let record = &mut engine.feeds.get_mut(&feed)?.record;
-    let before = record.chosen();
+/// Adds tags to a known subscription. Returns what was chosen for it before, and the change. `None`: it has all of the tags.
+fn add_tags(engine: &mut Engine, feed: FeedKey, tags: &[String]) -> Option<(Chosen, FeedChange)> {
+    let subscription = engine.feeds.get_mut(&feed)?;
+    let record = &subscription.record;
     let new: Vec<String> = tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
-    let changed = !new.is_empty();
-    record.tags.extend(new);
-    changed.then(|| (before, record.clone()))
+    if new.is_empty() {
+        return None;
+    }
+    let before = FeedParts::of(subscription);
+    subscription.record.tags.extend(new);
+    Some((before.record.chosen(), FeedChange::since(before, subscription)))
 }

@@ -1,15 +1,15 @@
-//! The reader's own interval rules as people write them: `Mon-Fri 9:00-18:00 45m Europe/Berlin` (SPEC B.2 rank 0.5).
+//! Parser for the user's own interval rules, such as `Mon-Fri 9:00-18:00 45m Europe/Berlin` (SPEC B.2 rank 0.5).
 //!
-//! Days, hours and zone may be left out and stand in any order; the interval may not. Hours end where they say:
-//! `9:00-18:00` is the hours 9 to 17. Several rules are separated by `;`.
+//! The interval is required; days, hours, and zone are optional. The parts may be in any order. The end hour is exclusive:
+//! `9:00-18:00` covers the hours 9 to 17. Several rules are separated by `;`.
 
 use crate::engine::durations::{Span, interval_minutes, interval_text};
 use backissue_core::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
 
-/// Own rules of one feed at most.
+/// Maximum number of interval rules of a feed.
 pub const RULES_MAX: usize = 20;
 
-/// Reads rules separated by `;`. The error is a sentence that says what is wrong. `zone`: where none is written.
+/// Parses rules separated by `;`. Rules without a zone use `zone`. The error is a sentence.
 pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> {
     let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
     let rules: Vec<IntervalRule> =
@@ -20,7 +20,7 @@ pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> 
     Ok(rules)
 }
 
-/// Reads one rule.
+/// Parses one rule.
 pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     let mut minutes = None;
     let (mut days, mut hours, mut stated) = (None, None, None);
@@ -49,7 +49,7 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     Ok(IntervalRule { minutes, start_hour, end_hour, start_day, end_day, zone })
 }
 
-/// A rule as [`read_rule`] reads it.
+/// Formats a rule in the syntax of [`read_rule`].
 pub fn rule_text(rule: &IntervalRule) -> String {
     let days = match (rule.start_day.unwrap_or(1), rule.end_day.unwrap_or(7)) {
         (1, 7) => String::new(),
@@ -71,17 +71,17 @@ pub fn rule_text(rule: &IntervalRule) -> String {
     format!("{days}{hours}{} {zone}", interval_text(rule.minutes))
 }
 
-/// Rules as [`read_rules`] reads them.
+/// Formats rules in the syntax of [`read_rules`].
 pub fn rules_text(rules: &[IntervalRule]) -> String {
     rules.iter().map(rule_text).collect::<Vec<_>>().join("; ")
 }
 
-/// Fills an empty place; `None`: it was filled before.
+/// Sets an empty option. Returns `None` if it already has a value.
 fn put<T>(place: &mut Option<T>, value: T) -> Option<()> {
     place.is_none().then(|| *place = Some(value))
 }
 
-/// `Mon`, `mon-fri`, `Saturday-Monday`: 1 is Monday.
+/// Parses days such as `Mon`, `mon-fri`, and `Saturday-Monday`; 1 is Monday.
 fn read_days(word: &str) -> Option<(u8, u8)> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     Some((read_day(first)?, read_day(last)?))
@@ -94,11 +94,11 @@ fn read_day(word: &str) -> Option<u8> {
     DayOfWeek::ALL.iter().position(is_meant).and_then(|place| u8::try_from(place + 1).ok())
 }
 
-/// `9:00-18:00` and `9-18` are the hours 9 to 17; `22-2` goes over midnight.
+/// Parses hours: `9:00-18:00` and `9-18` are the hours 9 to 17; `22-2` spans midnight.
 fn read_hours(word: &str) -> Option<(u8, u8)> {
     let (from, to) = word.split_once('-')?;
     let (first, end) = (read_hour(from)?, read_hour(to)?);
-    // The same hour twice would be a whole day or none of it.
+    // Equal hours could mean a whole day or nothing.
     (first < 24 && first != end).then_some((first, if end == 0 { 23 } else { end - 1 }))
 }
 
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_read_as_people_write_them_and_written_back() {
+    fn interval_rules_parse_and_print_as_typed() {
         for (text, expected, written) in [
             (
                 "Mon-Fri 9:00-18:00 45m",
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_refused_in_words() {
+    fn invalid_rule_is_refused_in_words() {
         for (text, part) in [
             ("Mon-Fri", "names no interval"),
             ("9-18 45m 2h", "'2h' in the rule"),

@@ -1,4 +1,4 @@
-//! Subscriptions: made, changed, given up, imported.
+//! Subscriptions: adding, changing, removing, and importing feeds.
 
 pub mod addition;
 pub mod addresses;

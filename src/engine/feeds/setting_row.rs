@@ -1,4 +1,4 @@
-//! One setting of a feed: how its value is read and written in OPML, in the edit dialog and by `backissue set`.
+//! A setting of a feed, with the conversions of its value for OPML, the edit dialog, and `backissue set`.
 
 use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::durations::{interval_minutes, interval_text};
@@ -6,85 +6,85 @@ use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::feed::opml::subscription_list::normal_tags;
 
-/// Longest interval that is taken from OPML, in minutes.
+/// Maximum interval accepted from OPML, in minutes.
 const MINUTES_MAX: u32 = 527_040;
 
-/// Takes an interval away again, so that the configured one counts.
+/// Value that removes an interval, so that the configured one applies.
 const AUTO: &str = "auto";
 
-/// The only values of a switch's flag.
+/// Allowed values of a switch's flag.
 const ON_OFF: &[&str] = &["on", "off"];
 
 /// A setting of a feed.
 #[derive(Debug, Clone, Copy)]
 pub struct FeedSettingRow {
-    /// Its name in OPML and in what `set` says was changed.
+    /// Name in OPML and in the output of `set`.
     pub name: &'static str,
     pub kind: SettingKind,
-    /// Its line in the edit dialog.
+    /// Line in the edit dialog.
     pub line: Option<FormLine>,
-    /// Its flag of `set`.
+    /// Flag of `set`.
     pub flag: Option<SettingFlag>,
-    /// The flag may be given several times.
+    /// `true` if the flag may be repeated.
     pub is_repeated: bool,
-    /// It travels as a setting in OPML; the title and the tags have their own places there.
+    /// `true` if OPML holds it as a setting; the title and the tags have their own attributes.
     pub in_opml: bool,
 }
 
-/// What values a setting has, and where they are kept.
+/// Type of a setting's values, with access to the stored value.
 #[derive(Debug, Clone, Copy)]
 pub enum SettingKind {
-    /// A text; an empty one takes it away.
+    /// A text; an empty text removes the setting.
     Text {
-        /// What `set` calls an empty text.
+        /// Name that `set` prints for an empty text.
         unset: &'static str,
         get: fn(&Chosen) -> String,
-        /// The zone is that of rules that name none; the error is a sentence.
+        /// Setter; the zone applies to rules that name none, and the error is a sentence.
         set: fn(&mut Chosen, &str, &Zone) -> Result<(), String>,
     },
-    /// The tags.
+    /// Tags of the feed.
     Tags,
-    /// Minutes: a plain number in OPML, written like `2h` by people.
+    /// An interval in minutes: a plain number in OPML, and text like `2h` for users.
     Interval(fn(&mut FeedSettings) -> &mut Option<u32>),
-    /// `on`, or not named at all.
+    /// A switch: `on`, or empty.
     Switch(fn(&mut FeedSettings) -> &mut bool),
     /// One of a few words.
     Words {
-        /// Each with what the edit dialog says for it; the first one is empty and means that nothing is chosen.
+        /// Words with their labels in the edit dialog. The first word is empty and means that nothing is chosen.
         words: &'static [(&'static str, &'static str)],
         get: fn(&FeedSettings) -> &'static str,
-        /// A word that is not among them takes the setting away.
+        /// Setter; an unknown word removes the setting.
         set: fn(&mut FeedSettings, &str),
     },
 }
 
-/// The line of a setting in the edit dialog.
+/// Line of a setting in the edit dialog.
 #[derive(Debug, Clone, Copy)]
 pub struct FormLine {
-    /// Its place among the lines.
+    /// Position among the lines.
     pub place: u8,
     pub label: &'static str,
-    /// What an unset line means, by the configuration and the publisher's title.
+    /// Returns the meaning of an empty line, from the configuration and the publisher's title.
     pub hint: fn(&Settings, &str) -> String,
 }
 
-/// The flag of a setting.
+/// Flag of a setting.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingFlag {
     pub long: &'static str,
     pub value_name: &'static str,
-    /// The only values there are; none named: any.
+    /// Allowed values; an empty list allows any value.
     pub words: &'static [&'static str],
     pub help: &'static str,
 }
 
-/// A setting that is only kept and exported.
+/// Creates a setting without a line in the dialog or a flag.
 pub(super) const fn row(name: &'static str, kind: SettingKind) -> FeedSettingRow {
     FeedSettingRow { name, kind, line: None, flag: None, is_repeated: false, in_opml: true }
 }
 
 impl FeedSettingRow {
-    /// With a line in the edit dialog.
+    /// Adds a line in the edit dialog.
     pub(super) const fn line(
         mut self,
         place: u8,
@@ -95,7 +95,7 @@ impl FeedSettingRow {
         self
     }
 
-    /// With a flag of `set`.
+    /// Adds a flag of `set`.
     pub(super) const fn flag(
         mut self,
         long: &'static str,
@@ -107,7 +107,7 @@ impl FeedSettingRow {
         self
     }
 
-    /// With a flag that takes only these words.
+    /// Restricts the flag to these words.
     pub(super) const fn words(mut self, words: &'static [&'static str]) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.words = words;
@@ -115,19 +115,19 @@ impl FeedSettingRow {
         self
     }
 
-    /// With a flag that may be given several times.
+    /// Lets the flag be repeated.
     pub(super) const fn repeated(mut self) -> Self {
         self.is_repeated = true;
         self
     }
 
-    /// OPML has another place for it.
+    /// Excludes the setting from the OPML settings, because OPML has another attribute for it.
     pub(super) const fn not_in_opml(mut self) -> Self {
         self.in_opml = false;
         self
     }
 
-    /// The value as OPML holds it; empty: nothing is chosen.
+    /// Returns the value in the form for OPML, or an empty text if nothing is chosen.
     pub(super) fn opml_value(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Interval(field) => {
@@ -141,7 +141,7 @@ impl FeedSettingRow {
         .unwrap_or_default()
     }
 
-    /// The value as people write it; empty: nothing is chosen.
+    /// Returns the value in the form for users, or an empty text if nothing is chosen.
     pub fn text(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Text { get, .. } => get(chosen),
@@ -156,7 +156,7 @@ impl FeedSettingRow {
         }
     }
 
-    /// The value as `set` tells it.
+    /// Returns the value as `set` prints it.
     pub fn told(&self, chosen: &Chosen) -> String {
         let text = self.text(chosen);
         let unset = match self.kind {
@@ -169,7 +169,7 @@ impl FeedSettingRow {
         if text.is_empty() { unset.into() } else { text }
     }
 
-    /// The words of its line in the edit dialog with their values; none: text is typed there.
+    /// Returns the words of the line in the edit dialog with their labels. The list is empty for a line with free text.
     pub const fn choices(&self) -> &'static [(&'static str, &'static str)] {
         match self.kind {
             SettingKind::Switch(_) => &[("", "no"), ("on", "yes")],
@@ -178,10 +178,10 @@ impl FeedSettingRow {
         }
     }
 
-    /// Sets the value as people write it. The error is a sentence; the zone is that of rules that name none.
+    /// Sets the value from the form for users. The error is a sentence; the zone applies to rules that name none.
     pub fn set(&self, chosen: &mut Chosen, text: &str, zone: &Zone) -> Result<(), String> {
         match self.kind {
-            // What nobody changed stays, also a tag that holds a comma.
+            // Keep unchanged tags as they are, including a tag that contains a comma.
             SettingKind::Tags if text == self.text(chosen).trim() => {}
             SettingKind::Tags => chosen.tags = normal_tags(text.split(',')),
             SettingKind::Interval(field) if text.is_empty() => {
@@ -197,7 +197,7 @@ impl FeedSettingRow {
         Ok(())
     }
 
-    /// Sets what is given with its flag: one value, or each of a flag that is repeated.
+    /// Sets the value from the flag's arguments: one, or several for a repeated flag.
     pub fn set_flag(
         &self,
         chosen: &mut Chosen,
@@ -218,7 +218,7 @@ impl FeedSettingRow {
         Ok(())
     }
 
-    /// Sets what an OPML document holds; a value that cannot be read is left out.
+    /// Sets the value from an OPML document; ignores a value that cannot be parsed.
     pub(super) fn set_opml_value(&self, chosen: &mut Chosen, value: &str) {
         if let SettingKind::Interval(field) = self.kind {
             let minutes = value.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));

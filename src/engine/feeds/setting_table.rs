@@ -1,6 +1,6 @@
-//! The settings of one feed, as a table: the edit dialog, `backissue set` and OPML follow its rows.
+//! Table of the settings of a feed, used by the edit dialog, `backissue set`, and OPML.
 //!
-//! A new setting is a field of [`FeedSettings`] and a row of [`FEED_SETTINGS`].
+//! A new setting needs a field of [`FeedSettings`] and a row of [`FEED_SETTINGS`].
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::Adaptor;
 use backissue_core::schedule::Pace;
 
-/// Every setting of a feed, in the order in which `set` says what was changed.
+/// All settings of a feed, in the order in which `set` reports changes.
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     row("title", TITLE)
         .line(1, "title", |_, publisher| publisher.to_owned())
@@ -163,7 +163,7 @@ fn configured(minutes: u32) -> String {
     format!("{}, as configured", interval_text(minutes))
 }
 
-/// The settings that the edit dialog shows, from top to bottom.
+/// Returns the settings in the edit dialog, from top to bottom.
 pub fn form_lines() -> Vec<(&'static FeedSettingRow, FormLine)> {
     let mut lines: Vec<_> = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.line?))).collect();
     lines.sort_by_key(|(_, line)| line.place);
@@ -171,7 +171,7 @@ pub fn form_lines() -> Vec<(&'static FeedSettingRow, FormLine)> {
 }
 
 impl FeedSettings {
-    /// Reads the settings that travel in an OPML outline; what cannot be read is left out.
+    /// Reads the settings in an OPML outline; ignores values that cannot be parsed.
     pub fn from_opml(settings: &BTreeMap<String, String>) -> Self {
         let mut chosen = Chosen::default();
         for row in FEED_SETTINGS.iter().filter(|row| row.in_opml) {
@@ -182,7 +182,7 @@ impl FeedSettings {
         chosen.feed_settings
     }
 
-    /// The settings that travel in an OPML outline.
+    /// Returns the settings for an OPML outline.
     pub fn to_opml(&self) -> BTreeMap<String, String> {
         let chosen = Chosen { feed_settings: self.clone(), ..Chosen::default() };
         let rows = FEED_SETTINGS.iter().filter(|row| row.in_opml);
@@ -200,7 +200,7 @@ mod tests {
     use backissue_core::feed::Zone;
     use backissue_core::feed::opml::subscription_list::is_setting_name;
 
-    /// A text that is no default, for each kind of setting.
+    /// Returns a non-default text for each kind of setting.
     fn sample(row: &FeedSettingRow) -> &'static str {
         match row.kind {
             SettingKind::Text { .. } if row.name == "rules" => "Sat 2h UTC",
@@ -227,7 +227,7 @@ mod tests {
             assert!(seen.insert(row.name.to_owned()), "{}", row.name);
             if let Some(line) = row.line {
                 assert!(seen.insert(line.place.to_string()), "{}", row.name);
-                // The dialog has room for as many cells.
+                // Maximum width of a label in the dialog, in cells.
                 assert!(line.label.len() <= 27, "{}", line.label);
             }
         }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_travel_in_opml_and_what_cannot_be_read_is_left_out() {
+    fn opml_carries_settings_and_skips_unreadable_ones() {
         let feed_settings = all_chosen().feed_settings;
         let travelling = feed_settings.to_opml();
         assert_eq!(travelling.len(), FEED_SETTINGS.len() - 2);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_take_intervals_lists_and_what_takes_them_away() {
+    fn flags_accept_intervals_lists_and_reset_words() {
         let row = |name| FEED_SETTINGS.iter().find(|row| row.name == name).unwrap();
         let mut chosen = all_chosen();
         let mut set = |name, given: &[&str]| {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_with_a_comma_stays_where_nothing_was_typed() {
+    fn unchanged_tag_with_a_comma_is_kept() {
         let mut chosen = Chosen { tags: vec!["a,b".into()], ..Chosen::default() };
         let tags = FEED_SETTINGS.iter().find(|row| row.name == "tags").unwrap();
         tags.set(&mut chosen, "a,b", &Zone::Utc).unwrap();

@@ -12,6 +12,8 @@ use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::feed_preview;
 use super::subscription::{NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -23,9 +25,6 @@ use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::redirects::permanent;
 use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::Step;
 use backissue_core::feed::discover::feed_address_of;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::subscription_list::normal_tags;
@@ -42,7 +41,7 @@ pub(in crate::engine) fn insert(
     wanted: &Subscribe,
     url: String,
     named_by: Option<NamedBy>,
-) -> (FeedKey, SubscriptionRecord) {
+) -> FeedKey {
     let feed = engine.new_feed_key();
     let record = SubscriptionRecord {
         url,
@@ -55,11 +54,11 @@ pub(in crate::engine) fn insert(
         feed_settings: wanted.feed_settings.clone(),
         ..SubscriptionRecord::default()
     };
-    engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
+    engine.feeds.insert(feed, Subscription::new(feed, record));
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
-    (feed, record)
+    feed
 }
 
 /// The reader wants to subscribe.
@@ -315,14 +314,11 @@ pub fn subscribe(
     if let Some(feed) = subscribed_as(engine, url) {
         return (Added { feed, known: true }, Vec::new());
     }
-    let saved = insert(engine, now, wanted, url.to_owned(), named_by);
-    let feed = saved.0;
+    let feed = insert(engine, now, wanted, url.to_owned(), named_by);
     engine.tell(Event::FeedsChanged);
-    engine.unsaved = engine.unsaved.saturating_add(1);
     // What was subscribed to without a look at it is no single change of the reader's.
-    let change = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
-    let rollback = Rollback::Subscribed { feeds: vec![feed], change };
-    let mut effects = vec![Effect::store_ahead(Job::SaveRecords(vec![saved]), rollback)];
+    let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
+    let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false }, effects)
 }
@@ -411,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_can_choose_the_feeds_of_a_page_are_tried_one_after_the_other() {
+    fn non_interactive_add_tries_page_feeds_in_order() {
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
         engine.host_queue.not_before = None;
         let address = "https://site.example/".to_owned();

@@ -1,4 +1,6 @@
-//! A subscription: the reader's tie to a feed, what the last polls taught us of it, and its plan.
+//! A subscription: the user's settings for a feed, the state after its last polls, and its plan.
+
+use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
@@ -14,160 +16,160 @@ use backissue_core::feed::{FeedDocument, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
 use backissue_core::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 
-/// One subscription as the engine holds it.
+/// One subscription in the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subscription {
-    /// Its number.
+    /// Number of the feed.
     pub key: FeedKey,
-    /// What the reader chose and the publisher is called.
+    /// The user's settings and the publisher's title.
     pub record: SubscriptionRecord,
-    /// What polls taught us. In a place of its own, as the history: it is large, and subscriptions are moved about.
+    /// State from polls. Boxed, because it is large and subscriptions are moved often.
     pub state: Box<FeedState>,
-    /// What is known of its history.
-    pub history: Box<HistoryRecord>,
-    /// Sums over its entries.
+    /// State of the feed's history.
+    pub history: Arc<HistoryRecord>,
+    /// Counters of the feed's entries.
     pub counters: Counters,
-    /// When it is polled next, and why then. Derived from the rest, never stored.
+    /// Time of the next poll and the reason for it. Derived from the other fields, never stored.
     pub plan: Decision,
-    /// The gaps that whoever looks on knows of, with the addresses of what is missing; never stored.
+    /// Gaps already reported to observers, with the addresses of the missing documents; never stored.
     pub told_gaps: BTreeMap<GapKey, String>,
 }
 
-/// The lasting part of a subscription: changed by the reader, or when a feed moves.
+/// Persistent part of a subscription. It changes when the user edits it or the feed moves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SubscriptionRecord {
     /// Address of the subscription document.
     pub url: String,
-    /// The reader's own title.
+    /// The user's own title.
     pub own_title: Option<String>,
     /// The publisher's title, plain text.
     pub title: Option<String>,
-    /// The site.
+    /// Address of the site.
     pub site: Option<String>,
-    /// Tags in the reader's order; nested ones are written with `/`.
+    /// Tags in the user's order; nested tags contain `/`.
     pub tags: Vec<String>,
-    /// When it was subscribed to.
+    /// Time of the subscription.
     pub added: DateTime<Utc>,
-    /// The reader's settings for it.
+    /// The user's settings for the feed.
     #[serde(rename = "wishes")]
     pub feed_settings: FeedSettings,
-    /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
+    /// Former addresses, oldest first; at most the last [`FORMER_MAX`] (SPEC D.3).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerAddress>,
-    /// The document that named the address it was subscribed to under; `None`: the reader typed it.
+    /// Document that named the subscribed address; `None` if the user typed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub named_by: Option<NamedBy>,
-    /// An address that the reader does not want it to move to.
+    /// Proposed address that the user declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
-    /// Since when it is given up; what is kept of it goes a week later.
+    /// Time of the unsubscription. Stored data is deleted a week later.
     pub ended: Option<DateTime<Utc>>,
 }
 
 /// An address that a feed had before it moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormerAddress {
-    /// The address.
+    /// Former address.
     pub url: String,
-    /// When the feed moved away from it.
+    /// Time of the move to the next address.
     pub until: DateTime<Utc>,
-    /// The new one was given by a public address (SPEC D.6).
+    /// `true` if a public address supplied the new one (SPEC D.6).
     pub public: bool,
 }
 
-/// A page or an answer that names an address: it leads no further than that may (SPEC D.6).
+/// A page or response that names an address. The named address has the same restrictions as the page or response (SPEC D.6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedBy {
-    /// Its address.
+    /// Address of the page or response.
     pub url: String,
-    /// It came from a public address.
+    /// `true` if it came from a public address.
     pub public: bool,
 }
 
-/// Former addresses kept.
+/// Maximum number of former addresses kept.
 pub const FORMER_MAX: usize = 20;
 
-/// What polls taught us of a feed.
+/// State of a feed from its polls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FeedState {
-    /// Validators of the last good answer.
+    /// Validators of the last successful response.
     #[serde(skip_serializing_if = "is_default")]
     pub validators: Validators,
-    /// What the schedule goes by; its settings are filled in from the record when a plan is made.
+    /// Input for the schedule. Its settings are copied from the record when a plan is made.
     #[serde(skip_serializing_if = "is_default")]
     pub facts: Facts,
-    /// Since when attempts fail.
+    /// Time of the first failure in a row.
     #[serde(skip_serializing_if = "is_default")]
     pub failing_since: Option<DateTime<Utc>>,
-    /// Status of the last answer; `None` if there was none.
+    /// Status of the last response; `None` if there was none.
     #[serde(skip_serializing_if = "is_default")]
     pub status: Option<u16>,
-    /// What went wrong last, as a sentence fragment.
+    /// Last error, as a sentence fragment.
     #[serde(skip_serializing_if = "is_default")]
     pub trouble: Option<String>,
-    /// What kind of trouble it is, where the reader can do something special about it.
+    /// Kind of error, if the user has a specific remedy.
     #[serde(skip_serializing_if = "is_default")]
     pub obstacle: Option<Obstacle>,
-    /// What polls taught us of the server's habits.
+    /// Habits of the server as observed by polls.
     #[serde(skip_serializing_if = "is_default")]
     pub habits: ServerHabits,
-    /// The publisher's own identity of the feed (Atom `id`, JSON `feed_url`).
+    /// The publisher's own identifier of the feed (Atom `id`, JSON `feed_url`).
     #[serde(skip_serializing_if = "is_default")]
     pub feed_id: Option<String>,
-    /// The format of its last document.
+    /// Format of the last document.
     #[serde(skip_serializing_if = "is_default")]
     pub format: Kind,
-    /// Where the publisher says it moved, if that is not plain enough to follow for good (SPEC D.3).
+    /// New address from the publisher, if it is not clear enough to follow permanently (SPEC D.3).
     #[serde(skip_serializing_if = "is_default")]
     pub proposed: Option<ProposedMove>,
-    /// Its address is that of an archive document, and its current document was not gone over to (SPEC C.2 rule 3).
+    /// State of a subscription at the address of an archive document, if the current document was not adopted (SPEC C.2 rule 3).
     #[serde(skip_serializing_if = "is_default")]
     pub archive: Option<ArchiveAddress>,
-    /// What its document names as current although it is no archive, once that was asked for.
+    /// Current document that the subscription document names although it is not an archive, after a request for it.
     #[serde(skip_serializing_if = "is_default")]
     pub followed: Option<String>,
-    /// The reader has taken note of what stood in the Attention list at that time.
+    /// Time at which the user dismissed the feed from the Attention list.
     #[serde(skip_serializing_if = "is_default")]
     pub noted: Option<DateTime<Utc>>,
-    /// Polls made so far; places the next line of the poll log.
+    /// Number of polls so far, which is also the position of the next line in the poll log.
     #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,
 }
 
-/// A trouble that has a remedy of its own.
+/// An error with a specific remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Obstacle {
-    /// It leads from https to http; the reader may allow it.
+    /// The feed redirects from https to http; the user may allow it.
     Insecure,
-    /// It leads to an address that SPEC D.6 forbids.
+    /// The feed redirects to an address that SPEC D.6 forbids.
     Blocked,
-    /// A login page stands in the way.
+    /// A login page responds instead of the feed.
     LoginPage,
 }
 
-/// A move that the reader is asked about.
+/// A move that the user must confirm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposedMove {
-    /// Where to.
+    /// Proposed address.
     pub to: String,
-    /// Why.
+    /// Reason for the proposal.
     #[serde(default)]
     pub because: ProposedFor,
-    /// It was said by a public address (SPEC D.6).
+    /// `true` if a public address proposed it (SPEC D.6).
     pub public: bool,
-    /// When it was first seen.
+    /// Time of the first proposal.
     pub since: DateTime<Utc>,
 }
 
-/// Why another address is proposed.
+/// Reason for a proposed address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProposedFor {
-    /// The publisher says that the feed moved there.
+    /// The publisher reports that the feed moved there.
     #[default]
     Move,
-    /// The address is redirected there for the time being.
+    /// The address is temporarily redirected there.
     Redirect,
     /// The stored address is an archive; the proposed one is its subscription document.
     Archive,
@@ -175,29 +177,29 @@ pub enum ProposedFor {
     LaterPage,
 }
 
-/// Why a subscription stays at the address of an archive document.
+/// Reason that a subscription stays at the address of an archive document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveAddress {
-    /// The subscription document that it names, if it does.
+    /// Subscription document that the archive names, if any.
     pub current: Option<String>,
-    /// Why that was not gone over to; a fragment.
+    /// Reason that it was not adopted; a sentence fragment.
     pub why: String,
-    /// It leads from https to http, which the reader may allow.
+    /// `true` if it redirects from https to http, which the user may allow.
     #[serde(default)]
     pub insecure: bool,
-    /// When it was first seen.
+    /// Time of the first occurrence.
     pub since: DateTime<Utc>,
 }
 
 impl Subscription {
-    /// One as the store kept it; it has no plan yet.
+    /// Creates a subscription from the store, without a plan.
     pub fn saved(saved: SavedSubscription) -> Self {
         let SavedSubscription { key, record, state, history, counters } = saved;
         let told_gaps = missing_in(&history);
         Self { state, history, counters, told_gaps, ..Self::new(key, record) }
     }
 
-    /// A subscription that was never polled and has no plan yet.
+    /// Creates a subscription that was never polled, without a plan.
     pub fn new(key: FeedKey, record: SubscriptionRecord) -> Self {
         let unplanned = Decision {
             next_poll: None,
@@ -210,38 +212,38 @@ impl Subscription {
             key,
             record,
             state: Box::default(),
-            history: Box::default(),
+            history: Arc::default(),
             counters: Counters::default(),
             plan: unplanned,
             told_gaps: BTreeMap::new(),
         }
     }
 
-    /// Whether the publisher ended the feed (SPEC S1.13).
+    /// Checks whether the publisher ended the feed (SPEC S1.13).
     pub fn is_gone(&self) -> bool {
         matches!(self.state.facts.standing, FeedStatus::Gone | FeedStatus::Stopped)
     }
 
-    /// Whether the last attempts failed.
+    /// Checks whether the last attempts failed.
     pub const fn is_failing(&self) -> bool {
         self.state.facts.failures > 0
     }
 }
 
-/// What is missing of a history, with the addresses of it.
+/// Returns the gaps of a history with the addresses of the missing documents.
 pub fn missing_in(history: &HistoryRecord) -> BTreeMap<GapKey, String> {
     let missing = history.gaps.iter().filter(|(_, gap)| gap.counts());
     missing.map(|(key, gap)| (*key, gap.edge.url.clone())).collect()
 }
 
 impl SubscriptionRecord {
-    /// The title shown: the reader's, else the publisher's, else the address.
+    /// Returns the title to show: the user's, or else the publisher's, or else the address.
     pub fn shown_title(&self) -> &str {
         let stated = self.own_title.as_deref().or(self.title.as_deref());
         stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
     }
 
-    /// What the reader chose.
+    /// Returns the user's part of the record.
     pub fn chosen(&self) -> Chosen {
         let Self { own_title, tags, feed_settings, .. } = self;
         Chosen {
@@ -251,19 +253,19 @@ impl SubscriptionRecord {
         }
     }
 
-    /// Takes what the reader chose.
+    /// Replaces the user's part of the record.
     pub fn choose(&mut self, chosen: Chosen) {
         Chosen { own_title: self.own_title, tags: self.tags, feed_settings: self.feed_settings } =
             chosen;
     }
 
-    /// Takes the publisher's title and site from a document; says whether anything changed.
+    /// Copies the publisher's title and site from a document. Returns whether anything changed.
     pub fn take_head(&mut self, document: &FeedDocument) -> bool {
         let before = (self.own_title.clone(), self.title.clone(), self.site.clone());
         if document.head.title.is_some() {
             self.title.clone_from(&document.head.title);
         }
-        // A title that came with an import and says what the publisher says is nobody's own.
+        // An imported title that equals the publisher's title is not the user's own.
         if self.own_title == self.title {
             self.own_title = None;
         }
@@ -274,51 +276,51 @@ impl SubscriptionRecord {
     }
 }
 
-/// Everything a store gives back of a subscription when it is opened.
+/// A subscription as loaded from the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedSubscription {
-    /// Its number.
+    /// Number of the feed.
     pub key: FeedKey,
-    /// Its lasting part.
+    /// Persistent part of the subscription.
     pub record: SubscriptionRecord,
-    /// What polls taught us.
+    /// State from polls.
     pub state: Box<FeedState>,
-    /// What is known of its history.
-    pub history: Box<HistoryRecord>,
-    /// Sums over its entries.
+    /// State of the feed's history.
+    pub history: Arc<HistoryRecord>,
+    /// Counters of the feed's entries.
     pub counters: Counters,
 }
 
-/// One atomic batch (SPEC D.2: entries and validators together): what a poll changes.
+/// Changes of a poll, written as one atomic batch (SPEC D.2: entries and validators together).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Commit {
-    /// The feed.
+    /// Feed that was polled.
     pub feed: FeedKey,
-    /// Its state afterwards.
+    /// New state.
     pub state: Box<FeedState>,
-    /// Its lasting part, if it changed.
+    /// New persistent part, if it changed.
     pub record: Option<SubscriptionRecord>,
-    /// The document to merge, if one came.
+    /// Document to merge, if the poll returned one.
     pub document: Option<Box<FeedDocument>>,
-    /// When the document was fetched.
+    /// Time of the fetch.
     pub fetched_at: DateTime<Utc>,
-    /// What is known of its history, if the document was looked at for that.
-    pub history: Option<Box<HistoryRecord>>,
-    /// The document is the whole feed: what it does not hold is withdrawn (SPEC C.6).
+    /// New state of the history, if the document was examined for it.
+    pub history: Option<Arc<HistoryRecord>>,
+    /// `true` if the document is the whole feed: entries that it lacks are withdrawn (SPEC C.6).
     pub complete: bool,
-    /// The line for the poll log; `new` and `edited` are filled in by the merge.
+    /// Line for the poll log; the merge fills in `new` and `edited`.
     pub log: Option<PollLogEntry>,
 }
 
-/// One atomic batch too: what an archive or a page changes, or an action of the reader.
+/// Changes of an archive, a page, or a user's action, also written as one atomic batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryCommit {
-    /// The feed.
+    /// Feed of the history.
     pub feed: FeedKey,
-    /// Its record afterwards.
-    pub record: Box<HistoryRecord>,
-    /// Archives whose record changed, by canonical address; `None`: forgotten.
+    /// New record of the history.
+    pub record: Arc<HistoryRecord>,
+    /// Changed archives by canonical address; `None` deletes an archive.
     pub nodes: Vec<(String, Option<ArchiveNode>)>,
-    /// The document to merge, if one came, and how.
+    /// Document to merge, if there is one, and the way to merge it.
     pub document: Option<(Box<FeedDocument>, Merging)>,
 }

@@ -1,11 +1,11 @@
 //! Tags of many feeds: another name for one, and taking that back.
 
+use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::{ChangeId, Step};
 use backissue_core::feed::opml::subscription_list::normal_tags;
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, FilterScope};
@@ -50,22 +50,18 @@ pub fn put(
     tags: Vec<(FeedKey, Vec<String>)>,
     filters: Vec<EntryFilter>,
 ) -> (Vec<Effect>, Step) {
-    let (mut before, mut chosen, mut records) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut before, mut changes) = (Vec::new(), Vec::new());
     for (key, tags) in tags {
         let Some(feed) = engine.feeds.get_mut(&key) else { continue };
-        chosen.push((key, feed.record.chosen()));
+        let parts = FeedParts::of(feed);
         before.push((key, std::mem::replace(&mut feed.record.tags, tags)));
-        records.push((key, feed.record.clone()));
+        changes.push((key, FeedChange::since(parts, feed)));
     }
     let named_in_filters = engine.filters.list != filters;
     let filters = std::mem::replace(&mut engine.filters.list, filters);
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    let change: Option<ChangeId> = None;
-    let rollback = Rollback::Settings { before: chosen, change };
-    let mut effects = vec![Effect::store_ahead(Job::SaveRecords(records), rollback)];
+    let mut effects = vec![change::write(engine, Change::Feeds(changes), None)];
     if named_in_filters {
-        let rollback = Rollback::Filters(filters.clone());
-        effects.push(Effect::store_ahead(Job::SaveFilters(engine.filters.list.clone()), rollback));
+        effects.push(change::write(engine, Change::Filters(filters.clone()), None));
     }
     engine.tell(Event::FeedsChanged);
     engine.tell(Event::ListsChanged);

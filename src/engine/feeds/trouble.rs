@@ -1,10 +1,11 @@
-//! Feeds in trouble: what is wrong, in a sentence, and what the reader can do about it.
+//! Feeds with problems: a sentence that describes each problem, and the user's options.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
 use super::feed_moves;
 use super::subscription::{Obstacle, ProposedFor, Subscription};
+use crate::engine::change::feed_change::FeedParts;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::classify_response::status_words;
@@ -12,52 +13,51 @@ use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::address_change::AddressParts;
 use backissue_core::history::{FeedKey, HistoryStatus};
 use backissue_core::schedule::FeedStatus;
 
-/// A move is told of for this long.
+/// Time for which a move is listed.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
 
-/// Stands for the store itself, where a feed is named: no feed has this number.
+/// Key for the store itself in the list of concerns; no feed has this number.
 pub const STORE: FeedKey = FeedKey(0);
 
-/// A feed in trouble, or the store.
+/// A problem of a feed or of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concern {
-    /// The feed.
+    /// Feed with the problem.
     pub feed: FeedKey,
-    /// One word or two, as `feeds --json` says it: `moved`, `gone`, `failing`, ...
+    /// One or two words as in `feeds --json`: `moved`, `gone`, `failing`, ...
     pub state: &'static str,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub sentence: String,
-    /// What can be done about it.
+    /// Remedy that the user can apply.
     pub remedy: Remedy,
-    /// Since when; what the reader took note of later is not told again.
+    /// Start of the problem. A problem that the user dismissed after this time is hidden.
     since: DateTime<Utc>,
 }
 
-/// What can be done at once.
+/// An immediate remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
-    /// Read it from the new address from now on.
+    /// Use the new address from now on.
     AcceptMove,
-    /// Go on as the subscription that has the new address already.
+    /// Merge the feed with the subscription that already has the new address.
     Merge,
-    /// Poll it by plan again.
+    /// Resume scheduled polls.
     Resume,
-    /// Follow it from https to http.
+    /// Follow the redirect from https to http.
     AllowInsecure,
-    /// Ask again now.
+    /// Retry now.
     Retry,
-    /// Back to the former address.
+    /// Return to the former address.
     UndoMove,
-    /// There is nothing to do but to know it.
+    /// No action is possible; the user can only dismiss it.
     Know,
 }
 
 impl Remedy {
-    /// What it does, in words.
+    /// Returns the label of the remedy.
     pub const fn words(self) -> &'static str {
         match self {
             Self::AcceptMove => "accept the move",
@@ -70,7 +70,7 @@ impl Remedy {
         }
     }
 
-    /// What taking note of the trouble instead does, in words.
+    /// Returns the label of the alternative, which dismisses the problem.
     pub const fn noting(self) -> &'static str {
         match self {
             Self::AcceptMove | Self::Merge => "stay",
@@ -80,9 +80,8 @@ impl Remedy {
     }
 }
 
-/// The mark of a feed in the subscriptions: `†` it ended, `!` it needs the reader or fails for long (six times or
-/// seven days, SPEC D.2), `→` it moved, `·` it failed just now, `┄` something of its history is missing, `…` it is paged,
-/// a blank: all is well.
+/// Returns the symbol of a feed in the subscriptions: `†` ended, `!` needs the user's attention or has failed for long (six times
+/// or seven days, SPEC D.2), `→` moved, `·` failed recently, `┄` gaps in its history, `…` paged, a blank if all is well.
 pub fn mark(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> &'static str {
     let long = feed.state.facts.failures >= 6
         || feed.state.failing_since.is_some_and(|since| now - since >= TimeDelta::days(7));
@@ -97,7 +96,7 @@ pub fn mark(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> &'stati
     }
 }
 
-/// The mark of a feed in whose history something is missing, or may be; one that is being fetched has none.
+/// Returns the symbol of a feed whose history has gaps or may have gaps. A history that is being fetched has no symbol.
 fn history_mark(engine: &Engine, feed: &Subscription) -> &'static str {
     let record = &feed.history;
     let is_missing = record.gaps.values().any(|gap| gap.counts() && gap.is_shown());
@@ -111,7 +110,7 @@ fn history_mark(engine: &Engine, feed: &Subscription) -> &'static str {
     }
 }
 
-/// The feeds in trouble: questions first, then what ended, then what fails, then what merely moved.
+/// Returns all problems: proposals that need a decision first, then ended feeds, failing feeds, and moves.
 pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     let mut list: Vec<Concern> =
         engine.feeds.values().filter_map(|feed| untold(engine, feed, now)).collect();
@@ -126,7 +125,7 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     list
 }
 
-/// How many there are.
+/// Returns the number of problems.
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let in_trouble = engine.feeds.values().filter(|feed| untold(engine, feed, now).is_some());
     let stores = usize::from(engine.mended.is_some());
@@ -141,7 +140,7 @@ fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Co
     feed.state.noted.is_none_or(|noted| noted < concern.since).then_some(concern)
 }
 
-/// What most feeds are, found out fast.
+/// Fast check that is true for most feeds.
 const fn is_well(feed: &Subscription) -> bool {
     let state = &feed.state;
     matches!(state.facts.standing, FeedStatus::Active)
@@ -153,7 +152,7 @@ const fn is_well(feed: &Subscription) -> bool {
         && !state.facts.hints.expired
 }
 
-/// What is wrong with a feed, if anything.
+/// Returns the problem of a feed, if it has one.
 pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Concern> {
     let day = |at: DateTime<Utc>| at.with_timezone(&engine.zone).format("%-d %B %Y").to_string();
     proposed(engine, feed)
@@ -164,7 +163,7 @@ pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Opti
         .or_else(|| moved(feed, now, &day))
 }
 
-/// How a day is written.
+/// Formats a day.
 type Day<'a> = &'a dyn Fn(DateTime<Utc>) -> String;
 
 fn describe(
@@ -189,7 +188,7 @@ fn why(feed: &Subscription) -> &str {
     feed.state.trouble.as_deref().unwrap_or("it could not be read")
 }
 
-/// There is another address for it, and the reader is asked.
+/// Describes a proposed address that the user must accept or decline.
 fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
     let proposed = feed.state.proposed.as_ref()?;
     let other = subscribed_as(engine, &proposed.to).and_then(|key| engine.feeds.get(&key));
@@ -215,7 +214,7 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
     Some(describe(feed, "move proposed", remedy, proposed.since, text))
 }
 
-/// It is polled no more, or hardly.
+/// Describes a feed that is polled rarely or no longer.
 fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     let facts = &feed.state.facts;
     match facts.standing {
@@ -240,7 +239,7 @@ fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     finished.then(|| describe(feed, "finished", Remedy::Resume, last_try(feed), text))
 }
 
-/// Something stands in the way that has a name.
+/// Describes an obstacle with a specific remedy.
 fn hindered(feed: &Subscription) -> Option<Concern> {
     let (state, remedy, since) = match feed.state.obstacle? {
         Obstacle::Insecure => ("insecure redirect", Remedy::AllowInsecure, failing_since(feed)),
@@ -269,7 +268,8 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     })
 }
 
-/// Its address is that of an archive, where nothing new comes (SPEC C.2 rule 3). The reader who chose to stay there knows.
+/// Describes a subscription to an archive, which gets no new entries (SPEC C.2 rule 3). Returns `None` if the user chose to keep
+/// it.
 fn of_archive(feed: &Subscription) -> Option<Concern> {
     let archive = feed.state.archive.as_ref()?;
     let (remedy, text) = match &archive.current {
@@ -306,7 +306,7 @@ fn sentence(why: &str) -> String {
     format!("{}{}{end}", first.unwrap_or_default(), chars.as_str())
 }
 
-/// What answers a concern.
+/// Returns the answer that applies a remedy.
 pub const fn answer(remedy: Remedy) -> TroubleAnswer {
     match remedy {
         Remedy::AcceptMove | Remedy::Merge => TroubleAnswer::AcceptMove,
@@ -318,7 +318,7 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
     }
 }
 
-/// Does what the reader answers to a feed in trouble; where there is nothing to answer, an error says so.
+/// Applies the user's answer to a problem. The error reports that there is nothing to answer.
 pub fn apply_answer(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -369,7 +369,7 @@ pub fn apply_answer(
     })
 }
 
-/// Follows a feed from https to http, and polls it.
+/// Allows a feed to redirect from https to http, and polls it.
 fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let mut effects = feed_moves::changed(engine, now, feed, |subscription| {
         subscription.record.feed_settings.allow_insecure = true;
@@ -379,10 +379,10 @@ fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec
     effects
 }
 
-/// Polls a feed that ended by plan again, and at once.
+/// Resumes scheduled polls of a feed that ended, and polls it now.
 fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = AddressParts::of(subscription);
+    let before = FeedParts::of(subscription);
     let Subscription { record, state, .. } = subscription;
     record.feed_settings.ignore_expired |= state.facts.hints.expired;
     let facts = &mut state.facts;
@@ -395,7 +395,7 @@ fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect>
     effects
 }
 
-/// The reader has seen it: a proposed move is declined, anything else leaves the list until it changes.
+/// Dismisses a problem: declines a proposed move, or hides another problem until it changes.
 fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
     let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);
@@ -416,7 +416,7 @@ mod tests {
     use crate::engine::feeds::trouble::*;
 
     #[test]
-    fn a_sentence_has_one_end() {
+    fn sentence_gets_exactly_one_end_mark() {
         for (why, expected) in [
             ("is this a captive portal?", "Is this a captive portal?"),
             ("answered 503", "Answered 503."),

@@ -1,5 +1,5 @@
-//! Logins that stand within an address that was typed or imported (`https://me:secret@a.example/feed`): they move into
-//! the credentials, so that no address that is listed, printed or exported shows them.
+//! Logins within a typed or imported address (`https://me:secret@a.example/feed`). They move to the credentials, so that no
+//! listed, printed, or exported address shows them.
 
 use url::Url;
 
@@ -8,16 +8,16 @@ use crate::engine::effect::Effect;
 use crate::engine::settings::{Credentials, Login, NetworkSettings, Secret};
 use crate::engine::state::Engine;
 
-/// An address without the login that stood in it.
+/// An address and the login that was removed from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitAddress {
-    /// The address alone.
+    /// Address without the login.
     pub address: String,
-    /// The login, for the origin of the address.
+    /// Login for the origin of the address.
     pub credentials: Credentials,
 }
 
-/// Takes the login out of an address; `None`: there is none.
+/// Removes the login from an address. Returns `None` if there is none.
 pub fn split_login(address: &str) -> Option<SplitAddress> {
     if !address.contains('@') {
         return None;
@@ -36,8 +36,8 @@ pub fn split_login(address: &str) -> Option<SplitAddress> {
     Some(SplitAddress { address: url.into(), credentials: Credentials { origin, login } })
 }
 
-/// Adds a login to the credentials, and returns it if it was not among them. If its origin has another one already, it is
-/// that of the address alone.
+/// Adds a login to the credentials and returns it if it is new. If its origin already has another login, the new one applies to
+/// this address only.
 pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<Credentials> {
     let mut wanted = split.credentials.clone();
     if network.credentials.contains(&wanted) {
@@ -53,17 +53,17 @@ pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<
 
 /// An address whose login moved to the credentials.
 pub(in crate::engine) struct TakenLogin {
-    /// The address without it.
+    /// Address without the login.
     pub(in crate::engine) url: String,
     pub(in crate::engine) effects: Vec<Effect>,
-    /// The login; `None`: there was none, or it was known.
+    /// New login; `None` if there was none or it was known.
     pub(in crate::engine) login: Option<Credentials>,
 }
 
-/// Moves the login within an address to the credentials, from where it is sent at once, and has it written to their file.
+/// Moves the login within an address to the credentials, which take effect at once, and requests a write to the credentials file.
 pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> TakenLogin {
     let network = &mut engine.settings.network;
-    // Where there is no place to keep it, it stays where it is.
+    // Without a credentials file, the login stays in the address.
     let split = network.credentials_file.clone().zip(split_login(&url));
     let Some((file, split)) = split else {
         return TakenLogin { url, effects: Vec::new(), login: None };
@@ -79,7 +79,7 @@ pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> TakenLo
     TakenLogin { url: split.address, effects, login }
 }
 
-/// A login was written to the file of credentials, or could not be: then it is sent no more.
+/// Handles the result of writing a login to the credentials file. After a failure, the login is no longer sent.
 pub(in crate::engine) fn kept(
     engine: &mut Engine,
     login: LoginToKeep,
@@ -98,7 +98,7 @@ pub(in crate::engine) fn kept(
             Ok(text)
         }
         Err(why) => {
-            // It would be known when it is typed again, and never be written.
+            // Otherwise the login would count as known when it is typed again, and would never be written.
             let place = network.credentials.iter().position(|one| *one == credentials);
             if let Some(place) = place {
                 network.credentials.remove(place);
@@ -131,14 +131,14 @@ mod tests {
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-    /// An engine that has a place for logins.
+    /// Returns an engine with a credentials file.
     fn engine() -> Engine {
         let mut settings = Settings::default();
         settings.network.credentials_file = Some("logins.toml".into());
         Engine::new(settings, chrono_tz::Tz::UTC, 0, Vec::new(), NOW)
     }
 
-    /// Subscribes to an address; answers with the login that is to be kept because of it, if one is.
+    /// Subscribes to an address and returns the login to store, if any.
     fn typed(engine: &mut Engine, address: &str) -> Option<(Box<LoginToKeep>, Output)> {
         let wanted = Subscribe {
             id: engine.next_addition(),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_login_of_an_address_is_split_off_and_decoded() {
+    fn login_in_an_address_is_split_off_and_decoded() {
         let split =
             split_login("https://me%40x:o%70en%20s%C3%A9same@a.example:8443/f?x=1").unwrap();
         assert_eq!(split.address, "https://a.example:8443/f?x=1");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_is_told_as_kept_only_when_it_is_and_one_that_is_not_kept_is_not_known() {
+    fn login_is_reported_kept_only_when_it_was_saved() {
         let mut engine = engine();
         let address = "https://me:one@a.example/feed";
         let Some((login, output)) = typed(&mut engine, address) else { panic!("it is new") };
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_that_cannot_be_kept_leaves_the_one_that_was_sent_before() {
+    fn unsavable_login_keeps_the_previous_one() {
         let mut engine = engine();
         for password in ["one", "two"] {
             typed(&mut engine, &format!("https://me:{password}@a.example/feed")).unwrap();

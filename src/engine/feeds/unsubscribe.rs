@@ -6,7 +6,9 @@
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{Subscription, SubscriptionRecord};
+use super::subscription::Subscription;
+use crate::engine::change::undo_stack::{ChangeId, Step, UNDO_KEPT, is_over};
+use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::{drop_fetches, rate_limits};
@@ -14,8 +16,6 @@ use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::undo_stack::{ChangeId, Step, UNDO_KEPT, is_over};
 use backissue_core::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
@@ -23,8 +23,8 @@ pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     if !engine.feeds.contains_key(&feed) {
         return Vec::new();
     }
-    let change = engine.undo.push(Step::Unsubscribed(feed));
-    give_up(engine, now, feed, Some(change)).unwrap_or_default()
+    let step = engine.undo.push(Step::Unsubscribed(feed));
+    give_up(engine, now, feed, Some(step)).unwrap_or_default()
 }
 
 /// Gives up a subscription; it is kept, to have it back. `None`: there is no such subscription.
@@ -32,16 +32,16 @@ pub fn give_up(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    change: Option<ChangeId>,
+    step: Option<ChangeId>,
 ) -> Option<Vec<Effect>> {
     let (mut subscription, dropped) = leave(engine, feed)?;
     subscription.record.ended = Some(now);
     engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
-    let record = subscription.record.clone();
     engine.ended.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
+    engine.tell(Event::FeedListChanged);
     let mut effects = Vec::from_iter(dropped);
-    effects.push(save(engine, (feed, record), true, change));
+    effects.push(change::write(engine, Change::Unsubscribed(feed), step));
     Some(effects)
 }
 
@@ -104,14 +104,14 @@ pub fn take_back(
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
     subscription.record.ended = None;
-    let change = undoable.then(|| engine.undo.push(Step::Resubscribed(feed)));
+    let step = undoable.then(|| engine.undo.push(Step::Resubscribed(feed)));
     engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
-    let record = subscription.record.clone();
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
-    let mut effects = vec![save(engine, (feed, record), false, change)];
+    engine.tell(Event::FeedListChanged);
+    let mut effects = vec![change::write(engine, Change::Resubscribed(feed), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     Ok(effects)
 }
@@ -146,16 +146,4 @@ pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     let old: Vec<FeedKey> = old.map(|(feed, _)| *feed).collect();
     engine.ended.retain(|feed, _| !old.contains(feed));
     (!old.is_empty()).then(|| Effect::store(Job::ForgetFeeds(old)))
-}
-
-fn save(
-    engine: &mut Engine,
-    (feed, record): (FeedKey, SubscriptionRecord),
-    given_up: bool,
-    change: Option<ChangeId>,
-) -> Effect {
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    engine.tell(Event::FeedListChanged);
-    let rollback = Rollback::Subscription { feed, given_up, change };
-    Effect::store_ahead(Job::SaveRecords(vec![(feed, record)]), rollback)
 }

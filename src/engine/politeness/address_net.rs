@@ -1,11 +1,11 @@
-//! Ranges of IP addresses, as the configuration names them.
+//! Ranges of IP addresses in the configuration.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// A range of IP addresses, such as `10.0.0.0/8`; a single address is one, too.
+/// A range of IP addresses, such as `10.0.0.0/8`, or a single address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct AddressNet {
@@ -14,17 +14,17 @@ pub struct AddressNet {
 }
 
 impl AddressNet {
-    /// The range of the addresses that begin with the same `bits` as `first`.
+    /// Creates the range of addresses that share the first `bits` bits with `first`.
     pub const fn new(first: IpAddr, bits: u32) -> Self {
         Self { first, bits }
     }
 
-    /// The address the range was named by.
+    /// Returns the address that the range was created from.
     pub const fn first(&self) -> IpAddr {
         self.first
     }
 
-    /// Whether an address is in the range.
+    /// Checks whether an address is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
         let is_within = |all: u32, difference: u128| {
             difference.checked_shr(all.saturating_sub(self.bits)).unwrap_or(0) == 0
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_contains_what_begins_as_it_does() {
+    fn address_range_contains_matching_prefixes() {
         for (net, address, within) in [
             ("198.18.0.0/15", "198.18.0.0", true),
             ("198.18.0.0/15", "198.19.255.255", true),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused_with_a_sentence() {
+    fn invalid_address_range_is_refused_with_a_sentence() {
         for text in
             ["", "a.example", "10.0.0.0/33", "::/129", "10.0.0.0/", "10/8", "[::1]", "10.0.0.1:80"]
         {

@@ -1,5 +1,7 @@
 //! What waits for its turn, or is under way, and is not asked for after all.
 
+use std::sync::Arc;
+
 use crate::engine::backfill::walk_stage::WalkStage;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -16,7 +18,7 @@ pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
     let backfill = engine.backfills.remove(&feed);
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let subscription = engine.feeds.get_mut(&feed)?;
-    subscription.history.asking = None;
+    Arc::make_mut(&mut subscription.history).asking = None;
     // What is being written is everything that there is to write.
     let mut backfill = backfill.filter(|backfill| backfill.stage != WalkStage::Writing)?;
     let (record, nodes) = (subscription.history.clone(), backfill.nodes.take_touched());

@@ -1,6 +1,6 @@
-//! Who may ask whom now: one queue a site, few requests at a time, a pause between them (SPEC 0, B.4 rule 5).
+//! Request queue with one queue per site, a limit of parallel requests, and a pause between requests (SPEC 0, B.4 rule 5).
 //!
-//! Kept here and not at the network's edge, so that the simulator sees every decision.
+//! The queue belongs to the engine, not to the network layer, so that the simulator sees every decision.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,50 +13,50 @@ use crate::engine::settings::NetworkSettings;
 /// A fetch that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// Where to.
+    /// Address to fetch.
     pub url: String,
-    /// What for.
+    /// Purpose of the fetch.
     pub purpose: Purpose,
-    /// Why.
+    /// Cause of the poll.
     pub cause: PollCause,
 }
 
 /// A fetch under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InFlight {
-    /// What was asked.
+    /// Fetch that was queued.
     pub waiting: Waiting,
-    /// The site it went to.
+    /// Site that receives the request.
     site: String,
 }
 
-/// Requests at once to one site, unless the reader chose a number.
+/// Default number of parallel requests to one site.
 const HOST_PARALLEL: usize = 1;
-/// The same to a site on this machine that needs no pauses.
+/// Default number of parallel requests to a site on this machine that needs no pauses.
 const UNSPACED_PARALLEL: usize = 6;
 
-/// Requests at once to one site; `unspaced`: it is on this machine and needs no pauses.
+/// Returns the number of parallel requests to one site. `unspaced` is `true` for a site on this machine that needs no pauses.
 pub fn parallel_to_site(settings: &NetworkSettings, unspaced: bool) -> usize {
     let usual = if unspaced { UNSPACED_PARALLEL } else { HOST_PARALLEL };
     settings.host_parallel.unwrap_or(usual)
 }
 
-/// The queue of one site.
+/// Queue of one site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Site {
     waiting: VecDeque<Waiting>,
-    /// Pictures that wait: behind what is read.
+    /// Waiting pictures, which follow the requests in `waiting`.
     pictures: VecDeque<Waiting>,
-    /// Archives that wait: behind everything else.
+    /// Waiting archives, which follow all other requests.
     archives: VecDeque<Waiting>,
     in_flight: usize,
-    /// Not before this; `None`: at once.
+    /// Earliest time of the next request; `None` means at once.
     free_at: Option<DateTime<Utc>>,
-    /// The same for an archive.
+    /// Earliest time of the next archive.
     archives_at: Option<DateTime<Utc>>,
-    /// No spacing (loopback under `space_loopback = false`).
+    /// `true` if requests need no pauses (loopback under `space_loopback = false`).
     unspaced: bool,
-    /// It is on this machine and needs no network.
+    /// `true` if the site is on this machine and needs no network.
     local: bool,
 }
 
@@ -65,12 +65,12 @@ impl Site {
         self.is_spaced_shortly() || !self.archives.is_empty()
     }
 
-    /// Whether something waits that is no archive.
+    /// Checks whether a request waits that is not for an archive.
     fn is_spaced_shortly(&self) -> bool {
         !self.waiting.is_empty() || !self.pictures.is_empty()
     }
 
-    /// Not before this the next of those that wait may be asked for; `None`: at once.
+    /// Returns the earliest time of the next waiting request; `None` means at once.
     fn next_at(&self) -> Option<DateTime<Utc>> {
         match (self.unspaced, self.is_spaced_shortly()) {
             (true, _) => None,
@@ -83,12 +83,12 @@ impl Site {
         self.has_waiting() && self.next_at().is_none_or(|instant| instant <= now)
     }
 
-    /// Whether one more request to it may be under way.
+    /// Checks whether the limit of parallel requests allows one more.
     fn has_room(&self, settings: &NetworkSettings) -> bool {
         self.in_flight < parallel_to_site(settings, self.unspaced)
     }
 
-    /// The next whose pause is over: an archive only when nothing else waits.
+    /// Takes the next request if the pause is over. Archives follow all other requests.
     fn take_next(&mut self, now: DateTime<Utc>) -> Option<Waiting> {
         if !self.may_ask(now) {
             return None;
@@ -98,39 +98,39 @@ impl Site {
     }
 }
 
-/// All queues, and what is under way.
+/// Queues of all sites, and the fetches under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostQueue {
     sites: BTreeMap<String, Site>,
     in_flight: BTreeMap<FetchId, InFlight>,
     last_id: u64,
-    /// The site served last: the next round starts behind it, so that no site starves another.
+    /// Site served last. The next round starts after it, so that no site starves another.
     served: Option<String>,
-    /// Nothing starts before this (spread at start-up, SPEC A.9; pause after waking up, G.32).
+    /// Earliest time of any request (spread at start-up, SPEC A.9; pause after waking up, G.32).
     pub not_before: Option<DateTime<Utc>>,
-    /// Hosts that want to be left alone, and until when.
+    /// Hosts that requested a pause, with the end of the pause.
     held: BTreeMap<Host, DateTime<Utc>>,
-    /// There is no network, or that is in doubt: from this instant on one request may try it (SPEC B.4.4).
+    /// Time from which one request may probe a missing or doubtful network (SPEC B.4.4).
     pub probe_at: Option<DateTime<Utc>>,
 }
 
-/// Why a request that waits has not started.
+/// Reason that a waiting request has not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// The spread at start-up, or the pause after waking up; over at the instant.
+    /// The spread at start-up or the pause after waking up, which ends at this time.
     Start(DateTime<Utc>),
-    /// The network; it is tried at the instant.
+    /// The network, which is probed at this time.
     Network(DateTime<Utc>),
     /// Another request to the site.
     Site,
-    /// The pause between two requests to the site; over at the instant.
+    /// The pause between two requests to the site, which ends at this time.
     Spacing(DateTime<Utc>),
-    /// Its turn: other sites are being asked.
+    /// Requests to other sites.
     Turn,
 }
 
 impl HostQueue {
-    /// Puts a fetch at the end of its site's queue.
+    /// Appends a fetch to the queue of its site.
     pub fn enqueue(&mut self, waiting: Waiting, settings: &NetworkSettings) {
         let key = site_of(&waiting.url);
         let site = self.sites.entry(key).or_default();
@@ -144,14 +144,14 @@ impl HostQueue {
         queue.push_back(waiting);
     }
 
-    /// A site was asked before the program started: the pause after that is kept.
+    /// Records a request to a site from before start-up, so that the pause after it is kept.
     pub fn asked_before(&mut self, url: &str, at: DateTime<Utc>, settings: &NetworkSettings) {
         let pause = i64::try_from(settings.host_spacing_ms).map(TimeDelta::milliseconds);
         let site = self.sites.entry(site_of(url)).or_default();
         site.free_at = site.free_at.max(pause.ok().and_then(|pause| at.checked_add_signed(pause)));
     }
 
-    /// Starts what may start at `now`: at most [`NetworkSettings::begun_max`] in all, and for each site its own limit.
+    /// Starts the fetches allowed at `now`, within [`NetworkSettings::begun_max`] and the limit of each site.
     pub fn start(
         &mut self,
         now: DateTime<Utc>,
@@ -185,7 +185,7 @@ impl HostQueue {
         }
     }
 
-    /// Without a network only this machine is asked, and once a minute one site out there.
+    /// Without a network, keeps only the sites on this machine, and once a minute one other site as a probe.
     fn keep_one_probe(&mut self, names: &mut Vec<String>, now: DateTime<Utc>) {
         let sites = &self.sites;
         let local = |name: &String| sites.get(name).is_some_and(|site| site.local);
@@ -198,10 +198,10 @@ impl HostQueue {
         }
     }
 
-    /// The sites that may be asked at `now`, beginning behind the one served last.
+    /// Returns the sites that may receive a request at `now`, starting after the site served last.
     fn ready<'a>(&'a self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
         let ready = |site: &Site| site.has_room(settings) && site.may_ask(now);
-        // Where there is room for few, archives let polls of other sites go first.
+        // If the total limit is nearly reached, polls of other sites go before archives.
         let polls_first = |mut ready: Vec<(&String, &Site)>| -> Vec<String> {
             ready.sort_by_key(|(_, site)| site.waiting.is_empty());
             ready.into_iter().map(|(name, _)| name.clone()).collect()
@@ -217,7 +217,7 @@ impl HostQueue {
         polls_first(behind.chain(up_to).filter_map(names).collect())
     }
 
-    /// The clock was set: no pause is longer than it would be if it began now, and what holds all at the start is over.
+    /// Handles a change of the clock. Shortens each pause to at most its length from now, and ends the pause at start-up.
     pub fn clock_was_set(&mut self, now: DateTime<Utc>, settings: &NetworkSettings) {
         let later = |pause: u64| {
             let pause = i64::try_from(pause).unwrap_or(i64::MAX / 2);
@@ -231,7 +231,7 @@ impl HostQueue {
         self.not_before = None;
     }
 
-    /// Takes a fetch that ended out of the books; `None` if it is not known (a late answer).
+    /// Removes a fetch that ended. Returns `None` for an unknown fetch, whose response was late.
     pub fn end(
         &mut self,
         id: FetchId,
@@ -251,13 +251,14 @@ impl HostQueue {
         Some(ended)
     }
 
-    /// The sites out there that are being asked.
+    /// Returns the remote sites with a request under way.
     pub fn sites_under_way(&self) -> impl Iterator<Item = &str> {
         let out_there = self.in_flight.values().filter(|flight| !is_loopback(&flight.waiting.url));
         out_there.map(|flight| flight.site.as_str())
     }
 
-    /// When something that waits may start, if nothing else happens; `None`: nothing waits, or only for an end.
+    /// Returns the earliest time at which a waiting request may start. Returns `None` if nothing waits, or if the limits require
+    /// another request to end first.
     pub fn next_start(&self, settings: &NetworkSettings) -> Option<DateTime<Utc>> {
         if self.in_flight.len() >= settings.begun_max() {
             return None;
@@ -270,7 +271,7 @@ impl HostQueue {
         Some(self.not_before.map_or(earliest, |instant| earliest.max(instant)))
     }
 
-    /// Why what waits for an address has not started.
+    /// Returns the reason that a request for this address has not started.
     pub fn waits_for(&self, url: &str, now: DateTime<Utc>, settings: &NetworkSettings) -> WaitsFor {
         let site = self.sites.get(&site_of(url));
         let spacing = site.and_then(|site| site.free_at).filter(|&instant| now < instant);
@@ -285,24 +286,24 @@ impl HostQueue {
         }
     }
 
-    /// A host wants to be left alone until an instant.
+    /// Stops requests to a host until the given time.
     pub fn hold(&mut self, now: DateTime<Utc>, host: Host, until: DateTime<Utc>) {
         self.held.retain(|_, until| now < *until);
         let held = self.held.entry(host).or_insert(until);
         *held = until.max(*held);
     }
 
-    /// Until when a host wants to be left alone.
+    /// Returns the end of the pause that a host requested.
     pub fn held_until(&self, now: DateTime<Utc>, host: &Host) -> Option<DateTime<Utc>> {
         self.held.get(host).copied().filter(|until| now < *until)
     }
 
-    /// Takes out what waits and matches, e.g. for a feed that was unsubscribed.
+    /// Removes and returns the matching requests, for example of a feed that was unsubscribed.
     pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut taken = Vec::new();
         for site in self.sites.values_mut() {
             for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
-                // In place: whoever unsubscribes from all feeds of a long list takes them out one by one.
+                // Remove in place: unsubscribing from many feeds calls this once per feed.
                 let mut place = 0_usize;
                 while let Some(waiting) = queue.get(place) {
                     if take(waiting) {
@@ -316,23 +317,23 @@ impl HostQueue {
         taken
     }
 
-    /// Forgets what waits for a purpose; answers with how much that was.
+    /// Drops the requests with a matching purpose and returns their number.
     pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) -> usize {
         self.take_waiting(|waiting| drop(&waiting.purpose)).len()
     }
 }
 
-/// Host and port: what a request for a pause speaks for.
+/// Host and port, to which a requested pause applies.
 pub type Host = (String, Option<u16>);
 
-/// The host of an address.
+/// Returns the host of an address.
 pub fn host_of(url: &str) -> Option<Host> {
     let url = url::Url::parse(url).ok()?;
     Some((url.host_str()?.to_owned(), url.port_or_known_default()))
 }
 
-/// The site an address belongs to: the registrable domain of its host, by the public suffix list. An address in
-/// figures and a name without a registrable domain stand for themselves, with their port.
+/// Returns the site of an address: the registrable domain of its host according to the public suffix list. An IP address or a
+/// name without a registrable domain is its own site, together with its port.
 pub fn site_of(url: &str) -> String {
     let Ok(url) = url::Url::parse(url) else { return String::new() };
     if let Some(url::Host::Domain(name)) = url.host()
@@ -344,7 +345,7 @@ pub fn site_of(url: &str) -> String {
     url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
 }
 
-/// Whether an address names this machine.
+/// Checks whether an address is on this machine.
 pub fn is_loopback(url: &str) -> bool {
     match url::Url::parse(url).ok().as_ref().and_then(url::Url::host) {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
@@ -354,7 +355,7 @@ pub fn is_loopback(url: &str) -> bool {
     }
 }
 
-/// How often the network is tried while there is none (SPEC B.4.4).
+/// Interval between probes of a missing network (SPEC B.4.4).
 pub const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Who may ask whom when.
+//! Tests for the order and timing of requests.
 
 use super::*;
 use crate::engine::settings::Settings;
@@ -21,7 +21,7 @@ fn feeds(started: &[(FetchId, Waiting)]) -> Vec<u32> {
 }
 
 #[test]
-fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
+fn site_gets_one_request_at_a_time_with_pauses() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue::default();
     for feed in 1..=3 {
@@ -37,7 +37,7 @@ fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
 }
 
 #[test]
-fn twice_the_global_limit_are_begun_and_no_more() {
+fn at_most_twice_the_parallel_limit_is_started() {
     let settings = NetworkSettings { parallel: 2, ..Settings::default().network };
     let mut traffic = HostQueue::default();
     for feed in 1..=6 {
@@ -71,7 +71,7 @@ fn sites_take_turns() {
 }
 
 #[test]
-fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
+fn loopback_is_exempt_from_spacing_only_if_configured() {
     for (space_loopback, host_parallel, expected) in
         [(true, None, 1), (false, None, 6), (false, Some(2), 2), (true, Some(2), 2)]
     {
@@ -92,7 +92,7 @@ fn a_late_answer_is_harmless() {
 }
 
 #[test]
-fn nothing_starts_before_the_spread_at_start_up() {
+fn no_request_starts_before_the_startup_delay() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue { not_before: Some(at(3000)), ..HostQueue::default() };
     traffic.enqueue(waiting("https://a.example/", 1), &settings);
@@ -119,7 +119,7 @@ fn a_site_is_a_registrable_domain_or_an_address_with_its_port() {
 }
 
 #[test]
-fn without_a_network_one_site_a_minute_is_tried_and_this_machine_is_asked_as_ever() {
+fn offline_tries_one_site_a_minute_but_always_loopback() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue { probe_at: Some(at(60_000)), ..HostQueue::default() };
     for (feed, host) in [(1, "a.example"), (2, "b.example"), (3, "127.0.0.1:80")] {
@@ -137,7 +137,7 @@ fn without_a_network_one_site_a_minute_is_tried_and_this_machine_is_asked_as_eve
 }
 
 #[test]
-fn what_waits_says_what_for() {
+fn waiting_feed_reports_its_reason() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue { not_before: Some(at(3000)), ..HostQueue::default() };
     let url = "https://a.example/f";
@@ -154,7 +154,7 @@ fn what_waits_says_what_for() {
 }
 
 #[test]
-fn pictures_wait_behind_what_is_read_and_before_archives() {
+fn pictures_wait_for_documents_but_precede_archives() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue::default();
     let key = backissue_core::history::EntryKey { feed: FeedKey(9), seq: 1 };

@@ -1,4 +1,4 @@
-//! Who may be asked now: queues by host, pauses, and what servers told us about themselves.
+//! Polite requests: queues by host, pauses, and the observed habits of servers.
 
 pub mod address_net;
 pub mod drop_fetches;

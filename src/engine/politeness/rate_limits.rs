@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_wants_a_sign_in_is_not_said_to_be_none() {
+    fn sign_in_network_is_not_reported_as_offline() {
         let url = "https://a.example/";
         let mut engine = engine(&[url]);
         let mut answer = too_many(url);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_429_to_anything_keeps_every_feed_of_its_host_away() {
+    fn a_429_to_any_request_delays_all_feeds_of_the_host() {
         let mut engine =
             engine(&["https://a.example/1", "https://a.example/2", "https://b.example/"]);
         let url = "https://a.example/picture";
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_429_that_asks_for_less_does_not_end_what_an_earlier_one_asked_for() {
+    fn shorter_429_wait_does_not_replace_a_longer_one() {
         let mut engine = engine(&["https://a.example/1"]);
         let url = "https://a.example/picture";
         note_network(&mut engine, now(), url, &too_many(url), None);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_feed_that_was_answered_429_learns_of_it_from_its_own_answer() {
+    fn feed_answered_429_gets_the_wait_from_its_own_poll() {
         let mut engine = engine(&["https://a.example/1", "https://a.example/2"]);
         let url = "https://a.example/1";
         let note = note_network(&mut engine, now(), url, &too_many(url), Some(FeedKey(1)));
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_that_was_never_asked_waits_for_its_host_although_that_was_not_written() {
+    fn new_feed_waits_for_its_host_after_restart() {
         let mut engine = engine(&[
             "https://a.example/1",
             "https://a.example/2",
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn three_hosts_that_cannot_be_reached_are_no_network_and_an_answer_ends_that() {
+    fn three_unreachable_hosts_mean_offline_until_an_answer() {
         let urls = ["https://a.example/", "https://b.example/", "https://c.example/"];
         let mut engine = engine(&urls);
         engine.host_queue.not_before = None;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::host_queue::{is_loopback, site_of};
+use crate::engine::change::feed_change::FeedChange;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::fetch::{FailureClass, Fetched};
-use crate::engine::undo::address_change::AddressChange;
 use backissue_core::history::FeedKey;
 
 /// Different hosts in a row that cannot be reached.
@@ -106,9 +106,9 @@ impl Reachability {
     }
 
     /// The reader answered something about a feed whose host could not be reached: what it may go back to holds that too.
-    pub fn follow_answer(&mut self, feed: FeedKey, changed: &AddressChange) {
+    pub fn follow_answer(&mut self, feed: FeedKey, changed: &FeedChange) {
         for suspect in self.suspects.iter_mut().filter(|suspect| suspect.feed == feed) {
-            changed.reversed().take_back_in_state(&mut suspect.before);
+            changed.reversed().revert_state(&mut suspect.before);
         }
     }
 

@@ -1,4 +1,4 @@
-//! When three hosts that cannot be reached are no network, and when they are three broken feeds.
+//! Tests that distinguish a missing network from three broken feeds when three hosts are unreachable.
 
 use super::*;
 use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
@@ -11,7 +11,7 @@ fn fetched(result: Result<Answer, FetchFailure>) -> Fetched {
     Fetched { started: at(0), wire_bytes: 0, hops: vec![], conditional: false, result }
 }
 
-/// A network that is told what happens, second by second.
+/// A network that receives one result per second.
 #[derive(Default)]
 struct Told {
     reachability: Reachability,
@@ -20,7 +20,7 @@ struct Told {
 }
 
 impl Told {
-    /// The next host is not found; the feed that asked failed so often before.
+    /// Reports that the next host is not found, for a feed with this number of earlier failures.
     fn not_found(&mut self, failures: u32, under_way: &[&str]) -> Sign {
         self.feeds += 1;
         self.seconds += 1;
@@ -33,7 +33,7 @@ impl Told {
         self.reachability.note(at(self.seconds), &url, &fetched, feed, sites)
     }
 
-    /// Somebody answers.
+    /// Reports a response.
     fn answers(&mut self) {
         let answer = Answer {
             status: 304,
@@ -55,7 +55,7 @@ impl Told {
 }
 
 #[test]
-fn three_hosts_that_are_not_found_do_not_outweigh_an_answer_of_the_last_minute() {
+fn recent_answer_outweighs_three_hosts_not_found() {
     let mut told = Told::default();
     told.answers();
     for _ in 0..10 {
@@ -71,7 +71,7 @@ fn three_hosts_that_are_not_found_do_not_outweigh_an_answer_of_the_last_minute()
 }
 
 #[test]
-fn a_feed_that_failed_before_says_nothing_about_the_network() {
+fn feed_that_already_failed_is_no_evidence_of_offline() {
     let mut told = Told::default();
     for _ in 0..5 {
         assert_eq!(told.not_found(1, &[]), Sign::Unclear);
@@ -85,7 +85,7 @@ fn a_feed_that_failed_before_says_nothing_about_the_network() {
 }
 
 #[test]
-fn while_others_are_being_asked_nothing_is_declared() {
+fn requests_in_flight_delay_the_offline_verdict() {
     let mut told = Told::default();
     let others = ["slow.example"];
     assert_eq!(told.not_found(0, &others), Sign::Unclear);

@@ -1,4 +1,4 @@
-//! What polls taught us of a server's habits, and how a request goes along with them (SPEC D.2, D.4, D.7).
+//! Habits of a server as observed by polls, and the adaptation of requests to them (SPEC D.2, D.4, D.7).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,61 +7,61 @@ use crate::engine::poll::fetch::Validators;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::schedule::Learned;
 
-/// Nothing but 304 for this long: one unconditional request (SPEC 0, `VALIDATOR_MAX_AGE`).
+/// Time of nothing but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).
 const VALIDATOR_MAX_AGE: TimeDelta = TimeDelta::days(8);
-/// A habit that was found wanting is tried again after this (SPEC D.4 rule 10, D.7).
+/// Time after which a feature that failed is tried again (SPEC D.4 rule 10, D.7).
 const DISTRUST: TimeDelta = TimeDelta::days(30);
-/// Nothing but 404 for this long: the feed counts as dead (SPEC D.2).
+/// Time of nothing but 404 after which the feed counts as dead (SPEC D.2).
 const DEAD_AFTER: TimeDelta = TimeDelta::days(30);
-/// Answers in a row that repeat the tag we sent, after which the tag is not sent (SPEC D.4 rule 10).
+/// Number of consecutive responses that repeat our tag, after which the tag is not sent (SPEC D.4 rule 10).
 const SAME_TAGS_MAX: u8 = 2;
 
-/// A server's habits, as far as one feed has met them.
+/// Habits of a server, as observed by one feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerHabits {
-    /// Since when every good answer was a 304 (SPEC D.4 rule 9).
+    /// Time since which every successful response was a 304 (SPEC D.4 rule 9).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_304_since: Option<DateTime<Utc>>,
-    /// Answers 200 in a row that carried the very tag we sent (SPEC D.4 rule 10).
+    /// Number of consecutive 200 responses with the same tag that we sent (SPEC D.4 rule 10).
     #[serde(skip_serializing_if = "is_default")]
     pub same_tags: u8,
-    /// Until then only `If-Modified-Since` is sent (SPEC D.4 rule 10).
+    /// Time until which only `If-Modified-Since` is sent (SPEC D.4 rule 10).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag_distrusted_until: Option<DateTime<Utc>>,
-    /// Until then no delta is asked for (SPEC D.7).
+    /// Time until which no delta is requested (SPEC D.7).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_refused_until: Option<DateTime<Utc>>,
-    /// How the answer's form is asked for.
+    /// `Accept` header to send.
     #[serde(skip_serializing_if = "is_default")]
     pub accepting: Accepting,
-    /// Since when nothing but 404 came (SPEC D.2).
+    /// Time since which every response was a 404 (SPEC D.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_found_since: Option<DateTime<Utc>>,
 }
 
-/// Which `Accept` is sent (SPEC D.2: 406 and 415).
+/// Value of the `Accept` header (SPEC D.2: 406 and 415).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Accepting {
     /// The list of SPEC D.1.
     #[default]
     Usual,
-    /// `*/*` with the next request, after a 406 or 415 to the list.
+    /// `*/*` in the next request, after a 406 or 415 to the list.
     Anything,
-    /// The list again: `*/*` did not help either.
+    /// The list again, because `*/*` failed as well.
     InVain,
 }
 
 impl ServerHabits {
-    /// Whether the server has said nothing but 304 for so long that it is asked once without validators
-    /// (SPEC D.4 rule 9): 8 days, or four times what is known of the feed's rhythm.
+    /// Checks whether one request without validators is due because the server has sent only 304 for 8 days, or for four times
+    /// the learned interval of the feed if that is longer (SPEC D.4 rule 9).
     pub fn is_stuck(&self, now: DateTime<Utc>, learned: Option<&Learned>) -> bool {
         let gaps = learned.map_or(0, |learned| i64::from(learned.interval_seconds));
         let patience = VALIDATOR_MAX_AGE.max(TimeDelta::seconds(gaps.saturating_mul(4)));
         self.only_304_since.is_some_and(|since| now.signed_duration_since(since) >= patience)
     }
 
-    /// The validators to send: those that are known, less a tag the server does not honour.
+    /// Returns the validators to send: the known ones without a tag that the server ignores.
     pub fn to_send(&self, known: &Validators, now: DateTime<Utc>) -> Option<Validators> {
         let mut sent = known.clone();
         if sent.last_modified.is_some() && is_before(now, self.tag_distrusted_until) {
@@ -70,29 +70,29 @@ impl ServerHabits {
         (sent.etag.is_some() || sent.last_modified.is_some()).then_some(sent)
     }
 
-    /// Whether a delta may be asked for.
+    /// Checks whether a delta may be requested.
     pub fn takes_deltas(&self, now: DateTime<Utc>) -> bool {
         !is_before(now, self.delta_refused_until)
     }
 
-    /// The server did not understand a delta: none is asked for, for a while.
+    /// Stops requests for deltas for a number of days, because the server did not understand one.
     pub fn refuse_deltas(&mut self, now: DateTime<Utc>, days: i64) {
         self.delta_refused_until = now.checked_add_signed(TimeDelta::days(days));
     }
 
-    /// An unconditional request was made because of [`Self::is_stuck`]: the next one is 8 days away at least.
+    /// Records an unconditional request because of [`Self::is_stuck`]. The next one follows after 8 days at the earliest.
     pub const fn asked_whole(&mut self, now: DateTime<Utc>) {
         self.only_304_since = Some(now);
     }
 
-    /// A 304 came.
+    /// Records a 304.
     pub fn not_modified(&mut self, now: DateTime<Utc>) {
         self.only_304_since.get_or_insert(now);
         self.same_tags = 0;
         self.not_found_since = None;
     }
 
-    /// A document came; `same_tag`: with the very tag that was sent.
+    /// Records a document. `same_tag` is `true` if it came with the same tag that was sent.
     pub fn read(&mut self, now: DateTime<Utc>, same_tag: bool) {
         self.only_304_since = None;
         self.not_found_since = None;
@@ -106,7 +106,7 @@ impl ServerHabits {
         }
     }
 
-    /// A status that is no success came.
+    /// Records a status that is not a success.
     pub fn refused(&mut self, now: DateTime<Utc>, status: u16) {
         if status == 404 {
             self.not_found_since.get_or_insert(now);
@@ -121,7 +121,7 @@ impl ServerHabits {
         }
     }
 
-    /// Whether nothing but 404 came for 30 days.
+    /// Checks whether every response for 30 days was a 404.
     pub fn is_dead(&self, now: DateTime<Utc>) -> bool {
         self.not_found_since.is_some_and(|since| now.signed_duration_since(since) >= DEAD_AFTER)
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_says_304_for_eight_days_is_asked_once_without_validators() {
+    fn server_stuck_on_304_gets_one_unconditional_request() {
         // SPEC D.4 rule 9, G.25.
         let mut habits = ServerHabits::default();
         for n in 0..8 {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_comes_back_with_a_whole_document_twice_is_not_sent_for_a_month() {
+    fn ignored_etag_is_omitted_for_a_month() {
         // SPEC D.4 rule 10, G.24.
         let mut habits = ServerHabits::default();
         habits.read(day(0), true);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_is_not_acceptable_is_asked_for_once_in_any_form() {
+    fn after_406_any_format_is_requested_once() {
         // SPEC D.2, 406 and 415.
         let mut habits = ServerHabits::default();
         habits.refused(day(0), 406);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_of_404_and_nothing_else_is_death() {
+    fn a_month_of_only_404_ends_the_feed() {
         let mut habits = ServerHabits::default();
         habits.refused(day(0), 404);
         habits.refused(day(29), 404);

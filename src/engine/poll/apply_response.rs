@@ -1,4 +1,6 @@
-//! What an answer changes on a feed: its facts, its validators, its address, its trouble.
+//! Applies a response to a feed: its facts, validators, address, and error.
+
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -13,19 +15,19 @@ use backissue_core::feed::FeedDocument;
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::{Facts, FeedStatus, PollFailure};
 
-/// Characters kept of what went wrong.
+/// Maximum number of characters of a stored error.
 const TROUBLE_CHARS: usize = 300;
 
-/// What an answer changes.
+/// Changes from a response.
 #[derive(Debug)]
 pub struct AppliedResponse {
-    /// To be written; the entries are merged by the store.
+    /// Changes to write; the store merges the entries.
     pub commit: Commit,
-    /// The address was replaced.
+    /// `true` if the address was replaced.
     pub moved: bool,
 }
 
-/// Settles what an answer changes on the feed. `taken` tells whether another subscription has an address.
+/// Applies a response to the feed. `taken` returns whether another subscription has an address.
 pub fn apply_response(
     subscription: &mut Subscription,
     cause: PollCause,
@@ -38,7 +40,7 @@ pub fn apply_response(
     let head = fetched.result.as_ref().ok().map(Answer::head);
     let status = head.as_ref().map(|answer| answer.status);
     let tag_sent = sent.etag.clone().filter(|_| conditional);
-    // Only redirects from the address that is stored can move it.
+    // Only redirects from the stored address can move the feed.
     let is_stored = sent.url == subscription.record.url;
     let hops = if is_stored { fetched.hops.clone() } else { Vec::new() };
     let target = redirects::permanent(&hops, &sent.url);
@@ -87,37 +89,37 @@ pub fn apply_response(
     }
 }
 
-/// What a verdict leads to, besides the state.
+/// Effects of a verdict other than the changed state.
 #[derive(Default)]
 struct ResponseEffects {
     document: Option<Box<FeedDocument>>,
     trouble: Option<String>,
     record_changed: bool,
     moved: bool,
-    /// Whether the document is the whole feed, if its history was looked at.
+    /// Whether the document is the whole feed, if its history was examined.
     is_complete: Option<bool>,
 }
 
-/// What an answer is judged by, beside its verdict.
+/// Circumstances of a response, used together with its verdict.
 struct ResponseContext<'a> {
-    /// Its head, if there was an answer.
+    /// Head of the response, if there was one.
     head: Option<&'a Answer>,
-    /// The redirects from the address that is stored.
+    /// Redirects from the stored address.
     hops: &'a [Hop],
-    /// Where a permanent one led.
+    /// Target of a permanent redirect.
     target: Option<&'a str>,
-    /// The tag the answering address was sent.
+    /// Tag that was sent to the responding address.
     tag_sent: Option<&'a [u8]>,
-    /// The address that was asked.
+    /// Requested address.
     asked: &'a str,
-    /// Validators were sent.
+    /// `true` if validators were sent.
     conditional: bool,
-    /// Whether another subscription has an address.
+    /// Returns whether another subscription has an address.
     taken: &'a dyn Fn(&str) -> bool,
 }
 
 impl ResponseContext<'_> {
-    /// Lets the feed's history take note of a document.
+    /// Records a document in the feed's history.
     fn says(
         &self,
         subscription: &mut Subscription,
@@ -133,7 +135,7 @@ impl ResponseContext<'_> {
 }
 
 impl ResponseEffects {
-    /// Lets a verdict change the feed's state.
+    /// Applies a verdict to the state of the feed.
     fn of(subscription: &mut Subscription, verdict: Verdict, about: &ResponseContext<'_>) -> Self {
         let ResponseContext { head, target, tag_sent, taken, .. } = *about;
         let started = subscription.state.facts.last_try.unwrap_or_default();
@@ -167,7 +169,7 @@ impl ResponseEffects {
                 outcome.troubled(state, &trouble);
             }
             (Verdict::NotCounted(trouble), head) => {
-                // A feed that was never read has nothing else to be planned by.
+                // A feed that was never read has no other basis for its plan.
                 if state.facts.last_ok.is_none() {
                     failed(state, trouble.failure, started, head);
                 }
@@ -178,7 +180,7 @@ impl ResponseEffects {
         outcome
     }
 
-    /// A document came: the whole one, or what is new of it.
+    /// Applies a document, which is whole or a delta.
     fn read(
         &mut self,
         subscription: &mut Subscription,
@@ -191,12 +193,12 @@ impl ResponseEffects {
         let RedirectVerdict { moving, is_read, is_proven } =
             redirects::judge(subscription, about.hops, &head.url, &read, about.taken);
         if !is_read {
-            // What may be another feed changes nothing: neither entries nor hints nor validators (SPEC D.3).
+            // A document that may belong to another feed changes neither entries nor hints nor validators (SPEC D.3).
             failed(&mut subscription.state, PollFailure::Unreadable, started, None);
             self.moves(subscription, head, moving);
             let why = not_proven(about.target, &head.url);
             self.trouble = Some(one_line(&why, TROUBLE_CHARS));
-            subscription.history.not_read();
+            Arc::make_mut(&mut subscription.history).not_read();
             self.is_complete = Some(false);
             return;
         }
@@ -208,7 +210,7 @@ impl ResponseEffects {
         } else {
             hints.overlay(read.hints.clone());
         }
-        // A feed that may be another one does not rename this one.
+        // A document that may belong to another feed does not rename this one.
         let in_question = !whole || matches!(moving, Some(Moving::Ask(..)));
         let by_itself = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
         self.is_complete = Some(about.says(subscription, head, (whole, is_proven), &read));
@@ -239,12 +241,12 @@ impl ResponseEffects {
 
     fn troubled(&mut self, state: &mut FeedState, trouble: &Trouble) {
         state.obstacle = trouble.obstacle;
-        // Servers write some of these words: nothing in them may steer or disguise.
+        // The text may come from a server, so remove control characters and limit its length.
         self.trouble = Some(one_line(&trouble.why, TROUBLE_CHARS));
     }
 }
 
-/// Why the document at the end of redirects is not read. `target`: where a permanent one leads.
+/// Returns the reason that the document after redirects is not read. `target` is the target of a permanent redirect.
 fn not_proven(target: Option<&str>, answered: &str) -> String {
     let (says, to) = match target {
         Some(to) => ("it moved to", to),
@@ -253,7 +255,7 @@ fn not_proven(target: Option<&str>, answered: &str) -> String {
     format!("{says} {to}, where nothing proves that it is the same feed: nothing is read there")
 }
 
-/// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.
+/// Records a successful poll with status 200, 226, or 304. Validators follow SPEC D.4 rules 5 and 6.
 fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, replaces: bool) {
     state.facts.record_success(answer.status, &answer.headers.times(), started, answer.received);
     let Facts { learned, last_ok, settings, .. } = &mut state.facts;
@@ -278,7 +280,7 @@ fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, rep
     }
 }
 
-/// A check failed; validators stay as they are (SPEC D.4 rule 7).
+/// Records a failed poll. The validators do not change (SPEC D.4 rule 7).
 fn failed(
     state: &mut FeedState,
     failure: PollFailure,

@@ -1,4 +1,4 @@
-//! What an answer means for a feed, as a table over statuses and bodies (SPEC D.2).
+//! Classifies a response by its status and body (SPEC D.2).
 
 use super::fetch::{Answer, AnswerBody, AnswerHeaders, FailureClass, Fetched, Hop, RequestKind};
 use super::login_challenge::unsupported_logins;
@@ -8,35 +8,35 @@ use crate::engine::politeness::host_queue::site_of;
 use backissue_core::feed::{FeedDocument, Kind, NewLocation, REMOVED_CONTROLS};
 use backissue_core::schedule;
 
-/// What a poll's answer means.
+/// Meaning of the response to a poll.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// A feed document to merge.
     Document(Box<FeedDocument>),
-    /// What is new or changed only (226, SPEC D.7): to merge, and to conclude nothing from what is missing.
+    /// A delta with new and changed entries only (226, SPEC D.7). Merge it, and draw no conclusion from missing entries.
     Delta(Box<FeedDocument>),
     /// Nothing changed (304).
     NotModified,
     /// The publisher ended the feed (410, or an empty redirect document).
     Gone,
-    /// Nothing can be used.
+    /// The response is not usable.
     Failed(Trouble),
-    /// Somebody between here and the publisher answered: not the feed's failure (SPEC D.2, 511).
+    /// A server between here and the publisher responded; this is not a failure of the feed (SPEC D.2, 511).
     NotCounted(Trouble),
 }
 
-/// Why nothing can be used.
+/// Reason that a response is not usable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// How the schedule sees it.
+    /// Failure as the schedule sees it.
     pub failure: schedule::PollFailure,
-    /// Why, as a sentence fragment.
+    /// Reason, as a sentence fragment.
     pub why: String,
-    /// What stands in the way, where that has a remedy of its own.
+    /// Obstacle, if it has a specific remedy.
     pub obstacle: Option<Obstacle>,
 }
 
-/// Judges the end of a fetch by what was sent.
+/// Classifies the result of a fetch, given the request that was sent.
 pub fn judge(fetched: Fetched, sent: &Sent) -> Verdict {
     let Fetched { hops, conditional, result, .. } = fetched;
     match result {
@@ -49,7 +49,7 @@ pub fn judge(fetched: Fetched, sent: &Sent) -> Verdict {
     }
 }
 
-/// What of a failure has a remedy of its own.
+/// Returns the obstacle with a specific remedy, if the failure has one.
 fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
     let known =
         [(FailureClass::Insecure, Obstacle::Insecure), (FailureClass::Blocked, Obstacle::Blocked)];
@@ -71,7 +71,7 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
         226 => unreadable("answered 226 with a delta that does not fit what was asked for"),
         304 if conditional => Verdict::NotModified,
         304 => unreadable("answered 304 although no validators were sent"),
-        // Believed only from the stored address, as an empty `newLocation` is (SPEC D.2, D.5).
+        // A 410 counts only from the stored address, like an empty `newLocation` (SPEC D.2, D.5).
         410 if hops.is_empty() => Verdict::Gone,
         410 => unreadable(format!("{} says the feed has ended, on the way only", answer.url)),
         511 => Verdict::NotCounted(Trouble {
@@ -94,14 +94,14 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
 
 fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
     match answer.body {
-        // A document that breaks off is a failure and never merged in part (SPEC G.30).
+        // A truncated document is a failure and is never merged in part (SPEC G.30).
         AnswerBody::Document(document) if document.is_truncated() => {
             unreadable("the document is cut off")
         }
         AnswerBody::Document(document) => match document.kind {
             Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => Verdict::Document(document),
             Kind::Redirect => match &document.new_location {
-                // An empty one ends the feed, and is believed only from the stored address (SPEC D.5).
+                // An empty address ends the feed, and counts only from the stored address (SPEC D.5).
                 Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,
                 Some(NewLocation::Gone) => {
                     unreadable(format!("{} says the feed has ended, on the way only", answer.url))
@@ -132,10 +132,10 @@ fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
     }
 }
 
-/// What a 511 says.
+/// Message for a 511.
 pub const SIGN_IN_WANTED: &str = "the network wants a sign-in first (511): a captive portal?";
 
-/// Words in the address or title of a page that asks for a sign-in.
+/// Words in the address or title of a sign-in page.
 const SIGN_IN: [&str; 12] = [
     "login",
     "log in",
@@ -151,8 +151,8 @@ const SIGN_IN: [&str; 12] = [
     "authenticate",
 ];
 
-/// Whether a page is what a network shows before it lets anybody through: at another site, at the end of a
-/// temporary redirect, and asking for a sign-in (SPEC D.2, G.32).
+/// Checks whether a page is the sign-in page of a captive portal: at another site, after a temporary redirect, and with a sign-in
+/// word (SPEC D.2, G.32).
 fn is_login_page(url: &str, title: Option<&str>, hops: &[Hop], sent: &Sent) -> bool {
     let elsewhere = site_of(url) != site_of(&sent.url);
     let temporary = hops.iter().any(|hop| matches!(hop.status, 302 | 303 | 307));
@@ -160,7 +160,7 @@ fn is_login_page(url: &str, title: Option<&str>, hops: &[Hop], sent: &Sent) -> b
     !sent.others_answer && elsewhere && temporary && SIGN_IN.iter().any(|word| text.contains(word))
 }
 
-/// Whether a 226 is the delta that was asked for (SPEC D.7).
+/// Checks whether a 226 is the requested delta (SPEC D.7).
 fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     let feed = headers.im.as_deref().is_some_and(|list| list.trim().eq_ignore_ascii_case("feed"));
     let base = headers.delta_base.as_deref().map(|tag| weak(tag.trim().as_bytes()));
@@ -168,12 +168,12 @@ fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     sent.kind == RequestKind::Delta && feed && (base.is_none() || base == asked)
 }
 
-/// A tag for weak comparison (RFC 9110 §8.8.3.2).
+/// Strips the weakness mark of a tag for weak comparison (RFC 9110 §8.8.3.2).
 fn weak(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
 
-/// Whether an answer is worth one more request at once, and of what kind (SPEC D.2, D.7).
+/// Returns the kind of request to repeat at once after this response, if any (SPEC D.2, D.7).
 pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
     let answer = fetched.result.as_ref().ok()?;
     match answer.status {
@@ -189,7 +189,7 @@ pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
     }
 }
 
-/// A good status with nothing usable behind it.
+/// Returns the verdict for a successful status without a usable document.
 fn unreadable(why: impl Into<String>) -> Verdict {
     Verdict::Failed(Trouble {
         failure: schedule::PollFailure::Unreadable,
@@ -198,16 +198,16 @@ fn unreadable(why: impl Into<String>) -> Verdict {
     })
 }
 
-/// Why a document is no feed, by its first flaw.
+/// Returns the reason that a document is not a feed, based on its first flaw.
 pub fn not_a_feed(document: &FeedDocument) -> String {
-    // Characters that were taken out are not why there is no markup.
+    // Removed control characters do not explain missing markup.
     let mut reasons = document.flaws.iter().filter(|flaw| flaw.reason != REMOVED_CONTROLS);
     reasons
         .next()
         .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
 }
 
-/// The status of an answer in words, and the login it wants if backissue has none of that kind.
+/// Returns the status of a response in words. For a 401, includes the login kinds that the server wants if none is supported.
 pub fn answer_words(answer: &Answer) -> String {
     let challenges = answer.headers.www_authenticate.as_deref().filter(|_| answer.status == 401);
     match challenges.and_then(unsupported_logins) {
@@ -218,7 +218,7 @@ pub fn answer_words(answer: &Answer) -> String {
     }
 }
 
-/// A status with its usual words.
+/// Returns a status with its usual words.
 pub fn status_words(status: u16) -> String {
     let words = match status {
         206 => "Partial Content although no part was asked for",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn each_answer_gets_its_verdict() {
+    fn each_response_gets_its_classification() {
         check(200, document(Kind::Rss), false, "document");
         check(203, document(Kind::Rss), false, "document");
         check(200, document(Kind::None), false, "not a feed");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_were_taken_out_are_not_why_a_document_is_no_feed() {
+    fn removed_characters_are_not_blamed_for_a_non_feed() {
         let why = |bytes: &[u8]| {
             not_a_feed(&backissue_core::feed::parse(
                 bytes,
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_redirect_document_is_believed_from_the_stored_address_alone() {
+    fn empty_redirect_document_counts_only_at_stored_address() {
         // SPEC D.5.
         let gone = FeedDocument {
             kind: Kind::Redirect,
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_410_is_believed_from_the_stored_address_alone() {
+    fn a_410_counts_only_at_the_stored_address() {
         // SPEC D.2.
         for status in [301, 302, 307] {
             let to = "https://b.example/".to_owned();
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_must_be_the_one_that_was_asked_for() {
+    fn delta_must_match_the_requested_base() {
         // SPEC D.7.
         let tag = b"W/\"1\"".to_vec();
         let asked = Sent { kind: RequestKind::Delta, etag: Some(tag), ..sent() };
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_that_is_no_feed_is_asked_for_once_more_without_one() {
+    fn invalid_delta_is_refetched_once_without_delta() {
         // SPEC D.7.
         let asked = Sent { kind: RequestKind::Delta, etag: Some(b"\"1\"".to_vec()), ..sent() };
         for (body, expected) in [
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_in_page_of_somebody_else_is_not_the_feeds_failure() {
+    fn foreign_sign_in_page_is_not_the_feeds_failure() {
         // SPEC D.2, G.32.
         let hop =
             |status| Hop { status, to: "http://gate.example/login".into(), by_document: false };

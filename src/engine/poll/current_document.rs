@@ -1,5 +1,7 @@
-//! The document that another one names as current: asked for in the same poll, and gone over to if it is that of the
-//! same feed (SPEC C.2 rule 3, D.3).
+//! The document that another one names as current. It is requested in the same poll, and adopted if it belongs to the same feed
+//! (SPEC C.2 rule 3, D.3).
+
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -14,62 +16,62 @@ use backissue_core::feed::text::one_line;
 use backissue_core::history::address::refusal;
 use backissue_core::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
 
-/// Characters kept of why a current document was not gone over to: servers write some of these words.
+/// Maximum number of characters of the reason for not adopting a current document. The reason may contain text from a server.
 const WHY_CHARS: usize = 200;
 
-/// A document that names another one as current, kept until that one was asked for.
+/// A document that names another one as current, kept while that one is requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedCurrent {
-    /// The address that it names.
+    /// Address that the document names.
     pub to: String,
-    /// It is no archive: the stored address stays, and `to` is asked for at each check.
+    /// `true` if the document is not an archive: the stored address is kept, and `to` is requested in each poll.
     pub once: bool,
-    /// The address that it was asked for under.
+    /// Requested address of the document.
     pub asked: String,
-    /// What was sent for it.
+    /// Request that was sent for the document.
     pub sent: Sent,
-    /// The answer that carries it.
+    /// Response with the document.
     pub fetched: Fetched,
 }
 
-/// An archive that was read as the subscription document: it counts as fetched.
+/// An archive that was read as the subscription document and counts as fetched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadArchive {
-    /// The address that it was asked for under.
+    /// Requested address of the archive.
     pub asked: String,
-    /// The answer that carries it.
+    /// Response with the archive.
     pub fetched: Fetched,
-    /// The number of the last walk before the current document was read: its place is above that walk's archives.
+    /// Number of the last walk before the current document was read. The archive is newer than that walk's archives.
     pub epoch: u32,
-    /// Its `previous` leads to an older archive (SPEC C.2 rule 5).
+    /// `true` if its `previous` links to an older archive (SPEC C.2 rule 5).
     pub by_previous: bool,
 }
 
-/// What a poll goes by.
+/// Response that a poll uses.
 #[derive(Debug)]
 pub struct PollAnswer {
-    /// What was sent.
+    /// Request that was sent.
     pub sent: Sent,
-    /// What came.
+    /// Result of the fetch.
     pub fetched: Fetched,
-    /// The archive that was read before it.
+    /// Archive that was read first.
     pub archive: Option<ReadArchive>,
-    /// The current document has taken the place of the stored address.
+    /// `true` if the current document's address replaced the stored address.
     pub moved: bool,
 }
 
-/// What the answer at `current` means.
+/// Meaning of the response from `current`.
 enum CurrentVerdict {
     /// It is the feed's subscription document.
     TakesOver,
-    /// It may be another feed, or is subscribed to already: the reader is asked.
+    /// It may be another feed, or is subscribed already, so the user must decide.
     Ask(&'static str),
-    /// It cannot be gone over to, for this reason; whether that is because it leads from https to http.
+    /// It cannot be adopted, for this reason. The flag is `true` if it redirects from https to http.
     No(String, bool),
 }
 
-/// The current document that the answer to a poll names and that is to be asked for next, and whether the stored address
-/// stays because the document that names it is no archive.
+/// Returns the current document that the response names and that is requested next. The flag is `true` if the stored address is
+/// kept because the naming document is not an archive.
 pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(String, bool)> {
     let record = &subscription.record;
     let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
@@ -87,7 +89,8 @@ pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(S
     (!settled && may_be_asked).then_some((to, once))
 }
 
-/// The request for a current document: conditional only where it was read before, and it leads where the document that names it may lead.
+/// Returns the request for a current document. It is conditional only if the document was read before. It may redirect only where
+/// the naming document may.
 pub fn request(
     subscription: &Subscription,
     named: &NamedCurrent,
@@ -111,8 +114,8 @@ pub fn request(
     (request, Sent { url: named.to.clone(), ..Sent::default() })
 }
 
-/// The current document was asked for: decides whether the poll goes by it or by the document that named it, and notes
-/// on the subscription what follows. `taken`: another subscription has its address.
+/// Decides whether the poll uses the current document or the document that named it, and updates the subscription. `taken` is
+/// `true` if another subscription has the current document's address.
 pub fn decide(
     subscription: &mut Subscription,
     named: NamedCurrent,
@@ -133,8 +136,8 @@ pub fn decide(
             let id = document(&fetched).and_then(|document| document.head.id.clone());
             state.feed_id = id.or(state.feed_id.take());
             if !was_followed {
-                // What is published there need not go on where the archive ended.
-                history.forget_windows();
+                // The current document need not continue where the archive ended.
+                Arc::make_mut(history).forget_windows();
             }
             let moved = !once && record.url != to;
             if moved {
@@ -154,8 +157,8 @@ pub fn decide(
         CurrentVerdict::No(why, insecure) => (why, insecure),
     };
     if was_followed {
-        // This check goes by the document at the stored address, the last one went by the current one.
-        history.forget_windows();
+        // This poll uses the document at the stored address, but the last poll used the current document.
+        Arc::make_mut(history).forget_windows();
     }
     if !once {
         let before = state.archive.take().filter(|before| before.current.as_ref() == Some(&to));
@@ -166,7 +169,7 @@ pub fn decide(
     PollAnswer { sent, fetched, archive: None, moved: false }
 }
 
-/// Judges the answer at `current` (SPEC C.2 rule 3, D.3).
+/// Classifies the response from `current` (SPEC C.2 rule 3, D.3).
 fn judge(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
     let no = |why: &str| CurrentVerdict::No(why.to_owned(), false);
     let answer = match &found.result {
@@ -200,13 +203,13 @@ fn judge(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
     }
 }
 
-/// Whether the answer at `current` is the subscription document of the feed whose archive names it.
+/// Checks whether the response from `current` is the subscription document of the feed whose archive names it.
 pub fn is_taken_over(named: &NamedCurrent, found: &Fetched) -> bool {
     matches!(judge(named, found, false), CurrentVerdict::TakesOver)
 }
 
-/// What is to be said of a subscription whose document is an archive: what is known, unless the document names another
-/// current one now.
+/// Returns the state of a subscription to an archive document. Keeps the earlier state unless the document now names another
+/// current document.
 pub fn archive_address(
     before: Option<ArchiveAddress>,
     document: &FeedDocument,
@@ -234,7 +237,7 @@ pub fn archive_address(
     ArchiveAddress { current, why: why.to_owned(), insecure, since: now }
 }
 
-/// Whether a status carries a whole document.
+/// Checks whether a status carries a whole document.
 const fn is_whole(status: u16) -> bool {
     matches!(status, 200 | 203)
 }

@@ -1,4 +1,4 @@
-//! What is asked of the network and what comes back of it, as values.
+//! Requests to the network and their results, as values.
 
 use std::sync::Arc;
 
@@ -12,34 +12,34 @@ use backissue_core::feed::sparse::is_default;
 use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::schedule;
 
-/// Names one fetch; a late answer to an unknown one is dropped.
+/// Identifies one fetch. A late response to an unknown fetch is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FetchId(pub u64);
 
-/// One HTTP exchange to make, redirects included.
+/// One HTTP exchange, including its redirects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchRequest {
-    /// Its name.
+    /// Identifier of the fetch.
     pub id: FetchId,
-    /// Where to.
+    /// Address to fetch.
     pub url: String,
-    /// Sent only to the address that gave them; `None`: an unconditional request.
+    /// Validators, sent only to the address that supplied them; `None` makes the request unconditional.
     pub validators: Option<Validators>,
-    /// What it asks for.
+    /// Kind of request.
     pub kind: RequestKind,
-    /// Whose word the address is.
+    /// Origin of the address.
     pub address_source: AddressSource,
-    /// The reader allows this feed to lead from https to http (SPEC D.3).
+    /// `true` if the user allows this feed to redirect from https to http (SPEC D.3).
     pub allow_insecure: bool,
-    /// It waits until what was handed to the store before is durable: that the feed was asked is known then, whatever
-    /// becomes of this process, and it is not asked twice (SPEC G.20).
+    /// `true` to delay the request until all earlier store writes are durable. The poll is then on record even if the process
+    /// dies, so that the feed is not polled twice (SPEC G.20).
     pub waits_for_store: bool,
-    /// Milliseconds before a redirect is followed.
+    /// Pause before following a redirect, in milliseconds.
     pub redirect_pause_ms: u64,
 }
 
 impl FetchRequest {
-    /// An unconditional request for an address the reader typed.
+    /// Creates an unconditional request for an address that the user typed.
     pub const fn typed(id: FetchId, url: String) -> Self {
         Self {
             id,
@@ -54,100 +54,100 @@ impl FetchRequest {
     }
 }
 
-/// What a request asks for.
+/// Kind of document to request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RequestKind {
     /// The document.
     #[default]
     Usual,
-    /// The document, past the caches on the way: `Cache-Control: no-cache` (SPEC D.1, forced refresh).
+    /// The document, bypassing caches: `Cache-Control: no-cache` (SPEC D.1, forced refresh).
     Fresh,
-    /// What is new only: `A-IM: feed` (SPEC D.7). Sent only beside a known `ETag`.
+    /// New entries only: `A-IM: feed` (SPEC D.7). Sent only together with a known `ETag`.
     Delta,
-    /// A listing of the copies that the Internet Archive has.
+    /// A listing of the captures in the Internet Archive.
     Listing,
-    /// The page an entry links to, as its text: `Accept: text/html`.
+    /// The text of the page that an entry links to: `Accept: text/html`.
     Page,
     /// A picture of an entry.
     Picture,
-    /// The document in any form: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
+    /// The document in any format: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
     Anything,
 }
 
-/// Whose word an address is; decides where it may lead (SPEC D.6).
+/// Origin of an address, which limits where it may redirect (SPEC D.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddressSource {
-    /// The reader typed or imported it.
+    /// The user typed or imported the address.
     Typed,
-    /// A document or an answer named it.
+    /// A document or response named the address.
     Supplied {
-        /// Address of the document that named it.
+        /// Address of the document.
         by: String,
-        /// That document came from a public address.
+        /// `true` if the document came from a public address.
         public: bool,
     },
 }
 
-/// What a fetch is for.
+/// Purpose of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     /// The subscription document of a feed.
     Poll(FeedKey),
-    /// An archive of a feed, or an older page of it.
+    /// An archive or an older page of a feed.
     Archive(FeedKey),
     /// The page that an entry links to.
     FullText(EntryKey),
     /// A picture of an entry.
     Picture(EntryKey),
-    /// An address the reader typed: a feed, or a page that names one. The number is that of the addition.
+    /// A typed address of a feed, or of a page that names one. Holds the number of the addition.
     Discover(u32),
 }
 
-/// How a fetch ended.
+/// Result of a fetch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fetched {
-    /// When the first request was sent.
+    /// Time of the first request.
     pub started: DateTime<Utc>,
-    /// Bytes of the last body as they came over the wire.
+    /// Size of the last body on the wire, in bytes.
     pub wire_bytes: u64,
-    /// Redirects on the way, in order.
+    /// Redirects in order.
     pub hops: Vec<Hop>,
-    /// Validators were sent to the address that answered last.
+    /// `true` if validators were sent to the last responding address.
     pub conditional: bool,
-    /// The last answer, or why there is none.
+    /// Last response, or the reason that there is none.
     pub result: Result<Answer, FetchFailure>,
 }
 
 /// One redirect that was followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
-    /// 301, 302, 303, 307 or 308.
+    /// Status 301, 302, 303, 307, or 308.
     pub status: u16,
-    /// Where it pointed, resolved.
+    /// Target, resolved to an absolute address.
     pub to: String,
-    /// A redirect document said so (SPEC D.5), not a status; it counts as a 301.
+    /// `true` for a redirect by a redirect document (SPEC D.5) instead of a status; it counts as a 301.
     pub by_document: bool,
 }
 
-/// The last answer of a fetch.
+/// Last response of a fetch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// The address that answered.
+    /// Address that responded.
     pub url: String,
-    /// It answered from a public address (SPEC D.6); through a proxy, its name is taken to be public.
+    /// `true` if the response came from a public address (SPEC D.6). Behind a proxy, the host counts as public.
     pub public: bool,
-    /// When the head of the answer came.
+    /// Time at which the head of the response arrived.
     pub received: DateTime<Utc>,
-    /// What of its headers is used.
+    /// Headers that are used.
     pub headers: AnswerHeaders,
-    /// What it carried.
+    /// Body of the response.
     pub body: AnswerBody,
 }
 
 impl Answer {
-    /// The same answer without its body.
+    /// Returns the response without its body.
     #[must_use]
     pub fn head(&self) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl Answer {
     }
 }
 
-/// Headers of an answer, as bytes where they are sent back and as text where they are read.
+/// Headers of a response: bytes if they are sent back, text if they are parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerHeaders {
     /// `ETag`, byte for byte.
@@ -168,7 +168,7 @@ pub struct AnswerHeaders {
     pub last_modified: Option<Vec<u8>>,
     /// `Content-Type`.
     pub content_type: Option<String>,
-    /// `Cache-Control`, several joined by commas.
+    /// `Cache-Control`, with several headers joined by commas.
     pub cache_control: Option<String>,
     /// `Expires`.
     pub expires: Option<String>,
@@ -178,18 +178,18 @@ pub struct AnswerHeaders {
     pub age: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
-    /// `IM`: how a delta was made (RFC 3229).
+    /// `IM`: instance manipulation of a delta (RFC 3229).
     pub im: Option<String>,
-    /// `Delta-Base`: the entity tag a delta starts from.
+    /// `Delta-Base`: the entity tag that a delta is based on.
     pub delta_base: Option<String>,
-    /// `WWW-Authenticate`, several joined by commas.
+    /// `WWW-Authenticate`, with several headers joined by commas.
     pub www_authenticate: Option<String>,
-    /// `Link`, several joined by commas.
+    /// `Link`, with several headers joined by commas.
     pub link: Option<String>,
 }
 
 impl AnswerHeaders {
-    /// Those that speak about time.
+    /// Returns the headers about time.
     pub fn times(&self) -> schedule::TimingHeaders<'_> {
         schedule::TimingHeaders {
             cache_control: self.cache_control.as_deref(),
@@ -201,35 +201,35 @@ impl AnswerHeaders {
     }
 }
 
-/// What the body of an answer turned out to be.
+/// Body of a response after parsing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerBody {
-    /// Nothing was read: the status says all.
+    /// The body was not read, because the status is sufficient.
     Unread,
-    /// No byte came.
+    /// The body is empty.
     Empty,
     /// A feed document, a redirect document, or something that is neither
     /// ([`backissue_core::feed::Kind::None`] with its flaws).
     Document(Box<FeedDocument>),
-    /// The text of a page as marked up, or why none was found.
+    /// The text of a page with markup, or the reason that none was found.
     Article(Result<String, String>),
-    /// The bytes of what was asked for as a picture.
+    /// The bytes of a requested picture.
     Picture(Arc<Vec<u8>>),
-    /// The copies that were asked for as a listing, oldest first.
+    /// The captures in a requested listing, oldest first.
     Listing(Vec<u64>),
     /// An HTML page.
     Page {
-        /// Its title, plain text.
+        /// Title of the page, plain text.
         title: Option<String>,
-        /// Feeds it names.
+        /// Feeds that the page names.
         candidates: Vec<Candidate>,
-        /// What to try where it names none.
+        /// Addresses to try if the page names no feed.
         leads: PageLeads,
     },
 }
 
 impl AnswerBody {
-    /// The feed it carries, if it does.
+    /// Returns the feed in the body, if there is one.
     pub fn feed(&self) -> Option<&FeedDocument> {
         match self {
             Self::Document(document) if document.kind.is_feed() => Some(document),
@@ -244,36 +244,36 @@ impl AnswerBody {
     }
 }
 
-/// The phase of a time-out in which nobody had answered yet.
+/// Phase of a time-out before a connection was established.
 pub const CONNECTING: &str = "a connection";
 
-/// Why there is no answer. Each prints as a fragment fit for "failed: …".
+/// Reason that there is no response. Displays as a fragment for "failed: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFailure {
-    /// The address cannot be asked.
+    /// The address is not usable.
     #[error("{0}")]
     Address(String),
     /// The name does not resolve.
     #[error("the host name '{0}' could not be found")]
     Name(String),
-    /// No connection.
+    /// The connection failed.
     #[error("no connection to {0}")]
     Connect(String),
-    /// No way to the host: this machine has no network, or none that leads there.
+    /// No route to the host: this machine has no network, or none that reaches the host.
     #[error("there is no way to {0} from here")]
     Unreachable(String),
-    /// TLS failed; never bypassed.
+    /// TLS failed; it is never bypassed.
     #[error("no secure connection: {0}")]
     Tls(String),
     /// One of the three time-outs of SPEC 0.
     #[error("no answer within {seconds} s ({phase})")]
     Timeout {
-        /// What was waited for.
+        /// Phase that timed out.
         phase: &'static str,
-        /// How long.
+        /// Limit in seconds.
         seconds: u64,
     },
-    /// One of the limits of SPEC 0.
+    /// One of the limits of SPEC 0 was exceeded.
     #[error("the answer is too large: {0}")]
     TooLarge(String),
     /// The body ended early.
@@ -282,44 +282,44 @@ pub enum FetchFailure {
     /// The body's encoding is broken.
     #[error("the answer could not be decoded: {0}")]
     Encoding(String),
-    /// Redirects that lead nowhere.
+    /// A redirect is invalid.
     #[error("bad redirect: {0}")]
     Redirect(String),
-    /// A redirect from https to http that the reader did not allow (SPEC D.3).
+    /// A redirect from https to http that the user did not allow (SPEC D.3).
     #[error("insecure redirect: it leads from https to {to}")]
     Insecure {
-        /// Where to.
+        /// Target of the redirect.
         to: String,
     },
-    /// The address may not be asked: where it leads is nobody's business out there (SPEC D.6).
+    /// The address is forbidden (SPEC D.6).
     #[error("{0}")]
     Blocked(String),
-    /// Anything else the HTTP library reports.
+    /// Any other error of the HTTP library.
     #[error("{0}")]
     Protocol(String),
 }
 
-/// What kind of failure it is: what follows from it goes by this.
+/// Class of a failure, which determines how it is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureClass {
-    /// The address cannot be asked.
+    /// The address is not usable.
     BadAddress,
-    /// The address may not be asked (SPEC D.6).
+    /// The address is forbidden (SPEC D.6).
     Blocked,
-    /// It leads from https to http, which the reader did not allow (SPEC D.3).
+    /// It redirects from https to http, which the user did not allow (SPEC D.3).
     Insecure,
-    /// Nothing was heard from anybody: no name, no way, no connection in time.
+    /// No host responded: no name, no route, or no connection in time.
     Unreachable,
-    /// Somebody was there, and no answer came.
+    /// A host was reached, but sent no response.
     Unanswered,
-    /// The answer is larger than a limit.
+    /// The response exceeds a limit.
     TooLarge,
-    /// The answer cannot be read.
+    /// The response cannot be read.
     Unreadable,
 }
 
 impl FetchFailure {
-    /// What kind of failure it is. A host that refuses a connection, or breaks one off, was reached.
+    /// Returns the class of the failure. A host that refuses or drops a connection counts as reached.
     pub fn class(&self) -> FailureClass {
         match self {
             Self::Address(_) => FailureClass::BadAddress,
@@ -339,7 +339,7 @@ impl FetchFailure {
 }
 
 impl FailureClass {
-    /// How the schedule sees it.
+    /// Returns the failure as the schedule sees it.
     pub const fn for_schedule(self) -> schedule::PollFailure {
         match self {
             Self::TooLarge => schedule::PollFailure::TooLarge,
@@ -352,11 +352,11 @@ impl FailureClass {
         }
     }
 }
-/// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).
+/// Validators exactly as received, with the address that supplied them (SPEC D.4 rules 1 and 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validators {
-    /// The address that gave them, and the only one they are sent to.
+    /// Address that supplied the validators, and the only one they are sent to.
     #[serde(skip_serializing_if = "is_default")]
     pub url: String,
     /// `ETag`, byte for byte.
@@ -368,7 +368,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Whether there is anything to send to `url`.
+    /// Checks whether there is a validator to send to `url`.
     pub fn speak_for(&self, url: &str) -> bool {
         self.url == url && (self.etag.is_some() || self.last_modified.is_some())
     }
@@ -380,7 +380,7 @@ mod tests {
     use backissue_core::schedule::PollFailure;
 
     #[test]
-    fn a_host_that_breaks_off_was_reached_and_one_that_cannot_be_connected_to_in_time_was_not() {
+    fn broken_off_transfer_counts_as_reached_host() {
         let timeout = |phase| FetchFailure::Timeout { phase, seconds: 30 };
         for (failure, class, scheduled) in [
             (timeout(CONNECTING), FailureClass::Unreachable, PollFailure::Unanswered),

@@ -1,9 +1,9 @@
-//! Learning rhythms: which feeds, when, and what becomes of it (SPEC B.2 rank 6).
+//! Learning of publication rhythms (SPEC B.2 rank 6).
 //!
-//! A feed is learned after a poll, at most once a day, or sooner when it published at an hour at which nobody expected
-//! it to, or when its bounds changed. The store reads when it published, a thread beside the loop learns, a few feeds at
-//! once. What was learned is kept, so that another process does not learn it again on the same day; it is read when a
-//! feed is polled. Until then the answer that the plan gave for the last poll counts.
+//! A feed is learned after a poll, at most once a day. It is learned sooner if it published at an unexpected hour or if its
+//! bounds changed. The store loads the publication times, and a separate thread learns a few feeds at once. The result is stored,
+//! so that another process does not learn the feed again on the same day, and loaded when the feed is polled. Until it is loaded,
+//! the plan's answer for the last poll applies.
 
 use std::sync::Arc;
 
@@ -23,19 +23,19 @@ use backissue_core::schedule::learning::{
 };
 use backissue_core::schedule::{self, FeedStatus, Learned};
 
-/// Feeds learned at once.
+/// Maximum number of feeds to learn at once.
 const AT_ONCE: usize = 2;
 
-/// A feed is learned anew after this time.
+/// Time after which a feed is learned again.
 const AGAIN_AFTER: TimeDelta = TimeDelta::days(1);
 
-/// After an unexpected publication it is learned anew, but not sooner than this after the last time.
+/// Minimum time between two learning runs after an unexpected publication.
 const SURPRISED_AFTER: TimeDelta = TimeDelta::hours(1);
 
-/// A publication is unexpected in an hour with less than this share of the mean.
+/// A publication is unexpected in an hour whose rate is below this share of the mean.
 const UNEXPECTED_SHARE: f64 = 0.25;
 
-/// Why what was learned of a feed does not decide when it is polled, in a few words; `None`: it does.
+/// Returns the reason that the learned plan of a feed does not determine its polls, in a few words. Returns `None` if it does.
 pub fn why_not_followed(
     engine: &Engine,
     feed: FeedKey,
@@ -65,7 +65,7 @@ pub fn why_not_followed(
     }
 }
 
-/// Gives the engine a plan that was learned just now or read; what was answered for the last poll stays.
+/// Sets a plan that was just learned or loaded. Keeps its answer for the last poll.
 pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if !counts(subscription, &engine.settings) || !is_enough(plan) {
@@ -78,7 +78,7 @@ pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &A
     plans::replan(engine, feed, now);
 }
 
-/// What was learned of a feed was read. An old plan counts too, until it is learned again after the poll.
+/// Handles a loaded plan. An old plan applies too, until the feed is learned again after the poll.
 pub fn record_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -94,18 +94,18 @@ pub fn record_read(
     remember(engine, now, feed, &Arc::new(plan));
 }
 
-/// A poll of a feed is durable.
+/// Starts learning if it is due after a poll whose result is durable.
 pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
     let due = is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed));
     if due { ask(engine, feed) } else { Vec::new() }
 }
 
-/// The reader changed something about a feed: bounds, or whether it is learned.
+/// Starts learning if it is due after the user changed the bounds of a feed or its learning setting.
 pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if is_due(engine, now, feed) { ask(engine, feed) } else { Vec::new() }
 }
 
-/// What a reader asks of the plan of a feed.
+/// Returns the constraints for the learned plan of a feed.
 pub fn terms(engine: &Engine, subscription: &Subscription) -> LearnTerms {
     let settings = &subscription.state.facts.settings;
     LearnTerms {
@@ -116,24 +116,24 @@ pub fn terms(engine: &Engine, subscription: &Subscription) -> LearnTerms {
     }
 }
 
-/// A zone by its name.
+/// Returns a zone by its name.
 pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
     if zone == chrono_tz::Tz::UTC { Zone::Utc } else { Zone::Named(zone.name().to_owned()) }
 }
 
-/// Whether a feed whose learned plan counts has none, or an old one.
+/// Checks whether a feed that is to be learned has no plan or an old one.
 fn is_due(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return false };
     let stale = |done: &Done| {
         let age = now.signed_duration_since(done.at);
-        // Learned later than now: the clock was wrong then.
+        // A plan from the future means that the clock was wrong then.
         !(TimeDelta::zero()..AGAIN_AFTER).contains(&age)
             || done.terms != terms(engine, subscription)
     };
     counts(subscription, &engine.settings) && engine.learning.done.get(&feed).is_none_or(stale)
 }
 
-/// Whether news came at an hour at which next to none was expected.
+/// Checks whether a publication came at an hour with almost no expected publications.
 fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let learned = engine.feeds.get(&feed).and_then(|feed| feed.state.facts.learned.as_ref());
     let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else { return false };
@@ -142,7 +142,7 @@ fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
         && plan.times_mean(now) < UNEXPECTED_SHARE
 }
 
-/// Reads when a feed published, and learns it if that is due; its plan pane wants both.
+/// Loads the publication times of a feed, and learns it if that is due. The plan pane needs both.
 pub fn ask(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     engine.learning.enqueue(feed);
     next(&mut engine.learning)
@@ -158,7 +158,7 @@ fn next(learning: &mut Learning) -> Vec<Effect> {
     effects
 }
 
-/// It is known when a feed published.
+/// Handles the loaded publication times of a feed.
 pub fn loaded(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -179,7 +179,7 @@ pub fn loaded(
     vec![Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now }))]
 }
 
-/// A feed was learned. While it is being polled its plan is not changed: it is learned again after the poll.
+/// Handles a learned plan. Ignores it if the feed is being polled, because it is learned again after the poll.
 pub fn learned(
     engine: &mut Engine,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! The feeds whose rhythm is to be learned or is being learned, and whether what is learned of a feed counts.
+//! Queue of the feeds to learn, and conditions for using a learned plan.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,35 +11,35 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule;
 use backissue_core::schedule::learning::{LearnTerms, LearnedPlan, Publications};
 
-/// Too few publications to place polls still say how often a feed is worth polling, once they were watched for so many
-/// minutes: two weeks.
+/// Minutes of observation after which the publication rate of a feed determines its polls, even with too few publications to see
+/// a pattern: two weeks.
 const WATCHED_MINUTES: i64 = 14 * 1440;
 
-/// What is to be learned.
+/// A feed to learn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnWanted {
-    /// The feed.
+    /// Feed to learn.
     pub feed: FeedKey,
-    /// When it published.
+    /// Publication times of the feed.
     pub publications: Arc<Publications>,
-    /// What the reader asks of its plan.
+    /// Constraints for the plan.
     pub terms: LearnTerms,
-    /// Now.
+    /// Current time.
     pub now: DateTime<Utc>,
 }
 
-/// What is being learned.
+/// State of learning.
 #[derive(Debug, Clone, Default)]
 pub struct Learning {
-    /// In the order in which they were asked for.
+    /// Waiting feeds in order of request.
     queue: VecDeque<FeedKey>,
-    /// Those in the queue.
+    /// Feeds in the queue.
     waiting: BTreeSet<FeedKey>,
     pub(super) under_way: BTreeSet<FeedKey>,
     pub(super) done: BTreeMap<FeedKey, Done>,
 }
 
-/// When a feed was learned, and for what.
+/// Time and constraints of the last learning run of a feed.
 #[derive(Debug, Clone)]
 pub(super) struct Done {
     pub(super) at: DateTime<Utc>,
@@ -47,19 +47,19 @@ pub(super) struct Done {
 }
 
 impl Learning {
-    /// Nothing waits and nothing is under way.
+    /// Returns whether nothing waits and nothing is under way.
     pub fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
     }
 
-    /// Has a feed learned when its turn comes.
+    /// Queues a feed, unless it is queued or under way.
     pub(super) fn enqueue(&mut self, feed: FeedKey) {
         if !self.under_way.contains(&feed) && self.waiting.insert(feed) {
             self.queue.push_back(feed);
         }
     }
 
-    /// Takes the feed whose turn it is.
+    /// Takes the next feed from the queue.
     pub(super) fn take_next(&mut self) -> Option<FeedKey> {
         let next = self.queue.pop_front()?;
         self.waiting.remove(&next);
@@ -67,29 +67,29 @@ impl Learning {
         Some(next)
     }
 
-    /// Whether a feed waits to be learned, or is being learned.
+    /// Checks whether a feed waits to be learned or is being learned.
     pub fn is_under_way(&self, feed: FeedKey) -> bool {
         self.waiting.contains(&feed) || self.under_way.contains(&feed)
     }
 
-    /// Whether it is known when a feed was learned.
+    /// Checks whether the time of the last learning run is known.
     pub fn is_known(&self, feed: FeedKey) -> bool {
         self.done.contains_key(&feed)
     }
 
-    /// What was learned of a feed does not count any more.
+    /// Forgets the last learning run of a feed.
     pub fn forget(&mut self, feed: FeedKey) {
         self.done.remove(&feed);
     }
 }
 
-/// Whether what is learned of a feed decides when it is polled: the reader lets it, and nobody says anything stronger.
+/// Checks whether the learned plan of a feed determines its polls: the user allows it, and no stronger rule applies.
 pub fn counts(subscription: &Subscription, settings: &Settings) -> bool {
     subscription.record.feed_settings.learn.unwrap_or(settings.poll.learn)
         && schedule::leaves_room_for_learning(&subscription.state.facts)
 }
 
-/// Whether enough is known for a plan to count.
+/// Checks whether a plan is based on enough data.
 pub fn is_enough(plan: &LearnedPlan) -> bool {
     plan.is_placed() || plan.rhythm.observed_minutes >= WATCHED_MINUTES
 }

@@ -1,13 +1,13 @@
-//! Which kinds of login a server offers that refuses a request (RFC 9110 §11.6.1).
+//! Login kinds that a server offers when it refuses a request (RFC 9110 §11.6.1).
 
 use backissue_core::feed::text::one_line;
 
-/// The kinds that a login in the file of credentials can be used for.
+/// Login kinds that the credentials file supports.
 const SUPPORTED: [&str; 2] = ["basic", "bearer"];
-/// Longest list of kinds in a message, in characters.
+/// Maximum length of the list of kinds in a message, in characters.
 const KINDS_CHARS_MAX: usize = 60;
 
-/// Returns the kinds of login that the lines of a `WWW-Authenticate` offer, if none of them is supported.
+/// Returns the login kinds in the lines of a `WWW-Authenticate` header, if none of them is supported.
 pub(super) fn unsupported_logins(challenges: &str) -> Option<String> {
     let mut kinds: Vec<&str> = Vec::new();
     for part in split_unquoted(challenges) {
@@ -24,7 +24,7 @@ pub(super) fn unsupported_logins(challenges: &str) -> Option<String> {
         .then(|| one_line(&kinds.join(" or "), KINDS_CHARS_MAX))
 }
 
-/// Splits a list at the commas that are not within quotes.
+/// Splits a list at the commas outside quotes.
 fn split_unquoted(list: &str) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     list.split(move |char| {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_of_login_is_named_where_none_is_supported() {
+    fn unsupported_login_scheme_is_named() {
         for (challenges, kinds) in [
             (r#"Digest realm="d, Basic x", nonce="abc", qop="auth", algorithm=MD5"#, "Digest"),
             (r#"Digest realm="a \", Basic b", nonce = "x""#, "Digest"),

@@ -1,4 +1,4 @@
-//! Polls that the reader asks for (SPEC B.8): what may be polled, and why not.
+//! Polls on the user's request, and the reasons to refuse them (SPEC B.8).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand};
 
-/// Which feeds the reader wants polled.
+/// A request to poll feeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollRequest {
-    /// The feeds; `None`: all.
+    /// Feeds to poll; `None` means all feeds.
     pub feeds: Option<Vec<FeedKey>>,
-    /// Why.
+    /// Kind of poll.
     pub kind: PollKind,
-    /// Archives are fetched after them, as after a poll that falls due.
+    /// `true` to fetch archives afterwards, as after a scheduled poll.
     #[serde(default = "yes")]
     pub archives: bool,
 }
@@ -29,23 +29,23 @@ const fn yes() -> bool {
     true
 }
 
-/// What kind of poll is wanted.
+/// Kind of manual poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PollKind {
-    /// Those that are due.
+    /// Poll the feeds that are due.
     Due,
-    /// Those a manual refresh may poll (SPEC B.8).
+    /// Poll the feeds that a manual refresh may poll (SPEC B.8).
     Allowed,
-    /// The same, without validators.
+    /// Poll the same feeds without validators.
     Forced,
 }
 
-/// All feeds are polled by hand at most this often (SPEC B.8).
+/// Minimum interval between manual polls of all feeds (SPEC B.8).
 const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);
 
-/// The reader asks for polls.
+/// Handles the user's request for polls.
 pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Vec<Effect> {
-    // Who asks by hand is not kept waiting by the spread at start-up.
+    // Start-up delays do not apply to a manual request.
     engine.host_queue.not_before = None;
     let confirmed = engine.confirming.take();
     let all = request.feeds.is_none();
@@ -78,9 +78,9 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
     start_fetches::start(engine, now)
 }
 
-/// Why a feed is not polled although the reader asks.
+/// Reason that a feed is not polled on request.
 enum Refusal {
-    /// It may be, if the reader asks again.
+    /// The poll is possible if the user confirms it.
     Confirm(String),
     No(String),
 }
@@ -125,12 +125,12 @@ fn refusal(
     None
 }
 
-/// Until when a feed is left out when all are polled: polled within five minutes, it is fresh enough.
+/// Returns the time until which a poll of all feeds skips this feed. A feed polled within five minutes is fresh enough.
 fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
     subscription.state.facts.last_try?.checked_add_signed(REFRESH_ALL_EVERY)
 }
 
-/// Polls a feed because something about it was just decided.
+/// Polls a feed after the user changed something about it.
 pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let feeds = Some(vec![feed]);
     ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true })

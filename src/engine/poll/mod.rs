@@ -1,4 +1,4 @@
-//! Polls: which feed is asked when, what its answer means, and what it changes.
+//! Polls: their schedule, the meaning of responses, and the resulting changes.
 
 pub mod apply_response;
 pub mod classify_response;

@@ -1,4 +1,4 @@
-//! Plans: made anew whenever something they depend on changed, explained when somebody asks.
+//! Plans of feeds: updated whenever their inputs change, and explained on request.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, SettledBy};
 
-/// Makes the plan of a feed anew and puts it into the timetable.
+/// Updates the plan of a feed and its entry in the timetable.
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     fill_in(subscription, &engine.settings);
@@ -26,18 +26,18 @@ pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
             engine.timetable.remove(&feed);
         }
     }
-    // One change of many plans is told once.
+    // Many changed plans in a row emit one event.
     if engine.events.last() != Some(&Event::PlansChanged) {
         engine.tell(Event::PlansChanged);
     }
 }
 
-/// The plan of a feed without its explanation.
+/// Returns the plan of a feed without its explanation.
 fn decided(subscription: &Subscription, salt: u64, now: DateTime<Utc>) -> Decision {
     schedule::decide_time(&subscription.state.facts, now, spread(subscription, salt))
 }
 
-/// The plan of a feed that is not subscribed to yet.
+/// Returns the plan of a feed that is not subscribed yet.
 pub fn foreseen(
     subscription: &mut Subscription,
     settings: &Settings,
@@ -48,18 +48,18 @@ pub fn foreseen(
     decided(subscription, salt, now)
 }
 
-/// The plan of a feed with every step of its explanation.
+/// Returns the plan of a feed with every step of its explanation.
 pub fn explained(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
     let subscription = engine.feeds.get(&feed)?;
     Some(schedule::decide(&subscription.state.facts, now, spread(subscription, engine.salt)))
 }
 
-/// The plan of a feed at another pace.
+/// Returns the plan of a feed at another pace.
 pub fn at_pace(subscription: &Subscription, salt: u64, pace: Pace, now: DateTime<Utc>) -> Plan {
     schedule::with_pace(&subscription.state.facts, pace, now, spread(subscription, salt))
 }
 
-/// The `count` plans that follow if nothing changes.
+/// Returns the next `count` plans if nothing changes.
 pub fn following(
     subscription: &Subscription,
     salt: u64,
@@ -70,7 +70,7 @@ pub fn following(
     schedule::following_plans(&subscription.state.facts, now, count, unit)
 }
 
-/// When a feed is polled until an instant, if nothing changes.
+/// Returns the times of a feed's polls until an instant, if nothing changes.
 pub fn polls_until(
     subscription: &Subscription,
     salt: u64,
@@ -81,7 +81,7 @@ pub fn polls_until(
     schedule::polls_until(&subscription.state.facts, now, end, unit)
 }
 
-/// What keeps a feed from being polled sooner.
+/// Returns the restrictions that prevent an earlier poll of a feed.
 pub fn restrictions(
     subscription: &Subscription,
     salt: u64,
@@ -90,7 +90,7 @@ pub fn restrictions(
     schedule::floors_in_force(&subscription.state.facts, now, spread(subscription, salt))
 }
 
-/// The share of jitter of a feed's next poll (SPEC A.7).
+/// Returns the share of jitter for a feed's next poll (SPEC A.7).
 fn spread(subscription: &Subscription, salt: u64) -> f64 {
     unit(subscription.key, salt, subscription.state.facts.last_ok)
 }
@@ -99,7 +99,7 @@ fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
     schedule::spread_unit(u128::from(salt), &feed.0.to_be_bytes(), last_ok)
 }
 
-/// Fills the reader's settings into the facts: those of the feed, else the global ones.
+/// Copies the user's settings into the facts: the feed's own settings, or else the global ones.
 fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     let feed_settings = &subscription.record.feed_settings;
     let seconds = |minutes: u32| minutes.saturating_mul(60);
@@ -117,7 +117,7 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }
 
-/// What settled a plan, in a few words.
+/// Returns a short text for the rule that determined a plan.
 pub const fn settled_words(settled: SettledBy) -> &'static str {
     match settled {
         SettledBy::Fixed => "your fixed interval",
@@ -146,7 +146,7 @@ pub const fn settled_words(settled: SettledBy) -> &'static str {
     }
 }
 
-/// What a step of a plan is called.
+/// Returns the name of a step of a plan.
 pub const fn stage_words(stage: PlanStage) -> &'static str {
     match stage {
         PlanStage::Standing => "standing",
@@ -164,7 +164,7 @@ pub const fn stage_words(stage: PlanStage) -> &'static str {
     }
 }
 
-/// How long until an instant: `in 25 min`, `in 1 h 5 min`, `now`.
+/// Formats the time until an instant: `in 25 min`, `in 1 h 5 min`, `now`.
 pub fn wait_words(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let seconds = at.signed_duration_since(now).num_seconds();
     match seconds {

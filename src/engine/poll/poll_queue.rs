@@ -1,4 +1,4 @@
-//! Polls join the queue of their site, and end one way or the other.
+//! Adds polls to the queue of their site, and handles their end.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Puts a feed into its site's queue.
+/// Adds a feed to the queue of its site.
 pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {
     let Some(subscription) = engine.feeds.get(&feed) else { return };
     if engine.polls.contains_key(&feed) {
@@ -32,7 +32,7 @@ pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: Po
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// The settings of a feed changed while it waits for its turn: a poll that was due and is not any more leaves the queue.
+/// Removes a waiting poll from the queue if changed settings mean that it is no longer due.
 pub fn withdraw_early(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let Some(subscription) = engine.feeds.get(&feed) else { return };
     let is_due = subscription.plan.next_poll.is_some_and(|at| at <= now);
@@ -52,7 +52,7 @@ pub fn withdraw_early(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     }
 }
 
-/// A poll ended, one way or the other.
+/// Handles the end of a poll, whatever its outcome.
 pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
     engine.polls.remove(&result.feed);
     engine.poll_run.end_poll(result.feed);
@@ -64,13 +64,13 @@ pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
     note_result(engine, result);
 }
 
-/// Keeps a result for whoever asked, and tells it.
+/// Stores a result for its requester, and emits an event.
 pub fn note_result(engine: &mut Engine, result: PollResult) {
     engine.poll_run.note(result.clone());
     engine.tell(Event::Polled(Box::new(result)));
 }
 
-/// The result of a poll that there was no network for, or none that lets it through.
+/// Returns the result of a poll without a network, or behind a captive portal.
 pub fn without_network(engine: &Engine, feed: FeedKey) -> PollResult {
     let wants_sign_in = engine.reachability.wants_sign_in;
     let why = if wants_sign_in { SIGN_IN_WANTED } else { "there is no network" };

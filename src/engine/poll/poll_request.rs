@@ -1,4 +1,4 @@
-//! The request of a poll: which validators, which kind of request, how far it may lead (SPEC D.1, D.4, D.6, D.7).
+//! Request of a poll: its validators, its kind, and the limits on redirects (SPEC D.1, D.4, D.6, D.7).
 
 use chrono::{DateTime, Utc};
 
@@ -8,25 +8,25 @@ use crate::engine::feeds::subscription::{ArchiveAddress, Subscription, Subscript
 use crate::engine::politeness::server_habits::Accepting;
 use backissue_core::schedule::FeedStatus;
 
-/// Why an answer is asked for once more within one poll (SPEC D.2, D.7).
+/// Reason to repeat a request within one poll (SPEC D.2, D.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// The same, on a new connection (421).
+    /// Repeat the request on a new connection (421).
     Same,
-    /// Without validators, past the caches (412, 416, a 304 nobody asked for).
+    /// Omit validators and bypass caches (412, 416, an unrequested 304).
     Fresh,
-    /// Without a delta (400 to a request for one).
+    /// Request no delta (400 to a request for one).
     NoDelta,
-    /// Without a delta: the one that came is empty, breaks off or is no feed.
+    /// Request no delta, because the last one is empty, truncated, or not a feed.
     BrokenDelta,
-    /// Without validators: the delta that came cannot be used.
+    /// Omit validators, because the delta cannot be used.
     Whole,
-    /// The same: entries seem to be missing, perhaps only because of what was sent (SPEC C.8.1).
+    /// Omit validators, because entries seem to be missing, perhaps only due to the request (SPEC C.8.1).
     Verify,
 }
 
 impl Again {
-    /// Days for which no delta is asked for any more.
+    /// Returns the number of days without further requests for deltas.
     pub const fn days_without_deltas(self) -> Option<i64> {
         match self {
             Self::NoDelta | Self::Whole => Some(30),
@@ -36,20 +36,20 @@ impl Again {
     }
 }
 
-/// What a poll sent, to judge the answer by.
+/// Request that a poll sent, used to classify the response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// What was asked for.
+    /// Kind of request.
     pub kind: RequestKind,
-    /// The tag sent to the address that gave it.
+    /// Tag that was sent to the address that supplied it.
     pub etag: Option<Vec<u8>>,
-    /// The address that is stored.
+    /// Stored address.
     pub url: String,
-    /// Other sites answered a moment ago: the network is what it should be.
+    /// `true` if other sites responded recently, so that the network works.
     pub others_answer: bool,
 }
 
-/// Makes the request of a poll. What it changes on the feed is to be written before the request goes out.
+/// Returns the request of a poll. The caller must write the changes to the feed before it sends the request.
 pub fn request(
     subscription: &mut Subscription,
     id: FetchId,
@@ -58,11 +58,11 @@ pub fn request(
     now: DateTime<Utc>,
 ) -> (FetchRequest, Sent) {
     let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
-    // What names a current document is read whole, so that one can be asked for.
+    // A document that names a current document is read whole, so that the current one can be requested.
     let reads_archive = reads_archive_again(subscription) || subscription.state.followed.is_some();
     let state = &mut subscription.state;
     if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
-        // They are forgotten before the request (SPEC D.4 rule 8), not only left out of it.
+        // The validators are dropped before the request, not only omitted from it (SPEC D.4 rule 8).
         state.validators = Validators::default();
     }
     let stuck =
@@ -72,7 +72,7 @@ pub fn request(
     }
     let known =
         (!stuck && !reads_archive).then(|| state.habits.to_send(&state.validators, now)).flatten();
-    // They may belong to the end of a redirect: who sends them decides address by address.
+    // The validators may belong to a redirect's target, so the network layer checks each address before it sends them.
     let etag = known.as_ref().and_then(|known| known.etag.clone());
     let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
     let kind = if forced || again == Some(Again::Fresh) {
@@ -86,7 +86,7 @@ pub fn request(
     };
     let record = &subscription.record;
     let url = record.url.clone();
-    // Where the page that names a feed says http, there is nothing that could be made insecure (SPEC D.9).
+    // If the page that names a feed links to http, a redirect cannot make it less secure (SPEC D.9).
     let is_named = record.named_by.is_some() && record.former.is_empty();
     let allow_insecure =
         record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
@@ -103,7 +103,7 @@ pub fn request(
     (request, Sent { kind, etag, url, others_answer: false })
 }
 
-/// Whether an archive that was subscribed to by mistake is to be read whole, so that its current document can be asked for
+/// Checks whether an archive that was subscribed by mistake must be read whole, so that its current document can be requested
 /// (SPEC C.2 rule 3).
 fn reads_archive_again(subscription: &Subscription) -> bool {
     let Subscription { record, state, .. } = subscription;
@@ -113,7 +113,7 @@ fn reads_archive_again(subscription: &Subscription) -> bool {
     state.facts.standing == FeedStatus::Archive && state.archive.as_ref().is_none_or(is_open)
 }
 
-/// Whose word the stored address is: the reader's, unless a document named it, or a move replaced it.
+/// Returns the origin of the stored address: the user, unless a document named it or a move replaced it.
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
     let moved = record.former.last().map(|former| (&former.url, former.public));
     let named = record.named_by.as_ref().map(|named| (&named.url, named.public));

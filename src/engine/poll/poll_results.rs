@@ -1,4 +1,4 @@
-//! What came of polls, for whoever asked for them.
+//! Results of polls, for the clients that requested them.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -6,63 +6,64 @@ use serde::{Deserialize, Serialize};
 
 use backissue_core::history::FeedKey;
 
-/// Results kept for whoever asked; the oldest go first.
+/// Maximum number of results kept; the oldest are dropped first.
 const RESULTS_MAX: usize = 20_000;
-/// Of those, the ones that are kept from one run to the next: whoever looks on takes them at once, and every command has a copy.
+/// Maximum number of results kept from one run to the next. Fewer suffice there, because observers take results at once and each
+/// command has its own copy.
 const KEPT_RESULTS_MAX: usize = 4096;
 
-/// The polls since the program was last at rest.
+/// Polls since the program was last idle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PollRun {
-    /// Feeds whose polls began, each once however often it was polled.
+    /// Feeds whose polls began. A feed counts once, however often it was polled.
     begun: BTreeSet<FeedKey>,
-    /// Of them, those that are not polled any more.
+    /// Feeds among them whose polls ended.
     ended: BTreeSet<FeedKey>,
-    /// Polls that failed.
+    /// Number of failed polls.
     pub failed: u32,
-    /// New entries they brought.
+    /// Number of new entries from polls.
     pub new: u32,
-    /// What came of each, in order of their ends; the last [`RESULTS_MAX`] of them.
+    /// Results in order of completion; at most the last [`RESULTS_MAX`].
     pub results: VecDeque<PollResult>,
-    /// Results ever noted.
+    /// Number of results ever recorded.
     pub noted: u64,
-    /// Archives and pages that were fetched.
+    /// Number of archives and pages fetched.
     pub archives: u32,
-    /// Entries never seen before that they brought.
+    /// Number of new entries from archives and pages.
     pub recovered: u32,
 }
 
 impl PollRun {
-    /// A poll of a feed begins.
+    /// Records the start of a feed's poll.
     pub fn begin_poll(&mut self, feed: FeedKey) {
         self.begun.insert(feed);
         self.ended.remove(&feed);
     }
 
-    /// A poll of a feed ended.
+    /// Records the end of a feed's poll.
     pub fn end_poll(&mut self, feed: FeedKey) {
         if self.begun.contains(&feed) {
             self.ended.insert(feed);
         }
     }
 
-    /// A feed was given up: it counts no more.
+    /// Removes an unsubscribed feed from the counts.
     pub fn forget(&mut self, feed: FeedKey) {
         self.begun.remove(&feed);
         self.ended.remove(&feed);
     }
 
-    /// How many feeds are polled or were.
+    /// Returns the number of feeds whose polls began.
     pub fn asked(&self) -> u32 {
         u32::try_from(self.begun.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many of them were.
+    /// Returns the number of feeds whose polls ended.
     pub fn done(&self) -> u32 {
         u32::try_from(self.ended.len()).unwrap_or(u32::MAX)
     }
 
-    /// Notes a result.
+    /// Records a result.
     pub fn note(&mut self, result: PollResult) {
         if self.results.len() >= RESULTS_MAX {
             self.results.pop_front();
@@ -71,48 +72,48 @@ impl PollRun {
         self.noted = self.noted.saturating_add(1);
     }
 
-    /// Begins a new run; the results of the one before are kept.
+    /// Begins a new run and keeps the last results of the previous one.
     pub fn begin_anew(&mut self) {
         let mut results = std::mem::take(&mut self.results);
         results.drain(..results.len().saturating_sub(KEPT_RESULTS_MAX));
         *self = Self { results, noted: self.noted, ..Self::default() };
     }
 
-    /// The results noted after the first `noted` ones.
+    /// Returns the results after the first `noted` ones.
     pub fn since(&self, noted: u64) -> impl Iterator<Item = &PollResult> {
         let fresh = usize::try_from(self.noted.saturating_sub(noted)).unwrap_or(usize::MAX);
         self.results.iter().skip(self.results.len().saturating_sub(fresh))
     }
 }
 
-/// What came of one poll.
+/// Result of one poll.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollResult {
-    /// The feed.
+    /// Feed that was polled.
     pub feed: FeedKey,
-    /// How it ended.
+    /// Outcome of the poll.
     pub outcome: PollOutcome,
-    /// Status of the answer; `None` if none came.
+    /// Status of the response; `None` if there was none.
     pub status: Option<u16>,
-    /// Bytes of the body as they came over the wire.
+    /// Size of the body on the wire, in bytes.
     pub wire_bytes: u64,
-    /// A conditional request was made.
+    /// `true` if the request was conditional.
     pub conditional: bool,
-    /// Entries never seen before.
+    /// Number of new entries.
     pub new: u32,
-    /// Entries whose content changed.
+    /// Number of entries with changed content.
     pub edited: u32,
-    /// Entries that the publisher withdrew.
+    /// Number of entries that the publisher withdrew.
     #[serde(default)]
     pub withdrawn: u32,
-    /// What went wrong, or why it was not polled; a sentence fragment.
+    /// Error, or reason for skipping the poll; a sentence fragment.
     pub reason: Option<String>,
-    /// It is read from another address from now on.
+    /// `true` if the feed moved to another address.
     pub moved: bool,
 }
 
 impl PollResult {
-    /// How it ended, in one word for programs.
+    /// Returns the outcome as one word for programs.
     pub const fn word(&self) -> &'static str {
         match self.outcome {
             PollOutcome::Read => "read",
@@ -122,7 +123,7 @@ impl PollResult {
         }
     }
 
-    /// A result that brought nothing.
+    /// Returns a result without entries.
     pub const fn empty(feed: FeedKey, outcome: PollOutcome, reason: Option<String>) -> Self {
         Self {
             feed,
@@ -139,16 +140,16 @@ impl PollResult {
     }
 }
 
-/// How a poll ended.
+/// Outcome of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PollOutcome {
     /// A document was read.
     Read,
-    /// The publisher says nothing changed.
+    /// The publisher reports no change.
     NotModified,
-    /// It failed.
+    /// The poll failed.
     Failed,
-    /// It was not made.
+    /// The poll was skipped.
     Skipped,
 }
 
@@ -157,7 +158,7 @@ mod tests {
     use crate::engine::poll::poll_results::*;
 
     #[test]
-    fn a_feed_that_is_polled_twice_in_a_run_counts_once_and_one_that_is_given_up_not_at_all() {
+    fn repeated_poll_counts_once_and_unsubscribed_feed_never() {
         let mut run = PollRun::default();
         let counts = |run: &PollRun| (run.done(), run.asked());
         run.begin_poll(FeedKey(1));
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_polls_for_long_keeps_the_last_results_alone() {
+    fn long_running_program_keeps_only_recent_results() {
         let mut run = PollRun::default();
         for number in 0..3 * u32::try_from(KEPT_RESULTS_MAX).unwrap() {
             run.begin_anew();

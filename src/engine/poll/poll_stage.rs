@@ -5,9 +5,8 @@ use chrono::{DateTime, Utc};
 use super::current_document::{NamedCurrent, ReadArchive};
 use super::fetch::FetchId;
 use super::poll_request::{Again, Sent};
-use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
-use crate::engine::undo::address_change::AddressChange;
-use backissue_core::history::HistoryRecord;
+use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::SettledBy;
 
 /// A poll between due and planned anew.
@@ -40,17 +39,9 @@ pub struct Poll {
     /// The feed's state before the request, to go back to if the attempt does not count.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
-    pub(super) before: Option<Box<FeedBefore>>,
+    pub(super) before: Option<Box<FeedParts>>,
     /// While its answer was being written, it turned out not to count: the state to go back to.
     pub uncounted: Option<Box<FeedState>>,
-}
-
-/// What an answer changes of a feed, as it was before.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct FeedBefore {
-    pub(super) state: Box<FeedState>,
-    pub(super) record: SubscriptionRecord,
-    pub(super) history: Box<HistoryRecord>,
 }
 
 impl Poll {
@@ -61,14 +52,14 @@ impl Poll {
 
     /// The reader answered something about the feed meanwhile, or the answer could not be written (`changed` the other way round):
     /// what the feed may go back to holds that too.
-    pub(in crate::engine) fn follow_answer(&mut self, changed: &AddressChange) {
+    pub(in crate::engine) fn follow_answer(&mut self, changed: &FeedChange) {
         let undone = changed.reversed();
         for state in [&mut self.at_start, &mut self.uncounted].into_iter().flatten() {
-            undone.take_back_in_state(state);
+            undone.revert_state(state);
         }
         if let Some(before) = &mut self.before {
-            undone.take_back_in_state(&mut before.state);
-            undone.take_back_in_record(&mut before.record);
+            undone.revert_state(&mut before.state);
+            undone.revert_record(&mut before.record);
         }
     }
 

@@ -1,7 +1,7 @@
-//! What every poll of a feed changes even if nothing else does: when it was tried, when it was answered, and how often.
+//! Values that every poll of a feed changes: the times of the last request and response, and the number of polls.
 //!
-//! Kept in a small record of its own beside the feed's state, so that a round of unchanged feeds does not write all
-//! that is known of each of them again.
+//! They have a small record of their own next to the feed's state, so that polls of unchanged feeds do not rewrite the whole
+//! state of each feed.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::LearnedAnswer;
 
-/// The times of a feed's last polls, to the millisecond.
+/// Times of a feed's last polls, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PollTimes {
-    /// When a request was sent last.
+    /// Time of the last request.
     #[serde(rename = "t", with = "chrono::serde::ts_milliseconds_option")]
     pub last_try: Option<DateTime<Utc>>,
-    /// When an answer was good last.
+    /// Time of the last successful poll.
     #[serde(rename = "o", with = "chrono::serde::ts_milliseconds_option")]
     pub last_ok: Option<DateTime<Utc>>,
-    /// When the answer was received whose lifetime counts.
+    /// Time of the response whose cache lifetime applies.
     #[serde(rename = "r", with = "chrono::serde::ts_milliseconds_option")]
     pub received_at: Option<DateTime<Utc>>,
-    /// The `Date` of that answer.
+    /// `Date` of that response.
     #[serde(rename = "d", with = "chrono::serde::ts_milliseconds_option")]
     pub date: Option<DateTime<Utc>>,
-    /// Polls made so far.
+    /// Number of polls so far.
     #[serde(rename = "n")]
     pub polls: u32,
-    /// What a learned plan answers for the last good poll.
+    /// Answer of a learned plan for the last successful poll.
     #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedAnswer>,
 }
 
 impl PollTimes {
-    /// The times a state holds.
+    /// Returns the times in a state.
     pub fn of(state: &FeedState) -> Self {
         let cache = state.facts.cache;
         Self {
@@ -47,7 +47,7 @@ impl PollTimes {
         }
     }
 
-    /// The state with these times in place of its own.
+    /// Replaces the times in a state.
     pub fn set_in(&self, state: &mut FeedState) {
         state.facts.last_try = self.last_try;
         state.facts.last_ok = self.last_ok;
@@ -61,7 +61,7 @@ impl PollTimes {
         state.polls = self.polls;
     }
 
-    /// Whether two states differ in nothing but their times.
+    /// Checks whether two states differ only in their times.
     pub fn are_all_that_differs(before: &FeedState, after: &FeedState) -> bool {
         if before.facts.cache.is_some() != after.facts.cache.is_some() {
             return false;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_times_carry_a_state_from_one_unchanged_poll_to_the_next() {
+    fn poll_times_update_an_unchanged_state() {
         let (mut before, mut after) = (state(0), state(3600));
         after.polls = 8;
         assert!(PollTimes::are_all_that_differs(&before, &after));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_learned_plan_answers_goes_with_the_times() {
+    fn learned_plan_result_is_part_of_the_times() {
         let (mut before, mut after) = (state(0), state(3600));
         let answered =
             |last: i64| LearnedAnswer { last, next: [last + 900, last + 1800, last + 3600] };
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_that_differs_is_more_than_times() {
+    fn any_other_difference_is_more_than_times() {
         let before = state(0);
         let edits: [fn(&mut FeedState); 4] = [
             |state| state.status = Some(200),

@@ -10,9 +10,10 @@ use super::poll_log::PollCause;
 use super::poll_queue::{self, end_poll, enqueue};
 use super::poll_request::Again;
 use super::poll_results::{PollOutcome, PollResult};
-use super::poll_stage::{FeedBefore, News, Poll, PollStage};
+use super::poll_stage::{News, Poll, PollStage};
 use super::start_fetches::start;
 use crate::engine::backfill::{archive_response, walks};
+use crate::engine::change::feed_change::FeedParts;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::addresses::subscribed_as;
@@ -138,11 +139,7 @@ fn answered(
     let proposed = subscription.state.proposed.clone();
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
-    poll.before = Some(Box::new(FeedBefore {
-        state: subscription.state.clone(),
-        record: subscription.record.clone(),
-        history: subscription.history.clone(),
-    }));
+    poll.before = Some(Box::new(FeedParts::of(&subscription)));
     let sent = std::mem::take(&mut poll.sent);
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
@@ -316,7 +313,7 @@ pub fn commit_failed(
         // What the reader chose meanwhile is saved already and stays.
         let chosen = subscription.record.chosen();
         let walking = engine.backfills.contains_key(&feed);
-        let FeedBefore { state, record, history } = *before;
+        let FeedParts { state, record, history } = *before;
         (subscription.state, subscription.record) = (state, record);
         if !walking {
             subscription.history = history;
@@ -364,8 +361,7 @@ mod tests {
         subscription.state.proposed =
             Some(ProposedMove { to, because: ProposedFor::Move, public: true, since: NOW });
         let mut poll = Poll::at(PollStage::Writing);
-        let Subscription { state, record, history, .. } = subscription.clone();
-        poll.before = Some(Box::new(FeedBefore { state, record, history }));
+        poll.before = Some(Box::new(FeedParts::of(&subscription)));
         engine.feeds.insert(FEED, subscription);
         engine.polls.insert(FEED, poll);
         engine
@@ -377,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_that_cannot_be_written_leaves_what_was_answered_meanwhile() {
+    fn failed_poll_write_keeps_later_answers() {
         let mut engine = engine();
         let answer = TroubleAnswer::AcceptMove;
         crate::engine::feeds::trouble::apply_answer(&mut engine, NOW, FEED, answer).unwrap();
@@ -387,13 +383,13 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_and_an_answer_that_cannot_be_written_leave_what_was_before_both() {
+    fn failed_poll_and_answer_restore_the_original() {
         let mut engine = engine();
         let answer = TroubleAnswer::AcceptMove;
         let mut effects =
             crate::engine::feeds::trouble::apply_answer(&mut engine, NOW, FEED, answer).unwrap();
         crate::engine::store_results::register_work(&mut engine, &mut effects);
-        let id = *engine.rollbacks.keys().next().unwrap();
+        let id = *engine.pending.keys().next().unwrap();
         let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
         let stored = Stored { id, subject: JobSubject::Records, result };
         stored_or_failed(&mut engine, NOW, stored);

@@ -1,4 +1,4 @@
-//! What redirects mean for the address that is stored, and for the document they lead to (SPEC D.3).
+//! Effects of redirects on the stored address, and on the document they lead to (SPEC D.3).
 
 use chrono::{DateTime, Utc};
 
@@ -10,36 +10,36 @@ use crate::engine::feeds::subscription::{
 use backissue_core::feed::{FeedDocument, NewLocation};
 use backissue_core::history::kind::first_page_elsewhere;
 
-/// The address reached by the leading run of permanent redirects: the only one that may replace the one that was asked. A
-/// chain that ends where it began, with a cookie, replaces nothing.
+/// Returns the target of the leading run of permanent redirects, the only one that may replace the requested address. Returns
+/// `None` for a chain that ends where it began, as with a cookie.
 pub fn permanent<'a>(hops: &'a [Hop], asked: &str) -> Option<&'a str> {
     let run = hops.iter().take_while(|hop| matches!(hop.status, 301 | 308));
     let comes_back = hops.last().is_some_and(|hop| hop.to == asked);
     run.last().filter(|_| !comes_back).map(|hop| hop.to.as_str())
 }
 
-/// What to do about another address than the stored one.
+/// Action for an address other than the stored one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moving {
     /// Store the new address.
     Now(String),
-    /// Ask the reader.
+    /// Ask the user.
     Ask(String, ProposedFor),
 }
 
-/// What a document is worth that may have come through redirects.
+/// Verdict on a document that may have come through redirects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectVerdict {
-    /// What to do about the address that they lead to.
+    /// Action for the address that the redirects lead to.
     pub moving: Option<Moving>,
-    /// It may be read.
+    /// `true` if the document may be read.
     pub is_read: bool,
-    /// It is the feed's, as far as can be told.
+    /// `true` if the document belongs to the feed, as far as can be determined.
     pub is_proven: bool,
 }
 
-/// Decides what to do about the redirects to a document, and whether it belongs to this feed and may be read. `answered`:
-/// where it came from; `taken`: whether another subscription already has an address.
+/// Decides how to handle the redirects to a document, and whether the document belongs to this feed and may be read. `answered`
+/// is the address that responded; `taken` returns whether another subscription has an address.
 pub fn judge(
     subscription: &Subscription,
     hops: &[Hop],
@@ -52,9 +52,9 @@ pub fn judge(
     let known_hosts = [&record.url, &state.validators.url];
     let is_near = known_hosts.into_iter().any(|known| same_host(known, answered));
     let is_document_proven = proves_itself(subscription, document, is_near);
-    // Where nothing moves, a feed may be empty for a while.
+    // Without a permanent redirect, a feed from a known host may be empty for a while.
     let is_proven = hops.is_empty() || is_document_proven || (target.is_none() && is_near);
-    // As long as nothing is kept there is nothing that another feed could spoil.
+    // A feed that was never read has no data that another feed could corrupt.
     let is_read = is_proven || state.facts.last_ok.is_none();
     let moving = match target {
         Some(to) if is_document_proven && !taken(to) => Some(Moving::Now(to.to_owned())),
@@ -74,8 +74,8 @@ impl Moving {
     }
 }
 
-/// Whether a document proves that it is the same feed (SPEC D.3). One without entries proves nothing. `is_near`: it comes
-/// from a host where the feed was read before.
+/// Checks whether a document proves that it is the same feed (SPEC D.3). A document without entries proves nothing. `is_near` is
+/// `true` if it comes from a host where the feed was read before.
 fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: bool) -> bool {
     let Subscription { state, history, .. } = subscription;
     let holds_something = !document.entries.is_empty() || document.history.complete;
@@ -83,8 +83,8 @@ fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: 
     holds_something && (same_id || is_near || history.windows.shares(document))
 }
 
-/// Another address that the document itself names and of which the reader is asked: `itunes:new-feed-url`, or the first
-/// page where this is a later one (SPEC C.2 rule 6). `answered`: the address that the document came from.
+/// Returns another address that the document names and the user must confirm: `itunes:new-feed-url`, or the first page if this is
+/// a later one (SPEC C.2 rule 6). `answered` is the address of the document.
 pub fn stated_move(
     subscription: &Subscription,
     answered: &str,
@@ -101,8 +101,8 @@ pub fn stated_move(
     (!is_here).then(|| Moving::Ask(to.to_owned(), because))
 }
 
-/// Judges a permanent redirect that ends in a 304: the validators were those of its end, so what it would send
-/// is what is kept (SPEC D.3, last row).
+/// Returns the move for a permanent redirect that ends in a 304. The validators belonged to the target, so the target's document
+/// is the stored one (SPEC D.3, last row).
 pub fn judge_unchanged(
     subscription: &Subscription,
     to: &str,
@@ -116,13 +116,13 @@ pub fn judge_unchanged(
     (to != record.url && known && !asked && !declined && !taken).then(|| Moving::Now(to.to_owned()))
 }
 
-/// Whether two addresses name the same host.
+/// Checks whether two addresses have the same host.
 pub fn same_host(a: &str, b: &str) -> bool {
     let host = |text: &str| url::Url::parse(text).ok()?.host_str().map(str::to_owned);
     host(a).is_some() && host(a) == host(b)
 }
 
-/// Puts the new address in the place of the stored one.
+/// Replaces the stored address by a new one.
 pub fn replace_address(
     record: &mut SubscriptionRecord,
     state: &mut FeedState,
@@ -138,7 +138,7 @@ pub fn replace_address(
     (record.declined, state.proposed) = (None, None);
 }
 
-/// Asks the reader whether to read the feed from another address.
+/// Proposes another address of the feed to the user.
 pub fn propose(
     state: &mut FeedState,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! Starts what the queues allow, each with the request of its kind.
+//! Starts the fetches that the queues allow, with a request for each purpose.
 
 use chrono::{DateTime, Utc};
 
@@ -16,8 +16,8 @@ use crate::engine::store_work::Job;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Starts what the queues allow, unless the store is behind: a network may be faster than a disk, and what waits for the
-/// disk is in memory.
+/// Starts the fetches that the queues allow, unless the store is behind. The network may be faster than the disk, and unwritten
+/// results stay in memory.
 pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
     if engine.is_store_behind() {
@@ -82,7 +82,7 @@ fn request_poll(
     effects
 }
 
-/// Its turn has come.
+/// Starts the request for the next archive of a walk.
 pub fn request_archive(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -99,7 +99,7 @@ pub fn request_archive(
         return Vec::new();
     };
     let network = &engine.settings.network;
-    // Each redirect is a request of its own, and is spaced like one.
+    // Each redirect is a separate request and needs the same pause.
     let is_spaced = network.space_loopback || !is_loopback(&url);
     let redirect_pause_ms = if is_spaced { network.archive_spacing_ms } else { 0 };
     vec![Effect::Fetch(FetchRequest {
@@ -114,7 +114,7 @@ pub fn request_archive(
     })]
 }
 
-/// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
+/// Returns the request for a page, with the restrictions of a supplied address (SPEC D.6).
 pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kept = engine.pages.get(&key).and_then(Option::as_ref);
@@ -131,19 +131,19 @@ pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) ->
     })]
 }
 
-/// Where an address that an entry names may lead, and whether without TLS.
+/// Returns the origin of an address that an entry names, and whether it may be requested without TLS.
 pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSource, bool) {
     let feed = engine.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
     let allowed = feed.is_some_and(|feed| feed.record.feed_settings.allow_insecure);
-    // A feed of the reader's own network may lead to pages beside it; any other only to public ones.
+    // A feed in the user's own network may link to pages there; other feeds may link only to public pages.
     let heard = feed.and_then(|feed| feed.history.heard.as_ref());
     let public = heard.is_none_or(|heard| heard.public);
-    // Where the entry itself leads over http there is nothing that could be made insecure.
+    // If the entry links to http, a redirect cannot make it less secure.
     (AddressSource::Supplied { by, public }, allowed || url.starts_with("http:"))
 }
 
-/// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
+/// Returns the request for a picture, with the restrictions of a supplied address (SPEC D.6).
 pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kind = RequestKind::Picture;
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_more_is_asked_for_while_the_store_is_behind_and_its_next_answer_goes_on() {
+    fn no_fetch_starts_while_the_store_is_behind() {
         let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
         let url = "https://a.example/feed".to_owned();
         let saved = SavedSubscription {
             key: FeedKey(1),
             record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
             state: Box::default(),
-            history: Box::default(),
+            history: std::sync::Arc::default(),
             counters: Counters::default(),
         };
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, vec![saved], now);

@@ -1,4 +1,4 @@
-//! Whoever asked for polls does not want them any more.
+//! Cancels polls that are no longer wanted.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::engine::politeness::drop_fetches::drop_walk;
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Told of a poll that was given up.
+/// Reason in the result of a cancelled poll.
 const WHY: &str = "interrupted";
 
-/// Gives up the polls of these feeds that wait, and their walks, which go on after a later check. What is on its way ends as it
-/// would, without a walk behind it. A feed that is due is polled again when polls fall due by themselves.
+/// Cancels the waiting polls of these feeds, and their walks, which resume after a later poll. Polls under way end normally, but
+/// start no walk. Feeds that are due are polled again at the next scheduled poll.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<Effect> {
     let feeds: BTreeSet<FeedKey> = feeds.into_iter().collect();
     let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_line_and_column() {
+    fn config_errors_name_line_and_column() {
         for (text, expected) in [
             ("[poll]\nmin = 15", "line 2, column 7"),
             ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),

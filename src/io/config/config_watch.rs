@@ -119,7 +119,7 @@ mod tests {
     use crate::io::config::config_watch::*;
 
     #[test]
-    fn a_theme_that_is_saved_is_seen_wherever_it_is() {
+    fn saved_theme_file_is_reloaded_from_any_folder() {
         let folder = tempfile::tempdir().unwrap();
         let (path, own) = (folder.path().join("config.toml"), folder.path().join("mine.toml"));
         std::fs::create_dir(folder.path().join("themes")).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_while_the_file_is_read_is_read_the_next_time() {
+    fn change_during_a_read_is_read_next_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         let mut watched = Watched::begin(path.clone(), None);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plain_screen_of_the_command_line_outlives_a_saved_file() {
+    fn command_line_plain_mode_survives_a_config_reload() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for (text, plain, expected) in [
             ("[ui]\ntext_width = 70", true, true),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_forms_are_told_in_a_sentence_that_shows_no_secret() {
+    fn wrong_credentials_are_reported_without_the_secret() {
         let user = "user = \"me\"\npassword = \"hunter2\"";
         let at = |origin: &str| format!("origin = \"{origin}\"\n{user}");
         let with = |rest: &str| format!("origin = \"https://a.example\"\n{rest}");

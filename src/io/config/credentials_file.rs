@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_reads_back_and_nobody_else_can_read_it() {
+    fn credentials_file_round_trips_and_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let configuration = folder.path().join("made/config.toml");
         let file = place(&configuration);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_told_without_a_secret_and_left_alone() {
+    fn unreadable_credentials_are_reported_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(NAME);
         std::fs::write(&file, "[[credentials]]\npasword = \"hunter2\"\n").unwrap();

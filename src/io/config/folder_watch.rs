@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_is_heard_however_the_file_is_saved() {
+    async fn file_change_is_noticed_however_it_is_saved() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("not/yet/there.toml");
         let mut watch = FolderWatch::start();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_link_leads_to_is_heard_as_well() {
+    async fn change_of_a_link_target_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let (elsewhere, here) = (folder.path().join("elsewhere"), folder.path().join("here"));
         fs::create_dir(&elsewhere).unwrap();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_watched_is_looked_at_again_after_a_while() {
+    async fn unwatchable_folder_is_checked_periodically() {
         let mut watch = FolderWatch { pause: Duration::ZERO, ..FolderWatch::start() };
         watch.watch(BTreeSet::from(["/no/such/folder".into()]));
         assert!(hears(&watch, || {}).await);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_a_known_name_takes_its_place() {
+    fn theme_file_overrides_the_built_in_of_its_name() {
         let folder = folder(&[("themes/dark.toml", "base = \"dark\"\nstar = \"red\"")]);
         let configuration = folder.path().join("config.toml");
         let (appearance, troubles) = appearance(&with_theme(Some("dark")), Some(&configuration));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_once_and_the_first_theme_is_shown() {
+    fn unusable_theme_is_reported_once_and_default_shown() {
         for (wanted, files, expected) in [
             ("drak", &[][..], "[ui] theme: there is no theme 'drak'; is 'dark' meant?"),
             (

@@ -29,7 +29,7 @@ mod tests {
     use crate::io::config::unknown_names::*;
 
     #[test]
-    fn the_nearest_name_is_offered_or_else_all_of_them() {
+    fn nearest_known_name_or_all_names_are_suggested() {
         let message =
             |name: &str| format!("unknown field `{name}`, expected one of `min`, `max`, `default`");
         for (written, expected) in [

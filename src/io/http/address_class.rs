@@ -188,7 +188,7 @@ mod tests {
 
     /// SPEC D.6: forbidden addresses.
     #[test]
-    fn where_no_server_can_be_is_forbidden() {
+    fn unroutable_address_is_forbidden() {
         check(
             Forbidden,
             &[
@@ -221,7 +221,7 @@ mod tests {
 
     /// SPEC D.6: IPv4-mapped, NAT64 and 6to4 addresses have the class of the embedded IPv4 address.
     #[test]
-    fn an_address_inside_another_decides() {
+    fn embedded_ipv4_address_decides_the_class() {
         for (inner, class) in [
             ("127.0.0.1", Loopback),
             ("10.1.2.3", Private),

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_found_and_what_stands_around_it_is_not() {
+    fn article_is_extracted_without_page_chrome() {
         let words =
             "Grafting wax is warmed slowly, in water, and never over a flame, for it burns. "
                 .repeat(8);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoding_is_understood_that_only_the_header_names() {
+    fn header_only_encoding_is_honoured() {
         let words =
             "Größe und Übermut gehen selten gut zusammen, sagte der Gärtner zur Tür. ".repeat(8);
         let html = page(&format!("<p>{words}</p><p>{words}</p>"));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_article_is_refused_with_a_reason() {
+    fn non_article_page_is_refused_with_a_reason() {
         let many = "<i></i>".repeat(60_000);
         let large = "x".repeat(PAGE_BYTES_MAX + 1);
         for (body, content_type, why) in [
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_deeper_than_its_tags_say_is_refused() {
+    fn page_deeper_than_its_tags_suggest_is_refused() {
         for nested in [
             "<div>",
             "<div></x>",
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_whose_elements_are_opened_again_and_again_is_refused() {
+    fn page_reopening_elements_repeatedly_is_refused() {
         let opened = |number| format!("<div><b id={number}><object></b></object></div>");
         let opened: String = (0..10_000).map(opened).collect();
         let page = opened + &"<div>x</div>".repeat(10_000);

@@ -15,7 +15,7 @@ fn decoded(wire: &[u8], encoding: &str) -> Result<Vec<u8>, FetchFailure> {
 }
 
 #[test]
-fn each_encoding_we_ask_for_is_decoded() {
+fn each_accepted_encoding_is_decoded() {
     let text = b"<rss/>".to_vec();
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     zlib.write_all(&text).unwrap();
@@ -37,7 +37,7 @@ fn each_encoding_we_ask_for_is_decoded() {
 }
 
 #[test]
-fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() {
+fn unannounced_gzip_and_mislabelled_plain_text_are_read() {
     assert_eq!(decoded(&gzip(b"<rss/>"), ""), Ok(b"<rss/>".to_vec()));
     assert_eq!(decoded(b"<rss/>", "gzip"), Ok(b"<rss/>".to_vec()));
     for encoding in ["br", "deflate", "aws-chunked, br"] {
@@ -47,7 +47,7 @@ fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() 
 
 /// SPEC D.8: unknown encoding names are ignored, also next to a known one.
 #[test]
-fn unknown_encodings_are_passed_over_and_the_body_decides() {
+fn unknown_encoding_is_ignored_and_the_body_decides() {
     let text = b"<rss/>".to_vec();
     for name in
         ["aws-chunked", "UTF-8", "none", "binary", "chunked", "7bit", "identity, utf-8", "zstd"]
@@ -59,7 +59,7 @@ fn unknown_encodings_are_passed_over_and_the_body_decides() {
 }
 
 #[test]
-fn an_unknown_encoding_is_named_without_what_could_harm_a_screen() {
+fn unknown_encoding_is_named_without_control_characters() {
     let why = |encoding: &str| {
         let decoding = Decoding::new(encoding, BodyLimits::default()).unwrap();
         decoding.unknown_encoding().map(|why| why.to_string())
@@ -72,7 +72,7 @@ fn an_unknown_encoding_is_named_without_what_could_harm_a_screen() {
 
 /// RFC 1952 §2.2: members follow each other; any other trailing bytes are not part of the document.
 #[test]
-fn what_stands_after_a_gzip_stream_is_left_out() {
+fn data_after_a_gzip_stream_is_ignored() {
     let whole = gzip(b"<rss/>");
     let tails: [&[u8]; 6] =
         [b"\r\n", b" ", b"\0\0\0\0", b"\r\n<!-- x -->", b"0\r\n\r\n", &[0xff; 100]];
@@ -107,7 +107,7 @@ fn a_truncated_stream_is_reported_as_cut_off() {
 
 /// SPEC D.8: a body is decoded while it arrives, however it is split.
 #[test]
-fn the_pieces_a_body_comes_in_do_not_matter() {
+fn body_chunk_sizes_do_not_matter() {
     let text: Vec<u8> = (0..200_000_u32).flat_map(|n| (n % 251).to_le_bytes()).collect();
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     zlib.write_all(&text).unwrap();
@@ -135,7 +135,7 @@ fn the_pieces_a_body_comes_in_do_not_matter() {
 
 /// SPEC D.8: no step keeps more than the limit, whatever the compression ratio.
 #[test]
-fn a_bomb_is_stopped_while_it_goes_off() {
+fn compression_bomb_is_stopped_while_it_expands() {
     let bomb = gzip(&vec![0; 8 * 1024 * 1024]);
     let limits = BodyLimits { ratio_max: 1_000_000, body_max: 100_000, ..BodyLimits::default() };
     let mut decoding = Decoding::new("gzip", limits).unwrap();
@@ -145,7 +145,7 @@ fn a_bomb_is_stopped_while_it_goes_off() {
 }
 
 #[test]
-fn short_and_empty_bodies_are_what_they_are() {
+fn short_and_empty_bodies_are_read_as_sent() {
     for encoding in ["", "gzip", "deflate", "br"] {
         assert_eq!(decoded(b"", encoding), Ok(Vec::new()), "{encoding}");
     }
@@ -155,7 +155,7 @@ fn short_and_empty_bodies_are_what_they_are() {
 }
 
 #[test]
-fn every_cut_and_every_broken_byte_ends_in_words() {
+fn truncated_or_corrupt_body_is_reported_in_words() {
     let text = b"<rss version=\"2.0\"><channel><title>A title</title></channel></rss>";
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     zlib.write_all(text).unwrap();
@@ -178,7 +178,7 @@ fn every_cut_and_every_broken_byte_ends_in_words() {
 }
 
 #[test]
-fn a_bomb_ends_at_the_limits() {
+fn compression_bomb_stops_at_the_limits() {
     let bomb = gzip(&vec![0; 3 * 1024 * 1024]);
     assert!(matches!(decoded(&bomb, "gzip"), Err(FetchFailure::TooLarge(_))));
     let limits = BodyLimits { body_max: 100, ..BodyLimits::default() };

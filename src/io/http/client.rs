@@ -343,7 +343,7 @@ mod tests {
     use crate::engine::settings::Settings;
 
     #[tokio::test]
-    async fn pages_that_take_long_keep_no_document_waiting() {
+    async fn slow_pages_do_not_delay_documents() {
         let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
         let (gate, closed) = crossbeam_channel::unbounded::<()>();
         let pages = (0..20).map(|_| {

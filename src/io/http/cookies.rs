@@ -143,7 +143,7 @@ mod tests {
 
     /// SPEC D.3: the scope of a cookie.
     #[test]
-    fn a_cookie_goes_where_its_server_may_have_it_sent() {
+    fn cookie_is_sent_only_within_its_scope() {
         let from = "https://www.a.example/x/y";
         for (line, to, expected) in [
             ("a=b", "https://www.a.example/x/z", true),

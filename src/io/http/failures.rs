@@ -203,7 +203,7 @@ mod tests {
     use crate::io::http::failures::*;
 
     #[test]
-    fn a_refused_descriptor_is_found_however_deep_it_is_said() {
+    fn descriptor_exhaustion_is_found_in_nested_errors() {
         let refused = || io::Error::from_raw_os_error(24);
         assert!(is_refused_a_file(&refused()));
         assert!(is_refused_a_file(&io::Error::other(io::Error::other(refused()))));

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_and_pages_have_bounds_of_their_own() {
+    fn pictures_and_pages_have_separate_limits() {
         let limits = Limits::default();
         let bounds = |kind| (limits.body_limits(kind).wire_max, limits.body_limits(kind).body_max);
         assert_eq!(bounds(RequestKind::Picture), (PICTURE_BYTES_MAX, PICTURE_BYTES_MAX));

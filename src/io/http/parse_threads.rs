@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_no_answer_and_the_next_work_is_done() {
+    async fn panicking_job_gives_no_answer_and_next_one_runs() {
         let threads = ParseThreads::up_to(1);
         assert_eq!(threads.run(|| panic!("a fault")).await.map(|(): ()| ()), None);
         assert_eq!(threads.run(how_caught).await, Some(Caught::AsFault), "it is reported");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn as_much_is_done_at_once_as_may_be_and_never_more() {
+    async fn parse_concurrency_reaches_but_never_exceeds_the_limit() {
         let threads = ParseThreads::up_to(3);
         let (running, highest) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         // No job ends before three have started.
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_waits_for_any_more_is_dropped_at_once_and_never_begun() {
+    async fn abandoned_parse_job_is_dropped_before_it_starts() {
         let threads = ParseThreads::up_to(1);
         let (gate, closed) = unbounded::<()>();
         let first = threads.run(move || closed.recv().is_err());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_thread_that_works_on_for_nobody_is_replaced() {
+    async fn thread_stuck_on_abandoned_work_is_replaced() {
         let threads = ParseThreads::up_to(1);
         let stuck = begin_and_leave(&threads).await;
         assert!(answers(&threads).await);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_so_many_threads_are_replaced_and_those_that_end_make_room() {
+    async fn replaced_threads_are_limited_until_some_end() {
         let threads = ParseThreads::up_to(1);
         let mut stuck = Vec::new();
         for _ in 0..=LOST_MAX {

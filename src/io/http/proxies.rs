@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_is_cut_out_of_any_text() {
+    fn login_is_removed_from_any_text() {
         for (text, shown) in [
             ("http://u:p@a.example/x@y", "http://y"),
             ("u:p@a.example", "a.example"),
@@ -133,7 +133,7 @@ mod tests {
 
     /// The environment's proxies by scheme. One proxy for both schemes appears once.
     #[test]
-    fn the_environments_proxies_are_taken_by_scheme() {
+    fn environment_proxies_are_chosen_by_scheme() {
         let settings = crate::engine::settings::Settings::default().network;
         let both = Matcher::builder().all("http://u:p@proxy.lan:3128").build();
         let (found, hosts) = proxies(&settings, &both, &[]).unwrap();

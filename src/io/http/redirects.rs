@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_location_that_is_no_utf8_keeps_its_bytes() {
+    fn non_utf8_location_keeps_its_bytes() {
         for (bytes, text) in [
             (b"/ziel-\xfc?a=%20 b".as_slice(), "/ziel-%FC?a=%20 b"),
             ("/ziel-ü".as_bytes(), "/ziel-ü"),
@@ -195,7 +195,7 @@ mod tests {
 
     /// SPEC D.3: resolution, fragment, schemes.
     #[test]
-    fn a_location_is_resolved_and_only_http_and_https_are_left() {
+    fn location_is_resolved_and_limited_to_http_schemes() {
         let from = "https://a.example/dir/feed?x=1";
         check(from, "new", Ok("https://a.example/dir/new"));
         check(from, " ../new#part ", Ok("https://a.example/new"));

@@ -119,7 +119,7 @@ mod tests {
 
     /// SPEC D.7: `A-IM` is sent only with `If-None-Match`.
     #[test]
-    fn a_delta_is_asked_for_only_beside_an_entity_tag() {
+    fn delta_is_requested_only_with_an_entity_tag() {
         let own = Url::parse("https://a.example/feed").unwrap();
         let other = Url::parse("https://a.example/other").unwrap();
         let tag: &[u8] = b"\"a\"";
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_taken_out_of_the_address() {
+    fn typed_credentials_are_removed_from_the_address() {
         let mut url = Url::parse("https://u%40x:p@a.example:8443/f?x=1").unwrap();
         let keys = FetchCredentials::take_from_address(&mut url, &[]);
         assert_eq!(url.as_str(), "https://a.example:8443/f?x=1");

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn time_in_which_the_process_did_not_run_counts_against_no_server() {
+    async fn suspended_time_does_not_count_as_a_server_stall() {
         for (monotonic, wall, times) in [(1, 1, 1), (60, 60, 2), (1, 3600, 2), (1, -3600, 1)] {
             assert_eq!(asked(monotonic, wall).await, times, "{monotonic} {wall}");
         }

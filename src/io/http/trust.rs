@@ -106,7 +106,7 @@ mod tests {
 
     /// SPEC D.6: supplied addresses.
     #[test]
-    fn only_a_document_from_nearby_names_its_own_host_and_port_nearby() {
+    fn only_a_local_document_may_name_its_own_origin() {
         let near = "http://localhost:8080/feed";
         for (trust, to, allowed) in [
             (Trust::Typed, "http://localhost/", Allowed::Near),
@@ -124,7 +124,7 @@ mod tests {
 
     /// SPEC D.6: user information, and https documents that link to http.
     #[test]
-    fn supplied_addresses_with_credentials_or_without_security_are_refused() {
+    fn supplied_insecure_or_credential_address_is_refused() {
         let insecure = |to: &str| Err(FetchFailure::Insecure { to: to.into() });
         let word = supplied("https://a.example/feed", true);
         assert!(matches!(

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_file_is_put_aside_once_and_the_end_of_both_is_shown() {
+    fn large_log_is_rotated_once_and_both_ends_are_shown() {
         let folder = tempfile::tempdir().unwrap();
         let log = LogFile::new(folder.path().join("log"));
         let line = "x".repeat(9_999);

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_told_is_told_to_the_reader_all_the_same_and_to_each_once() {
+    fn panic_shown_by_a_command_is_shown_to_the_reader_once() {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("panic-src-a-rs-1.txt");
         assert_eq!(find_untold(folder.path(), ToldTo::Reader), None);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reader_was_told_no_command_tells_and_what_happens_again_is_told_again() {
+    fn panic_seen_in_the_reader_is_repeated_only_if_new() {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("panic-src-a-rs-1.txt");
         std::fs::write(&report, "what happened").unwrap();

@@ -104,13 +104,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_of_the_program_is_no_librarys() {
+    fn program_location_is_distinguished_from_libraries() {
         assert!(is_ours(&std::panic::Location::caller().to_string()));
         assert!(!is_ours("/home/me/registry/src/sled-0.34.7/src/pagecache/mod.rs:7:9"));
     }
 
     #[test]
-    fn each_place_has_one_report_and_the_newest_few_are_kept() {
+    fn one_report_per_location_and_few_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("log");
         for number in 0..9 {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_report_has_a_bound_and_no_folder() {
+    fn report_name_is_bounded_and_has_no_folder() {
         let name = file_name(&format!("{}/feed-rs-3.0.0/src/parser.rs:7:9", "../é".repeat(99)));
         assert!(name.ends_with("-feed-rs-3-0-0-src-parser-rs-7-9.txt"), "{name}");
         assert!(name.len() < 100 && name.is_ascii() && !name.contains('/'), "{name}");

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_that_takes_little_says_what_makes_it_take_more() {
+    fn terse_log_mentions_the_verbose_option() {
         let told = |detail| String::from_utf8(told_tail(b"one line\n".to_vec(), detail)).unwrap();
         assert_eq!(told(true), "one line\n");
         assert!(told(false).starts_with("one line\n\n") && told(false).contains("--verbose"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_one_line_a_bound_and_no_secret() {
+    fn log_line_is_single_bounded_and_without_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let log = Log::new(folder.path().to_owned(), false);
         log.take(Level::WARN, &format!("https://me:pw@a.example/\u{1b}[2J\n{}", "x".repeat(5000)));

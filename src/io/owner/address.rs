@@ -58,8 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_lies_in_the_sessions_folder_or_in_the_data_folder_and_is_named_after_the_data_folder()
-     {
+    fn socket_path_is_named_after_the_data_folder() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one"), folder.path().join("other"));
         fs::create_dir_all(&one).unwrap();
@@ -73,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn a_data_folder_with_a_long_name_has_a_short_socket() {
+    fn long_data_folder_name_gives_a_short_socket_path() {
         let folder = tempfile::tempdir().unwrap();
         let long = folder.path().join("x".repeat(120));
         assert!(socket_path(&long, None).as_os_str().len() <= PATH_MAX);
     }
 
     #[test]
-    fn the_folder_of_a_socket_is_its_users_alone() {
+    fn socket_folder_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("a/socket");
         make_folder(&socket).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_read_as_it_was_written_and_then_the_end() {
+    fn message_round_trips_and_then_the_stream_ends() {
         let message = ClientMessage::Run(vec!["poll".into(), "--all".into()]);
         let mut bytes = frame(&message);
         bytes.extend(frame(&ClientMessage::Cancel));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_half_of_one_or_too_long_is_an_error_and_never_a_large_buffer() {
+    fn malformed_message_is_an_error_without_large_buffer() {
         let whole = frame(&OwnerMessage::Out("text".into()));
         let huge = [u32::MAX.to_be_bytes().as_slice(), b"x"].concat();
         let garbage = [4_u32.to_be_bytes().as_slice(), b"\xc1\xc1\xc1\xc1"].concat();

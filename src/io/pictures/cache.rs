@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_found_under_its_own_address_only() {
+    fn cached_picture_is_found_only_by_its_address() {
         let (_folder, cache) = cache(1000);
         assert_eq!(cache.find("https://a.example/1.png"), None);
         cache.keep("https://a.example/1.png", b"one").unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_longest_ago_makes_room() {
+    fn least_recently_viewed_picture_is_evicted() {
         let (_folder, cache) = cache(250);
         let age = |url: &str, seconds: u64| {
             let file = File::options().write(true).open(cache.path(url)).unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_not_kept() {
+    fn oversized_picture_is_not_cached() {
         let (_folder, cache) = cache(u64::MAX);
         assert!(cache.keep("a", &vec![0; PICTURE_BYTES_MAX + 1]).is_err());
         assert_eq!(cache.find("a"), None);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_is_refused_with_a_reason() {
+    fn undisplayable_picture_is_refused_with_a_reason() {
         for (bytes, why) in [
             (b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec(), "SVG cannot be shown here"),
             (b"\n<?xml version='1.0'?><svg/>".to_vec(), "SVG or another XML document"),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clear_becomes_white() {
+    fn transparent_pixels_become_white() {
         let clear = DynamicImage::new_rgba8(1, 1);
         assert_eq!(on_white(clear).to_rgb8().get_pixel(0, 0).0, [255, 255, 255]);
         let black = DynamicImage::new_rgb8(1, 1);
@@ -174,7 +174,7 @@ mod tests {
         #![proptest_config(proptest::test_runner::Config::with_cases(300))]
 
         #[test]
-        fn whatever_bytes_follow_a_beginning_nothing_panics(
+        fn decoding_any_bytes_never_panics(
             start in 0_usize..5,
             rest in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400),
             cut in 0_usize..400,

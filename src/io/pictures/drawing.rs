@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_sent_to_kitty_once_and_then_placed_by_its_number() {
+    fn picture_is_sent_to_kitty_once_and_placed_by_number() {
         let flag = drawn(Protocol::Kitty, Colours::True);
         let sent = flag.sent.unwrap();
         assert!(sent.data.starts_with("\x1b_Gq=2,i=") && sent.data.ends_with("\x1b\\"));

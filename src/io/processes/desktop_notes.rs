@@ -34,7 +34,7 @@ mod tests {
     use crate::io::processes::desktop_notes::*;
 
     #[test]
-    fn a_note_is_one_sequence_whatever_stands_in_it() {
+    fn desktop_note_is_one_escape_sequence_for_any_text() {
         let hostile = "a\x07b\x1b]0;title\x07;c\nd";
         for (desktop, bell, tmux, expected) in [
             (DesktopNotes::Off, false, false, ""),

@@ -41,7 +41,7 @@ async fn run_typed(text: &str, seconds: u64) -> Result<Option<String>, String> {
 }
 
 #[tokio::test]
-async fn an_entry_is_handed_over_as_text_json_and_environment() {
+async fn entry_is_passed_as_text_json_and_environment() {
     for (typed, line) in [
         ("head -n 1", "Wax & <b>"),
         ("tail -n 1", "[1] https://a.example/2"),
@@ -59,7 +59,7 @@ async fn an_entry_is_handed_over_as_text_json_and_environment() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told_in_one_sentence() {
+async fn command_failure_is_reported_in_one_sentence() {
     for (typed, why) in [
         ("no-such-program-here", "there is no program 'no-such-program-here' to start"),
         ("false", "false ended with status 1"),
@@ -71,13 +71,13 @@ async fn what_goes_wrong_is_told_in_one_sentence() {
 }
 
 #[tokio::test]
-async fn a_command_that_does_not_end_is_ended_with_what_it_started() {
+async fn hanging_command_is_killed_with_its_children() {
     let ended = run_typed("sh -c 'sleep 1000 & sleep 1000'", 1).await;
     assert_eq!(ended, Err("sh was ended after 1 s".to_owned()));
 }
 
 #[test]
-fn a_command_goes_on_with_its_input_when_the_program_ends() {
+fn command_keeps_its_input_after_the_program_ends() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = |name: &str| {
         let path = folder.path().join(name);

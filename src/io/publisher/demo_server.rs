@@ -51,7 +51,7 @@ mod tests {
     use chrono::TimeZone as _;
 
     #[test]
-    fn headers_and_query_reach_the_site_and_only_get_and_head_do() {
+    fn demo_site_gets_headers_and_query_of_get_and_head() {
         let started = Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap();
         let site = DemoSite::new("http://127.0.0.1:80", started);
         for (method, path_and_query, tag, status) in [

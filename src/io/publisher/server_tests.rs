@@ -29,7 +29,7 @@ async fn asked(publisher: &Publisher, sent: String) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_answers_over_a_real_socket_and_remembers_what_was_asked() {
+async fn test_server_answers_over_tcp_and_records_requests() {
     let publisher = Publisher::start(|request| {
         let colour = request.header("x-colour").unwrap_or_default().to_owned();
         let words = format!("{} {:?} {colour}", request.path(), request.query());
@@ -53,7 +53,7 @@ async fn it_answers_over_a_real_socket_and_remembers_what_was_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_unusable_answer_or_an_endless_head_stays_an_http_answer() {
+async fn invalid_response_or_endless_head_still_gets_http() {
     let publisher = Publisher::start(|_| answer(200, "x", "a\r\nb", "")).await.unwrap();
     let received = asked(&publisher, get("/")).await;
     assert!(received.starts_with("HTTP/1.1 500 "), "{received}");
@@ -64,7 +64,7 @@ async fn an_unusable_answer_or_an_endless_head_stays_an_http_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_log_forgets_the_oldest() {
+async fn request_log_drops_the_oldest() {
     let publisher = Publisher::start(|_| answer(204, "x", "y", "")).await.unwrap();
     let one = "GET /N HTTP/1.1\r\nhost: h\r\n\r\n";
     let mut many: String =
@@ -78,7 +78,7 @@ async fn the_log_forgets_the_oldest() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dropped_publisher_lets_go_of_its_connections() {
+async fn dropped_publisher_closes_its_connections() {
     let publisher = Publisher::start(|_| answer(200, "x", "y", "here")).await.unwrap();
     let mut stream = TcpStream::connect(publisher.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -94,7 +94,7 @@ async fn a_dropped_publisher_lets_go_of_its_connections() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_clients_than_places_are_served_one_after_another() {
+async fn excess_clients_are_served_in_turn() {
     let publisher = Publisher::start(|_| answer(200, "x", "y", "here")).await.unwrap();
     let address = publisher.address();
     let served = tokio::task::spawn_blocking(move || {

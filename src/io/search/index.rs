@@ -385,7 +385,7 @@ mod tests {
     use crate::io::search::index::*;
 
     #[test]
-    fn what_the_system_refuses_for_now_is_no_damage() {
+    fn temporary_system_error_is_not_index_damage() {
         for (code, passes) in
             [(28, true), (24, true), (23, true), (12, true), (13, true), (5, false)]
         {
@@ -405,7 +405,7 @@ mod tests {
         }
     }
     #[test]
-    fn an_index_whose_removal_was_interrupted_is_no_damage_and_goes() {
+    fn half_removed_index_is_not_damage_and_is_deleted() {
         let data = tempfile::tempdir().unwrap();
         let (folder, leaving) = (SearchIndex::folder_in(data.path()), data.path().join(LEAVING));
         for make in [SearchIndex::open, SearchIndex::make_anew] {

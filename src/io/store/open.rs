@@ -273,7 +273,7 @@ mod tests {
 
     /// All that the system can refuse, on every way to a sentence.
     #[test]
-    fn no_sentence_of_the_store_has_a_number_of_the_system() {
+    fn store_errors_contain_no_system_error_numbers() {
         for code in 1..134 {
             let refused = || std::io::Error::from_raw_os_error(code);
             let sentences = [

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn fifty_lines_are_kept_in_eight_records_wherever_the_ring_is() {
+    fn fifty_poll_lines_are_kept_in_eight_records() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         for count in 1..200 {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_polls_are_kept_also_where_the_clock_was_set_back() {
+    fn recent_polls_are_kept_after_the_clock_was_set_back() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         for count in 1..56 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn polls_that_are_counted_anew_stand_before_those_of_before() {
+    fn recounted_polls_sort_before_earlier_ones() {
         for before in [2, 5, 12, 50, 52, 55, 80] {
             let folder = tempfile::tempdir().unwrap();
             let store = Store::open(folder.path()).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_cannot_be_read_is_told_and_begun_anew() {
+    fn unreadable_poll_log_is_reported_and_restarted() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         (1..=10).for_each(|count| write(&store, count, count));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_that_is_written_again_drives_no_other_line_out() {
+    fn rewritten_poll_evicts_no_other_line() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         for second in 1..=90 {

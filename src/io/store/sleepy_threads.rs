@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn only_threads_that_are_started_in_it_are_sleepy_also_when_it_ends_in_a_panic() {
+    fn only_threads_started_inside_are_sleepy_despite_panic() {
         let usual = late();
         let inherited = start_sleepy_threads(|| std::thread::spawn(late).join());
         assert_eq!(inherited.unwrap(), LATE.get());

@@ -429,13 +429,13 @@ mod tests {
     use crate::io::store::store_thread::*;
 
     #[test]
-    fn the_store_is_nobody_elses_when_its_thread_gives_it_back() {
+    fn store_thread_releases_the_store_when_it_ends() {
         let folder = tempfile::tempdir().unwrap();
         let (answers, _heard) = unbounded_channel::<Input>();
         let thread =
             StoreThread::start(Store::open(folder.path()).unwrap(), Answers::new(answers)).unwrap();
         let job = Job::SaveSearches(Vec::new());
-        thread.hand(StoreWork { id: JobId(1), job, rollback: None });
+        thread.hand(StoreWork { id: JobId(1), job, change: None });
         let store = thread.stop().unwrap();
         let other = Store::open(folder.path());
         assert!(matches!(other, Err(StoreError::InUse { .. })), "{other:?}");

@@ -6,7 +6,7 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
 use super::upkeep::check::StoreProblem;
-use crate::engine::undo::undo_stack::{SavedStep, StepChanges};
+use crate::engine::change::undo_stack::{SavedStep, StepChanges};
 
 impl Store {
     /// Keeps and forgets steps, all or none of them.
@@ -54,19 +54,20 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::change::MarkChange;
+    use crate::engine::change::undo_stack::{ChangeId, Step};
     use crate::engine::entries::filter_work::FilterChanges;
-    use crate::engine::undo::undo_stack::{ChangeId, Step};
     use crate::io::store::undo_steps::*;
     use backissue_core::history::{EntryKey, FeedKey, Flag};
 
     fn marked(id: u64, seqs: impl Iterator<Item = u32>) -> SavedStep {
         let keys = seqs.map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
-        let step = Step::Marked { flag: Flag::Read, value: true, keys };
+        let step = Step::Marked(MarkChange { flag: Flag::Read, value: true, keys });
         SavedStep { id: ChangeId(id), at: chrono::DateTime::UNIX_EPOCH, step }
     }
 
     #[test]
-    fn steps_are_read_in_the_order_of_their_changes_until_they_are_forgotten() {
+    fn undo_steps_are_read_in_order_until_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let kept = vec![marked(2, 0..3), marked(300, 5..6)];
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_a_damaged_step_is_left_out_and_the_check_says_so() {
+    fn steps_older_than_a_damaged_one_are_dropped_and_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         let kept = (1..=3).map(|id| marked(id, 0..1)).collect();
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_step_that_is_kept_stays_below_two_megabytes() {
+    fn largest_stored_step_stays_below_two_megabytes() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let written = |step: SavedStep| {

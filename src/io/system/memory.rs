@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_given_back_while_there_is_work_and_once_after_it() {
+    fn memory_is_released_during_work_and_once_after() {
         let began = crate::io::clock::instant();
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut returns = MemoryReturns::new(began);

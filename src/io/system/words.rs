@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_refuses_is_said_without_its_numbers() {
+    fn system_errors_are_described_without_numbers() {
         for (error, expected) in [
             (Error::from_raw_os_error(2), "there is no such file or folder"),
             (Error::from_raw_os_error(5), "the disk does not answer as it should"),

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_terminal_is_too_large_or_too_small_to_be_drawn() {
+    fn terminals_of_any_size_are_drawn() {
         for (size, expected) in [
             ((80, 24), (80, 24)),
             ((0, 0), (1, 1)),

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_sequence_are_put_together() {
+    fn split_escape_sequence_is_joined() {
         for whole in ["\x1b[1;5A", "\x1b[<64;3;4M", "\x1b[200~ab\x1b[201~", "€"] {
             let bytes = whole.as_bytes();
             for at in 2..bytes.len() {
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_sequence_is_taken_as_keys_after_a_moment() {
+    fn unfinished_sequence_becomes_keys_after_a_pause() {
         let keys = |text: &str| text.chars().map(|char| code(Code::Char(char))).collect::<Vec<_>>();
         for (begun, alt, rest) in [("\x1b[", '[', ""), ("\x1b[1;", '[', "1;"), ("\x1bO", 'O', "")] {
             let mut read = vec![code(Code::Alt(alt))];
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn ctrl_c_is_heard_within_whatever_is_unfinished() {
+    fn ctrl_c_works_within_an_unfinished_sequence() {
         for begun in ["\x1b[", "\x1b[1;", "\x1b[M", "\x1b[[", "\x1b[200~", "\x1b[200~text"] {
             let read = decoded(&[(0, begun.as_bytes()), (1, b"\x03")]);
             assert_eq!(read.last(), Some(&ctrl('c')), "{begun:?}");
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paste_without_an_end_ends_after_a_second_of_silence() {
+    fn paste_without_an_end_stops_after_a_silent_second() {
         let pasted = |text: &str| ScreenInput::Pasted(text.into());
         let begun: [(u64, &[u8]); 2] = [(0, b"\x1b[200~one"), (999, b" two")];
         assert_eq!(decoded(&begun), []);

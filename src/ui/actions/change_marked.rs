@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::marking::marked_feeds;
+use crate::engine::change::MarkChange;
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -83,7 +84,7 @@ pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<
     let marked = rows.filter(|row| row.key.entry().is_some_and(|key| keys.contains(&key)));
     let value = marked.into_iter().any(|row| !row.flags.get(flag));
     let count = keys.len();
-    let effects = app.ask(now, Request::Mark { keys, flag, value });
+    let effects = app.ask(now, Request::Mark(MarkChange { flag, value, keys }));
     let words = match (flag == Flag::Starred, value) {
         (true, true) => "starred",
         (true, false) => "without a star now",

@@ -60,7 +60,7 @@ mod tests {
     use crate::ui::sample_app::{app_with, noon};
 
     #[test]
-    fn a_list_is_taken_and_what_is_left_out_of_it_is_named() {
+    fn list_is_imported_and_rejected_lines_are_named() {
         let mut app = app_with(&[("Orchard", &[])]);
         let wanted = |address: &str| Subscribe { address: address.into(), ..Subscribe::default() };
         let list = ImportedList {

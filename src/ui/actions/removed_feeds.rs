@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn enter_brings_the_selected_feed_back_and_undo_removes_it_again() {
+    fn enter_restores_the_feed_and_undo_removes_it_again() {
         let mut app = app_with(&[("Harbour", &[]), ("Orchard", &[])]);
         for feed in app.engine.feeds.keys().copied().collect::<Vec<_>>() {
             app.ask(noon(), Request::Unsubscribe(feed));

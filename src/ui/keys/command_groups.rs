@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_stands_in_one_group() {
+    fn every_command_is_in_one_group() {
         let mut grouped: Vec<usize> = grouped().flat_map(|(_, places)| places).collect();
         grouped.sort_unstable();
         assert_eq!(grouped, (0..COMMANDS.len()).collect::<Vec<_>>());

@@ -318,7 +318,7 @@ mod tests {
     use crate::ui::keys::commands::*;
 
     #[test]
-    fn every_command_has_a_name_of_its_own_that_can_be_typed() {
+    fn every_command_has_a_unique_typeable_name() {
         let mut names: Vec<&str> = COMMANDS.iter().map(|row| row.name).collect();
         names.sort_unstable();
         let count = names.len();

@@ -5,7 +5,7 @@
 pub struct Key {
     /// Key code.
     pub code: Code,
-    /// Whether Ctrl was held.
+    /// `true` if Ctrl was held.
     pub ctrl: bool,
 }
 

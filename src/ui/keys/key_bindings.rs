@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn without_own_keys_the_table_is_in_force_and_shows_what_it_says() {
+    fn default_key_table_is_used_and_matches_its_text() {
         let (map, clashes) = own(&[]);
         assert_eq!(clashes, Vec::<String>::new());
         for (place, row) in COMMANDS.iter().enumerate() {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_bound_anew_leaves_its_old_keys() {
+    fn rebinding_a_command_removes_its_old_keys() {
         let (map, clashes) = own(&[("star", &["b", "F2"]), ("next-unread", &[])]);
         assert_eq!(clashes, Vec::<String>::new());
         assert_eq!(meaning(&map, "b", Pane::Entries), Meaning::Command(Command::Star));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_is_begun_and_ended() {
+    fn key_sequence_is_started_and_completed() {
         let (map, _) = own(&[("first", &["g g"]), ("goto", &["g d"])]);
         assert_eq!(meaning(&map, "g", Pane::Feeds), Meaning::Begun);
         assert_eq!(meaning(&map, "g d", Pane::Feeds), Meaning::Command(Command::GoTo));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn clashes_are_told_with_their_lines_and_the_first_own_line_is_followed() {
+    fn key_clashes_name_lines_and_the_first_line_wins() {
         let (map, clashes) =
             own(&[("star", &["n"]), ("open-in-browser", &["n n"]), ("goto", &["g d"])]);
         assert_eq!(

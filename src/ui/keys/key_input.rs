@@ -41,7 +41,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
         (notice.trouble && notice.at == now)
             || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
     });
-    // Ctrl with the suspend key returns to the shell whatever is open.
+    // The suspend command with Ctrl works whatever is open.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
         return run_command(app, now, Command::Suspend);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_is_kept_until_it_ends_or_is_given_up() {
+    fn key_sequence_is_kept_until_it_ends_or_is_cancelled() {
         let mut app = app_with(&[("Orchard", &[])]);
         let own = OwnKeys {
             place: place_of("help").unwrap(),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_means_nothing_says_so_and_the_next_key_takes_that_away() {
+    fn unbound_key_shows_a_message_until_the_next_key() {
         let mut app = app_with(&[("Orchard", &[])]);
         press(&mut app, "Ctrl-x");
         assert_eq!(told(&app), "Ctrl-x does nothing here · ? shows the keys");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shell_is_reached_from_whatever_is_being_typed() {
+    fn suspend_works_while_typing_anything() {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.open_prompt(Prompt::new(PromptPurpose::Add));
         assert_eq!(press(&mut app, "Ctrl-z"), [ScreenEffect::Suspend]);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_pasted_is_to_be_subscribed_to_and_other_text_is_not() {
+    fn pasted_address_subscribes_and_other_text_does_not() {
         let mut app = app_with(&[("Orchard", &[])]);
         paste_text(&mut app, noon(), "just words");
         assert_eq!(app.ui.overlay, None);

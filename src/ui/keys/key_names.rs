@@ -131,7 +131,7 @@ mod tests {
     use crate::ui::keys::key_names::*;
 
     #[test]
-    fn keys_are_read_as_people_write_them_and_shown_in_one_way() {
+    fn keys_parse_in_many_spellings_and_print_in_one() {
         for (written, expected) in [
             ("g d", "g d"),
             ("ctrl-X  c-s", "Ctrl-x Ctrl-s"),
@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_told() {
+    fn invalid_key_name_is_reported() {
         for written in ["", "  ", "hyper-x", "F99", "abc", "Ctrl-", "a b c d e"] {
             assert!(sequence(written).is_err(), "{written}");
         }
     }
 
     #[test]
-    fn what_is_shown_can_be_written() {
+    fn printed_key_names_parse_again() {
         for (_, code) in NAMES {
             let key = Key::code(code);
             assert_eq!(sequence(&key.to_string()), Ok(vec![key]));

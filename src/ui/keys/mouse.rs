@@ -1,5 +1,5 @@
-//! The mouse: what a click or the wheel means where it happens. The places are those that were measured when the
-//! screen was drawn.
+//! Mouse input: what a click or a wheel step does at a position. Positions are compared with the areas measured at the last
+//! draw.
 
 use chrono::{DateTime, Utc};
 
@@ -23,17 +23,17 @@ use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Area, Pane};
 
-/// Cells that one step moves what is wider than the pane.
+/// Cells that one wheel step scrolls wide content sideways.
 const WHEEL_CELLS: usize = 6;
-/// Cells before the name of a tag at the top of the tree: a blank and its sign.
+/// Cells before the name of a top-level tag: a space and the fold sign.
 const SIGN_CELLS: usize = 2;
-/// Cells at the right end of the bottom line that name the help.
+/// Cells at the right end of the bottom line that show the help key.
 const HELP_CELLS: u16 = 8;
 
-/// Something done with the mouse.
+/// A mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mouse {
-    /// What.
+    /// Kind of event.
     pub gesture: Gesture,
     /// Column of the cell, from 0.
     pub column: u16,
@@ -41,28 +41,28 @@ pub struct Mouse {
     pub row: u16,
 }
 
-/// What was done.
+/// The kind of a mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
-    /// The first button went down.
+    /// The primary button was pressed.
     Click,
-    /// The wheel was turned towards the reader.
+    /// The wheel was turned towards the user.
     WheelDown,
-    /// The wheel was turned away.
+    /// The wheel was turned away from the user.
     WheelUp,
-    /// It was turned to the left, or with Shift away from the reader.
+    /// The wheel was turned left, or away from the user with Shift.
     WheelLeft,
-    /// It was turned to the right, or with Shift towards the reader.
+    /// The wheel was turned right, or towards the user with Shift.
     WheelRight,
 }
 
-/// Something was done with the mouse.
+/// Handles a mouse event.
 pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     if !app.ui.settings.mouse {
         return Vec::new();
     }
     if mouse.gesture == Gesture::Click {
-        // Keys pressed before it and behind it are no sequence.
+        // A click interrupts a key sequence.
         app.ui.begun.clear();
     }
     match (mouse.gesture, app.ui.overlay.is_some()) {
@@ -78,7 +78,7 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
     }
 }
 
-/// The wheel over what lies over the panes: as the keys do it. What a search has found is in the panes.
+/// Scrolls an overlay with the wheel, as the keys would. While a search is typed, the wheel scrolls the panes with the results.
 fn roll_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     match row.wheel {
@@ -93,7 +93,7 @@ fn roll_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse, down: bool) -> 
     }
 }
 
-/// The wheel scrolls the pane under it.
+/// Scrolls the pane under the pointer.
 fn roll_panes(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     let moved = |place: usize| {
         if down { place.saturating_add(WHEEL_LINES) } else { place.saturating_sub(WHEEL_LINES) }
@@ -119,7 +119,7 @@ fn roll_panes(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     }
 }
 
-/// The wheel moves what is wider than the reader sideways.
+/// Scrolls wide content of the reader sideways.
 fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> {
     if pane_at(app, mouse) == Some(Pane::Reader) {
         sideways::move_by_cells(app, right, WHEEL_CELLS);
@@ -127,12 +127,12 @@ fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> 
     Vec::new()
 }
 
-/// Scrolls the entry list so that a row comes first; the selected row stays where it is as long as it is in sight.
+/// Scrolls the entry list so that a given row comes first. The selected row does not change while it is visible.
 fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
     let last_row = list.total.saturating_sub(1);
-    // Rows that are not in memory cannot be measured: the selection leads there.
+    // Rows that are not in memory cannot be measured, so the selection moves instead.
     let top = top.min(last_row);
     if list.row(top).is_none() {
         return load_rows::move_in_list(app, down, Distance::Half);
@@ -144,7 +144,7 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     load_rows::load_visible_rows(app)
 }
 
-/// The rows of the list that are whole on a screen of so many lines, with the first line of each.
+/// Returns the rows that are completely visible on a screen of `height` lines, each with its first line.
 fn rows_in_sight(app: &App, height: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
     let list = &app.ui.list;
     let (mut line, mut day) = (0_usize, None);
@@ -161,7 +161,7 @@ fn rows_in_sight(app: &App, height: usize) -> impl Iterator<Item = (usize, usize
     })
 }
 
-/// The pane at a cell.
+/// Returns the pane under the pointer.
 fn pane_at(app: &App, mouse: Mouse) -> Option<Pane> {
     let viewport = app.ui.viewport;
     let panes = [
@@ -173,7 +173,7 @@ fn pane_at(app: &App, mouse: Mouse) -> Option<Pane> {
     hit.map(|(_, pane)| pane)
 }
 
-/// A click in the panes: the row is selected and its pane gets the keys; a second click opens it.
+/// Handles a click in the panes: it selects the row and focuses its pane; a second click opens the row.
 fn click_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let (columns, rows) = app.ui.size;
     if mouse.row.saturating_add(1) == rows && mouse.column.saturating_add(HELP_CELLS) >= columns {
@@ -198,7 +198,7 @@ fn click_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEff
     }
 }
 
-/// A click on the sign of a tag folds it, or unfolds it.
+/// Handles a click in the subscriptions pane. A click on the fold sign of a tag folds or unfolds it.
 fn click_feeds(app: &mut App, now: DateTime<Utc>, line: usize, column: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Feeds;
     app.ui.focus = Pane::Feeds;
@@ -226,7 +226,7 @@ fn click_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEf
     let Some((place, first)) = place else { return Vec::new() };
     let rows = app.ui.list.row(place).map_or(0, row_height);
     if line >= first.saturating_add(rows) {
-        // A day heading, or the room below the last row.
+        // The line is a day heading, or is below the last row.
         return Vec::new();
     }
     if app.ui.list.selected == place {
@@ -236,7 +236,7 @@ fn click_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEf
     load_rows::load_visible_rows(app)
 }
 
-/// In the Attention list a click selects; on the remedy of the selected feed it does it.
+/// Handles a click in the Attention list: it selects a feed, or applies the remedy of the selected one.
 fn click_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Entries;
     app.ui.focus = Pane::Entries;
@@ -252,7 +252,7 @@ fn click_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Screen
     Vec::new()
 }
 
-/// A click on a link opens it.
+/// Handles a click in the reader. A click on a link opens it.
 fn click_reader(
     app: &mut App,
     now: DateTime<Utc>,
@@ -270,7 +270,8 @@ fn click_reader(
     open_entry::follow_link(app, now)
 }
 
-/// A click over what lies over the panes: it chooses there; beside it, it closes what only shows something.
+/// Handles a click while an overlay is open: it selects inside the overlay; outside, it closes an overlay that only displays
+/// something.
 fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);

@@ -1,4 +1,4 @@
-//! What each command does.
+//! Carries out commands.
 
 use chrono::{DateTime, Utc};
 
@@ -27,7 +27,7 @@ use crate::ui::theme::{choose_layout, choose_theme};
 use backissue_core::history::{FeedKey, Flag, GapKey};
 use backissue_core::schedule::Pace;
 
-/// Does what a command says.
+/// Carries out a command.
 pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     match command {
         Command::Down | Command::Up => move_by(app, now, command == Command::Down, Distance::One),
@@ -125,7 +125,7 @@ fn undo_or_redo(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<Scre
     app.ask(now, if undoes { Request::Undo } else { Request::Redo })
 }
 
-/// Closes what is open; marks are taken away before.
+/// Closes the topmost open item. If something is marked and no overlay is open, it clears the marks instead.
 fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_none() && marking::clear_marks(app, now) {
         return Vec::new();
@@ -133,13 +133,13 @@ fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     navigation::close_open(app, now)
 }
 
-/// Draws everything anew, whatever another program left on the screen.
+/// Redraws the whole screen, to remove the output of other programs.
 fn redraw(app: &mut App) -> Vec<ScreenEffect> {
     app.ui.redraws = app.ui.redraws.wrapping_add(1);
     Vec::new()
 }
 
-/// Moves down (`true`) or up in what has the keys: in what lies over the panes, else in a pane.
+/// Moves down (`true`) or up in the overlay or pane that has the focus.
 pub(super) fn move_by(
     app: &mut App,
     now: DateTime<Utc>,
@@ -152,7 +152,7 @@ pub(super) fn move_by(
     navigation::move_in_pane(app, now, down, distance)
 }
 
-/// Goes to the pane on the left; in the tree of tags it folds a tag, or goes to the one above.
+/// Moves to the pane on the left. In the tag tree, it folds a tag or moves to its parent.
 fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let before = app.ui.feeds.selected;
     let folded = tag_folds::fold_selected(app);
@@ -166,7 +166,7 @@ fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Goes to the pane on the right; in the tree of tags it unfolds a tag.
+/// Moves to the pane on the right. In the tag tree, it unfolds a tag.
 fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
     tag_folds::unfold_selected(app).unwrap_or_else(|| {
         navigation::go_right(app);
@@ -174,7 +174,7 @@ fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
     })
 }
 
-/// Marks the selected entry read, or unread again; in the list of feeds that need attention it notes the trouble.
+/// Marks the selected entry as read or unread. In the Attention list, it dismisses the trouble.
 fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if attention::is_open(app) {
         let noted =
@@ -184,7 +184,7 @@ fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     toggle_flag(app, now, Flag::Read)
 }
 
-/// Sets a mark on the marked entries, else on the selected one, or clears it.
+/// Toggles a flag of the marked entries, or of the selected one if none is marked.
 fn toggle_flag(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
     change_marked::toggle_mark(app, now, flag)
         .unwrap_or_else(|| mark_entries::toggle_mark(app, now, flag))
@@ -205,12 +205,12 @@ fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Renames the selected search, else edits the selected feed.
+/// Renames the selected search, or edits the selected feed.
 fn edit_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     saved_searches::ask_name(app).unwrap_or_else(|| edit_dialog::open_form(app, now))
 }
 
-/// Hides the selected gap, else gives up the selected search, else the selected subscription.
+/// Hides the selected gap, removes the selected search, or unsubscribes from the selected feed, in this order.
 fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
@@ -222,7 +222,7 @@ fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         .unwrap_or_else(|| unsubscribe::unsubscribe_selected(app, now))
 }
 
-/// Polls the selected feed more or less often.
+/// Changes the pace of the selected feed, or of the marked feeds.
 fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_none()
         && let Some(effects) = change_marked::set_pace(app, now, pace)
@@ -256,7 +256,7 @@ fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// The gap that is selected, where the keys are about rows of the list.
+/// Returns the selected gap, if the focus is on the rows of the list or on the reader.
 fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
     let row = app.ui.list.selected_row()?;
     match (app.ui.focus, row.key) {
@@ -265,7 +265,7 @@ fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
     }
 }
 
-/// More of the selected feed's history.
+/// Loads more of the selected feed's history.
 fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::MoreHistory(feed, Some(gap)));
@@ -311,7 +311,7 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     load_rows::open_list(app, now)
 }
 
-/// What the selected list shows whatever is to be shown elsewhere; `None`: it follows that.
+/// Describes a list whose contents do not depend on which entries the user chose to show. Returns `None` if they do.
 fn fixed_list(app: &App) -> Option<&'static str> {
     match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => Some("what is unread"),

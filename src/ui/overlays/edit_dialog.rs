@@ -1,4 +1,4 @@
-//! The edit dialog: the keys of the form in which the reader edits a feed, and saving it.
+//! The edit dialog: handles keys in the form for a feed's settings, and saves the form.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::panes::selected_feed;
 use crate::ui::state::overlay::Overlay;
 
-/// Opens the form of the selected feed.
+/// Opens the form for the selected feed.
 pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
         app.ui.say(now, "select a feed first: e edits one feed");
@@ -30,7 +30,7 @@ pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key in the form.
+/// Handles a key in the form.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.form.press(key) {
@@ -41,7 +41,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     Vec::new()
 }
 
-/// Text was pasted into the form.
+/// Inserts pasted text into the form.
 pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
         edited.form.paste(text);
@@ -49,7 +49,7 @@ pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A click on a line selects it; the first line shows the address.
+/// Selects the clicked line. The first line of the dialog is the address.
 pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line).checked_sub(1);
     if let (Some(Overlay::Edit(edited)), Some(place)) = (&mut app.ui.overlay, place) {
@@ -58,7 +58,7 @@ pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Saves the form, unless something in it cannot be.
+/// Saves the form, unless it contains an invalid value.
 fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &app.ui.overlay else { return Vec::new() };
     let (feed, chosen) = (edited.feed, edited.chosen());

@@ -1,4 +1,4 @@
-//! What the reader chose for a feed, as a form of a few lines.
+//! The user's settings of a feed as a form of a few lines.
 
 use super::form::{Form, FormRow, FormValue};
 use super::prompt::{Prompt, PromptPurpose};
@@ -10,18 +10,18 @@ use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::history::FeedKey;
 
-/// What the reader chose for a feed, being edited.
+/// A form that edits the user's settings of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditForm {
     /// The feed.
     pub feed: FeedKey,
-    /// Its address, which is only shown.
+    /// The address of the feed, which is read-only.
     pub address: String,
     /// The lines, each with its label.
     pub form: Form<&'static str>,
-    /// The zone of rules that name none.
+    /// Time zone of rules that name none.
     zone: Zone,
-    /// What was chosen before, for what the form leaves alone.
+    /// The settings before the edit. The form keeps values that it does not show.
     pub(in crate::ui) before: Chosen,
 }
 
@@ -41,7 +41,7 @@ impl EditForm {
         Self { feed, address: record.url.clone(), form: Form::new(rows, 0), zone, before }
     }
 
-    /// What the form says; else the line that is wrong and a sentence.
+    /// Returns the edited settings, or the index of an invalid line and a sentence about it.
     pub(in crate::ui) fn chosen(&self) -> Result<Chosen, (usize, String)> {
         let mut chosen = self.before.clone();
         for (place, (row, (setting, _))) in self.form.rows.iter().zip(form_lines()).enumerate() {
@@ -57,7 +57,7 @@ impl EditForm {
     }
 }
 
-/// The line of a setting with what is chosen before.
+/// Creates the line of a setting, filled with its current value.
 fn form_row(
     setting: &FeedSettingRow,
     line: FormLine,

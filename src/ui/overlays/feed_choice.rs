@@ -12,7 +12,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Choice, Overlay};
 
-/// Subscribes to an address that was typed. Keys typed meanwhile are meant for what comes of it, or for nothing.
+/// Subscribes to a typed address. Keys typed while the lookup runs do not reach the panes.
 pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<ScreenEffect> {
     let id = app.engine.next_addition();
     let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
@@ -21,7 +21,7 @@ pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<S
     effects
 }
 
-/// Keeps the keys until the addition offers something or has ended.
+/// Blocks the keys until the lookup offers a choice or ends.
 fn wait_for(app: &mut App, addition: u32) {
     let open = app.engine.additions.get(&addition);
     if open.is_some_and(|addition| addition.ended.is_none()) {
@@ -29,7 +29,7 @@ fn wait_for(app: &mut App, addition: u32) {
     }
 }
 
-/// An addition that was waited for has ended: the keys are with the panes again.
+/// Returns the keys to the panes after the pending lookup ended.
 pub fn follow_addition(app: &mut App) {
     let Some(Overlay::Looking(id)) = app.ui.overlay else { return };
     let addition = app.engine.additions.get(&id);
@@ -38,7 +38,7 @@ pub fn follow_addition(app: &mut App) {
     }
 }
 
-/// A key while an address is looked at: Esc cancels, any other does nothing.
+/// Handles a key while an address is looked up: Esc cancels, and any other key does nothing.
 pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Looking(addition)) = app.ui.overlay else { return KeyOutcome::Passed };
     match app.ui.settings.keys.command(key, Pane::Feeds) {
@@ -53,7 +53,7 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
     }
 }
 
-/// A key while the feeds of a page are offered.
+/// Handles a key while the feeds of a page are offered.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
     let count = count_candidates(app, choice);
@@ -76,7 +76,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     select_candidate(app, now, choice)
 }
 
-/// A click on a feed selects it; a second one subscribes to it.
+/// Selects the clicked feed; a second click subscribes to it.
 pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else {
         return ClickOutcome::Done(Vec::new());
@@ -92,7 +92,7 @@ fn count_candidates(app: &App, choice: Choice) -> usize {
     app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len())
 }
 
-/// Selects one of the feeds: it is looked at.
+/// Selects one of the feeds and requests its preview.
 fn select_candidate(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
     app.ui.overlay = Some(Overlay::Choice(choice));
     let Some(url) = url_at(app, choice.addition, choice.list.selected) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The dialog of a filter: proposed from an entry, changed line by line, with a preview of what it hits.
+//! The filter dialog: proposes a filter for an entry, edits it line by line, and previews which entries it matches.
 
 use chrono::{DateTime, Utc};
 
@@ -14,14 +14,14 @@ use crate::ui::state::overlay::Overlay;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::EntryKey;
 
-/// Proposes a filter made from the selected entry.
+/// Proposes a filter based on the selected entry.
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
         app.ui.say(now, "select an entry first: m makes a filter from it");
         return Vec::new();
     };
-    // Of a hidden entry the filter is opened that hides it.
+    // For a hidden entry, open the filter that hides it.
     let hides = |id: &&u32| {
         app.engine.filters.get(**id).is_some_and(|filter| filter.action == Action::Hide)
     };
@@ -40,18 +40,18 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_form(app, now, filter, &Offer { feed: Some(feed), title, author })
 }
 
-/// The dialog of a filter that there is.
+/// Opens the dialog for an existing filter.
 pub fn edit_filter(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
     let Some(filter) = app.engine.filters.get(id).cloned() else { return Vec::new() };
     open_form(app, now, filter, &Offer::default())
 }
 
-/// The dialog of a filter from nothing.
+/// Opens the dialog for a new, empty filter.
 pub fn create_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_form(app, now, EntryFilter::default(), &Offer::default())
 }
 
-/// Opens the dialog of a filter.
+/// Opens the dialog for a filter.
 fn open_form(
     app: &mut App,
     now: DateTime<Utc>,
@@ -63,7 +63,7 @@ fn open_form(
     ask_preview(app, now)
 }
 
-/// A key in the form.
+/// Handles a key in the form.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.press(key) {
@@ -76,7 +76,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     }
 }
 
-/// Text was pasted into the form.
+/// Inserts pasted text into the form.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
         edited.form.paste(text);
@@ -84,7 +84,7 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     ask_preview(app, now)
 }
 
-/// A click on a line selects it.
+/// Selects the clicked line.
 pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
@@ -93,7 +93,7 @@ pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Saves the filter, unless it cannot be.
+/// Saves the filter, unless it is invalid.
 fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &app.ui.overlay else { return Vec::new() };
     let filter = edited.read(&app.engine, now);
@@ -112,7 +112,7 @@ fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Asks what the filter would hit, if the form says another one than before.
+/// Requests a preview if the form describes a different filter than at the last request.
 fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.read(&app.engine, now) {
@@ -133,7 +133,7 @@ fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// What it would hit is known.
+/// Shows a preview that has arrived.
 pub fn show_preview(app: &mut App, number: u64, preview: &FilterPreview) {
     let covered = app.ui.overlay.iter_mut().chain(&mut app.ui.beneath);
     for overlay in covered {

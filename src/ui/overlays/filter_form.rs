@@ -1,4 +1,4 @@
-//! A filter as a form: what its lines say, and the filter that they make.
+//! The form of a filter: its lines, and the filter that they describe.
 
 use chrono::{DateTime, Utc};
 
@@ -10,48 +10,48 @@ use crate::ui::keys::key::Key;
 use backissue_core::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
 use backissue_core::history::FeedKey;
 
-/// A filter being made or changed.
+/// A form that creates or edits a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterForm {
-    /// The filter as it was opened; number 0: a new one.
+    /// The filter when the form was opened. ID 0 means a new filter.
     pub(in crate::ui) before: EntryFilter,
     /// The lines.
     pub form: Form<FilterField>,
-    /// What it would hit; `None`: that is being looked for.
+    /// The entries that the filter matches. `None` while the preview is pending.
     pub preview: Option<FilterPreview>,
-    /// The number of the preview that was asked for last.
+    /// Number of the last requested preview.
     pub(in crate::ui) asked: u64,
-    /// The filter it was asked for.
+    /// The filter of the last requested preview.
     pub(in crate::ui) asked_for: Option<EntryFilter>,
-    /// What the line of feeds offers.
+    /// Choices of the line that selects the feeds.
     scopes: Vec<FilterScope>,
 }
 
-/// What a line of the form is about.
+/// A line of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterField {
-    /// What is done.
+    /// The action.
     Action,
-    /// The label, where that is done.
+    /// The label, for the action that adds one.
     Label,
-    /// Whose entries.
+    /// The feeds that the filter applies to.
     Scope,
-    /// The title.
+    /// A condition on the title.
     Title,
-    /// The author.
+    /// A condition on the author.
     Author,
-    /// The text.
+    /// A condition on the text.
     Text,
-    /// How long it holds.
+    /// The date when the filter expires.
     Until,
 }
 
 const ACTIONS: [&str; 4] = ["hide them", "mark them read", "star them", "label them"];
-/// Place of the action that gives a label.
+/// Index of the action that adds a label.
 const LABEL_ACTION: usize = 3;
 
 impl FilterField {
-    /// What stands before the line.
+    /// Returns the label in front of the line.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Action => "do",
@@ -65,7 +65,7 @@ impl FilterField {
     }
 }
 
-/// What an entry offers for a filter.
+/// Values that an entry offers for a filter.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ui) struct Offer {
     pub(in crate::ui) feed: Option<FeedKey>,
@@ -106,7 +106,7 @@ impl FilterForm {
             ),
             text_row(FilterField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
         ];
-        // The title is the first thing to change.
+        // The title is the first line to edit.
         let form = Form::new(rows, 2);
         let (preview, asked, asked_for) = (None, 0, None);
         let mut edited = Self { before: filter, form, preview, asked, asked_for, scopes };
@@ -114,7 +114,7 @@ impl FilterForm {
         edited
     }
 
-    /// The line of the label stands there only where a label is given.
+    /// Shows the label line only while the action adds a label.
     fn show_label(&mut self) {
         let wanted = self.form.chosen(&FilterField::Action) == LABEL_ACTION;
         let stands = self.form.rows.iter().any(|row| row.field == FilterField::Label);
@@ -132,14 +132,14 @@ impl FilterForm {
         }
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub(in crate::ui) fn press(&mut self, key: Key) -> FormOutcome {
         let outcome = self.form.press(key);
         self.show_label();
         outcome
     }
 
-    /// The filter that the form says, or why it is none.
+    /// Returns the filter that the form describes, or a sentence that explains why it is invalid.
     pub(in crate::ui) fn read(
         &self,
         engine: &Engine,
@@ -188,7 +188,7 @@ fn text_row(
     FormRow { field, value: FormValue::Line(prompt), hint, offered }
 }
 
-/// What the line of feeds offers: the feed of the entry, its tags, the filter's own, all feeds, all tags.
+/// Lists the choices for the feeds: the feed of the entry, its tags, the filter's current scope, all feeds, and all tags.
 fn list_scopes(engine: &Engine, filter: &EntryFilter, feed: Option<FeedKey>) -> Vec<FilterScope> {
     let mut scopes: Vec<FilterScope> = feed.map(FilterScope::Feed).into_iter().collect();
     let tags_of = |feed: &FeedKey| engine.feeds.get(feed).map(|feed| feed.record.tags.clone());
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_label_is_asked_for_only_where_one_is_given_and_the_selection_stays() {
+    fn label_field_is_shown_only_for_label_filters() {
         let app = app_with(&[("Orchard", &[])]);
         let mut edited = FilterForm::new(&app.engine, EntryFilter::default(), &Offer::default());
         assert!(!fields(&edited).contains(&FilterField::Label));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_is_opened_and_left_alone_is_the_filter_it_was() {
+    fn opening_a_filter_changes_nothing() {
         let app = app_with(&[("Orchard", &["garden"])]);
         for (action, scope) in [
             (Action::Hide, FilterScope::Everywhere),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_entry_has_is_offered_and_taken_by_an_arrow() {
+    fn entry_values_are_offered_and_accepted_by_arrow() {
         let app = app_with(&[("Orchard", &[])]);
         let offer = Offer { feed: Some(FeedKey(1)), title: "Frost".into(), author: None };
         let mut edited = FilterForm::new(&app.engine, EntryFilter::default(), &offer);

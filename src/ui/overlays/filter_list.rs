@@ -1,4 +1,4 @@
-//! The list of the reader's filters.
+//! The list of the user's filters.
 
 use chrono::{DateTime, Utc};
 
@@ -13,10 +13,10 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{FilterList, Overlay};
 
-/// Lines of a filter on the screen.
+/// Number of screen lines for each filter.
 pub const FILTER_LINES: usize = 2;
 
-/// Opens the list, or closes it.
+/// Opens or closes the list.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::FilterList(_))) {
         app.ui.uncover();
@@ -30,7 +30,7 @@ pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::FilterCounts)]
 }
 
-/// What `m` does: a filter is made from the selected entry; in the subscriptions pane the list is opened.
+/// Handles `m`: creates a filter from the selected entry, or opens the filter list in the subscriptions pane.
 pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus == Pane::Feeds || app.ui.list.selected_row().is_none() {
         return toggle_list(app, now);
@@ -38,7 +38,7 @@ pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     filter_dialog::propose_filter(app, now)
 }
 
-/// A key in the list.
+/// Handles a key in the list.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
     let count = app.engine.filters.list.len();
@@ -76,7 +76,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     })
 }
 
-/// A click on a filter selects it; a second one opens its dialog.
+/// Selects the clicked filter; a second click opens its dialog.
 pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let top = usize::from(app.ui.viewport.overlay_top);
     if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_mean_the_same_everywhere_are_left_to_whoever_runs_commands() {
+    fn global_commands_pass_through_the_filter_list() {
         let mut app = listed();
         for (key, command) in
             [("u", Command::Undo), ("?", Command::Help), ("Ctrl-c", Command::Quit)]

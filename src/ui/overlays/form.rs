@@ -1,65 +1,65 @@
-//! A form: lines with a text that is typed or one of a few words, of which one line takes the keys. The dialogs that edit
-//! a feed and a filter are forms.
+//! A form whose lines are either typed text or a choice between a few words. One line has the focus. The dialogs for feeds and
+//! filters are forms.
 
 use super::prompt::{Prompt, Typed};
 use crate::ui::keys::key::{Code, Key};
 
-/// A form. `F` says what a line is about.
+/// A form. `F` identifies a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form<F> {
     /// The lines, in order.
     pub rows: Vec<FormRow<F>>,
-    /// Place of the line that takes the keys.
+    /// Index of the line that has the focus.
     pub selected: usize,
-    /// Why it cannot be saved, as a sentence.
+    /// The reason why the form cannot be saved, as a sentence.
     pub problem: Option<String>,
 }
 
 /// One line of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormRow<F> {
-    /// What it is about.
+    /// Identifies the line.
     pub field: F,
-    /// What stands in it.
+    /// Contents of the line.
     pub value: FormValue,
-    /// What an empty line means, or what is configured.
+    /// Hint that describes an empty line or the configured value.
     pub hint: String,
-    /// A text that the right arrow takes into an empty line.
+    /// Text that the right arrow inserts into an empty line.
     pub offered: Option<String>,
 }
 
-/// What stands in a line of a form.
+/// Contents of a form line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormValue {
     /// Text being typed.
     Line(Prompt),
-    /// One of a few words.
+    /// A choice between a few words.
     Choice {
         /// The words.
         words: Vec<String>,
-        /// Place of the chosen one.
+        /// Index of the chosen word.
         chosen: usize,
     },
 }
 
-/// What a key did to a form.
+/// The result of a key in a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormOutcome {
-    /// It goes on.
+    /// The form stays open.
     Open,
-    /// It is to be saved.
+    /// The user saves the form.
     Save,
-    /// It is given up.
+    /// The user cancels the form.
     GiveUp,
 }
 
 impl<F> Form<F> {
-    /// A form whose line at a place takes the keys.
+    /// Creates a form in which the line at index `selected` has the focus.
     pub const fn new(rows: Vec<FormRow<F>>, selected: usize) -> Self {
         Self { rows, selected, problem: None }
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub fn press(&mut self, key: Key) -> FormOutcome {
         let typing = self.typed_line().is_some();
         match key.code {
@@ -91,21 +91,21 @@ impl<F> Form<F> {
         FormOutcome::Open
     }
 
-    /// Puts pasted text into the line that takes the keys, if text is typed there.
+    /// Inserts pasted text into the focused line, if it is a text line.
     pub fn paste(&mut self, text: &str) {
         if let Some(line) = self.typed_line_mut() {
             line.insert(text);
         }
     }
 
-    /// Selects the line that was clicked, if there is one.
+    /// Selects the clicked line, if there is one.
     pub const fn click(&mut self, place: usize) {
         if place < self.rows.len() {
             self.selected = place;
         }
     }
 
-    /// The line that takes the keys, if text is typed in it.
+    /// Returns the focused line, if it is a text line.
     pub fn typed_line(&self) -> Option<&Prompt> {
         match self.rows.get(self.selected).map(|row| &row.value) {
             Some(FormValue::Line(prompt)) => Some(prompt),
@@ -113,7 +113,7 @@ impl<F> Form<F> {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the focused line for editing, if it is a text line.
     fn typed_line_mut(&mut self) -> Option<&mut Prompt> {
         match self.rows.get_mut(self.selected).map(|row| &mut row.value) {
             Some(FormValue::Line(prompt)) => Some(prompt),
@@ -121,12 +121,12 @@ impl<F> Form<F> {
         }
     }
 
-    /// Selects the next line (`true`) or the previous one, around the end.
+    /// Selects the next (`true`) or previous line, wrapping around.
     fn select_next(&mut self, down: bool) {
         self.selected = next_place(self.selected, self.rows.len(), down);
     }
 
-    /// Chooses the next word (`true`) or the previous one, around the end.
+    /// Chooses the next (`true`) or previous word, wrapping around.
     fn choose_next(&mut self, forward: bool) {
         let value = self.rows.get_mut(self.selected).map(|row| &mut row.value);
         if let Some(FormValue::Choice { words, chosen }) = value {
@@ -134,7 +134,7 @@ impl<F> Form<F> {
         }
     }
 
-    /// Takes what is offered into an empty line; `false`: nothing is offered, or the line is not empty.
+    /// Inserts the offered text into an empty line. Returns `false` if there is no offer or the line is not empty.
     fn take_offer(&mut self) -> bool {
         let Some(row) = self.rows.get_mut(self.selected) else { return false };
         let (FormValue::Line(prompt), Some(offered)) = (&mut row.value, &row.offered) else {
@@ -149,7 +149,7 @@ impl<F> Form<F> {
 }
 
 impl<F: PartialEq> Form<F> {
-    /// What was typed about a field, without the blanks around it; empty where nothing is typed.
+    /// Returns the typed text of a field, trimmed. Returns an empty string if the field has no text line.
     pub fn text(&self, field: &F) -> &str {
         match self.value(field) {
             Some(FormValue::Line(prompt)) => prompt.text.trim(),
@@ -157,7 +157,7 @@ impl<F: PartialEq> Form<F> {
         }
     }
 
-    /// Place of the word that is chosen for a field; 0 where there are no words.
+    /// Returns the index of the word chosen for a field, or 0 if the field has no words.
     pub fn chosen(&self, field: &F) -> usize {
         match self.value(field) {
             Some(FormValue::Choice { chosen, .. }) => *chosen,
@@ -170,7 +170,7 @@ impl<F: PartialEq> Form<F> {
     }
 }
 
-/// The place behind (`true`) or before a place, around the end.
+/// Returns the index after (`true`) or before an index, wrapping around.
 fn next_place(place: usize, count: usize, forward: bool) -> usize {
     let count = count.max(1);
     let step = if forward { 1 } else { count.saturating_sub(1) };
@@ -182,7 +182,7 @@ mod tests {
     use crate::ui::overlays::form::*;
     use crate::ui::overlays::prompt::PromptPurpose;
 
-    /// A line, a choice of three words, and a line that is offered a text.
+    /// Returns a form with a text line, a choice of three words, and a text line that has an offer.
     fn form() -> Form<&'static str> {
         let line = |field, offered: Option<&str>| FormRow {
             field,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_arrow_takes_what_is_offered_into_an_empty_line_only() {
+    fn right_arrow_fills_only_an_empty_line() {
         let mut form = form();
         form.click(2);
         press(&mut form, &[Code::Right]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn typing_takes_the_problem_away_and_moving_does_not() {
+    fn typing_clears_the_problem_and_moving_does_not() {
         let mut form = form();
         form.problem = Some("too short".into());
         press(&mut form, &[Code::Down, Code::Up]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn enter_saves_and_escape_gives_up_wherever_the_keys_are() {
+    fn enter_saves_and_escape_cancels_in_any_field() {
         for place in 0..3 {
             let mut form = form();
             form.click(place);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_behind_the_last_line_selects_nothing() {
+    fn click_below_the_last_line_selects_nothing() {
         let mut form = form();
         form.click(3);
         assert_eq!(form.selected, 0);

@@ -1,5 +1,5 @@
-//! The rhythm of a feed as the plan pane shows it: what was published in each hour of the week, what is expected, and
-//! when it is polled (SPEC S0.17).
+//! The rhythm of a feed for the plan pane: publications observed and expected in each hour of the week, and the times of polls
+//! (SPEC S0.17).
 
 use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
@@ -10,14 +10,14 @@ use crate::ui::app::App;
 use crate::ui::state::plan_pane::{Known, RhythmHour, RhythmPicture, SHADES};
 use backissue_core::schedule::learning::HeatMap;
 
-/// Hours of a week.
+/// Hours in a week.
 const HOURS: usize = 168;
-/// An hour with less than this part of the busiest one has no shade.
+/// Hours below this fraction of the busiest hour have no shade.
 const FAINT: f64 = 0.02;
-/// Coming polls named.
+/// Maximum number of coming polls that are listed.
 const POLLS_NAMED: usize = 5;
 
-/// The picture of a feed in a zone; `None` while it is not known when it published.
+/// Builds the picture of a feed's rhythm in a time zone. Returns `None` while the publication times are unknown.
 pub(crate) fn build_picture(
     app: &App,
     subscription: &Subscription,
@@ -65,7 +65,7 @@ pub(crate) fn build_picture(
     })
 }
 
-/// Shades go with the square root, so that quiet hours differ too.
+/// Returns the shade for an hour. Shades follow the square root, so that quiet hours also differ.
 fn choose_shade(expected: f64, busiest: f64) -> u8 {
     if busiest <= 0.0 || expected < busiest * FAINT {
         return 0;
@@ -75,7 +75,7 @@ fn choose_shade(expected: f64, busiest: f64) -> u8 {
     u8::try_from(over.count()).unwrap_or(0).saturating_add(1)
 }
 
-/// The hour of the week on the clock of a zone, Monday 00:00 first.
+/// Returns the hour of the week in a time zone. Hour 0 is Monday 00:00.
 pub fn hour_of_week(at: DateTime<Utc>, zone: Tz) -> usize {
     let local = at.with_timezone(&zone);
     let day = local.weekday().num_days_from_monday().saturating_mul(24);
@@ -87,7 +87,7 @@ mod tests {
     use crate::ui::overlays::heat_map::*;
 
     #[test]
-    fn shades_rise_with_what_is_expected() {
+    fn shades_rise_with_the_expected_count() {
         let shades =
             [0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 5.0].map(|expected| choose_shade(expected, 5.0));
         assert_eq!(shades, [0, 1, 1, 2, 3, 4, 4]);

@@ -1,4 +1,4 @@
-//! The help: the keys that work here, and the search in them.
+//! The help: the keys that work in the current context, and a search in them.
 
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
@@ -9,7 +9,7 @@ use crate::ui::keys::key::{Code, Key};
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::overlay::{HelpPane, Overlay};
 
-/// Opens the help, or closes it.
+/// Opens or closes the help.
 pub fn toggle_help(app: &mut App) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Help(_))) {
         app.ui.uncover();
@@ -20,7 +20,7 @@ pub fn toggle_help(app: &mut App) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key while the filter is typed; `None`: it is not typed.
+/// Handles a key while the filter is typed. Returns `None` if it is not being typed.
 pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if !help.typing {
@@ -42,7 +42,7 @@ pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     Some(Vec::new())
 }
 
-/// Text was pasted while the filter is typed; `None`: it is not typed.
+/// Inserts pasted text while the filter is typed. Returns `None` if it is not being typed.
 pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     help.typing.then(|| {
@@ -51,7 +51,7 @@ pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
     })
 }
 
-/// What a command does while the help is open; `None`: it works as elsewhere.
+/// Handles a command while the help is open. Returns `None` if the command works as elsewhere.
 pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
     if command == Command::Space && matches!(app.ui.overlay, Some(Overlay::Help(_))) {
         scroll_help(app, true, Distance::Page);
@@ -73,7 +73,7 @@ pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>
 /// Scrolls the help.
 pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     let lines = usize::from(app.ui.viewport.help_lines);
-    // The lines of a page, but for the borders and what stands above and below.
+    // Page height without the borders and the lines above and below.
     let page = app.ui.size.1.saturating_sub(8).max(5);
     if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
         help.top = moved(help.top, lines, down, distance.steps(page));
@@ -81,8 +81,8 @@ pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// The groups of the table of keys that the help shows, each with the commands that work where it was opened and have every
-/// word that was typed, also in the heading of their group.
+/// Returns the groups of the help, each with the commands that work where the help was opened and that contain every typed
+/// word. The heading of the group is searched too.
 pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)> {
     let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();

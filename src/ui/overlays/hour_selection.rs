@@ -1,5 +1,5 @@
-//! Marking hours of the week in the plan pane: a rectangle becomes an interval rule of the reader's own (SPEC B.2 rank
-//! 0.5).
+//! Marking hours of the week in the plan pane, which turns a rectangle of hours into one of the user's own interval rules
+//! (SPEC B.2 rank 0.5).
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -19,12 +19,12 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule;
 use backissue_core::schedule::learning::PRICE_MINUTES;
 
-/// The interval proposed where nothing is known, minutes.
+/// Proposed interval if nothing is known about the feed, in minutes.
 const PROPOSED_MINUTES: u32 = 60;
-/// Proposals are rounded to this, minutes.
+/// Proposed intervals are rounded to a multiple of this, in minutes.
 const ROUND_MINUTES: u32 = 5;
 
-/// Begins to mark hours, at the present one.
+/// Starts marking hours at the current hour.
 pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
@@ -38,7 +38,7 @@ pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key while hours are being marked; `None`: none are.
+/// Handles a key while hours are being marked. Returns `None` if none are.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
     let outline = pane.outline.as_mut()?;
@@ -73,7 +73,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
     Some(Vec::new())
 }
 
-/// Enter before a corner is marked: the reader's own rule of this hour is changed, else the marking begins.
+/// Handles Enter before a corner is set: edits the user's own rule for this hour, or sets the corner if there is none.
 fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
@@ -94,7 +94,7 @@ fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Asks for the interval of what is marked, with a proposal.
+/// Opens the input line for the interval of the marked hours, filled with a proposal.
 fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return Vec::new() };
@@ -119,7 +119,7 @@ fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// The interval at which waiting and polls cost the same (SCHEDULING 3), within the reader's bounds.
+/// Returns the interval at which delay and polls cost the same (SCHEDULING 3), within the user's limits.
 fn proposed_minutes(app: &App, pane: &PlanPane, outline: Outline) -> u32 {
     let hours = pane.page.rhythm.iter().flat_map(|rhythm| rhythm.hours.iter().enumerate());
     let marked = hours.filter(|(hour, _)| outline.contains(*hour)).map(|(_, hour)| hour.expected);
@@ -143,7 +143,7 @@ fn ask_rule(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
     app.ui.open_prompt(prompt);
 }
 
-/// The rule was typed; an empty line takes the rule away that it stands for.
+/// Saves the typed rule. An empty line deletes the rule being edited.
 pub fn set_rule(
     app: &mut App,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! What lies over the panes: help, palette, plan, timetable, dialogs.
+//! Overlays above the panes: help, palette, plan, timetable, dialogs.
 
 pub mod edit_dialog;
 pub mod edit_form;

@@ -1,16 +1,16 @@
-//! What an overlay did with a key or a click. What it cannot do itself, it asks for by a value.
+//! The results that an overlay returns for a key or a click. Work that the overlay cannot do itself is returned as a value.
 
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 
-/// What an overlay did with a key.
+/// The result of a key in an overlay.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyOutcome {
-    /// It took the key; this is asked of the world.
+    /// The overlay handled the key. These effects are to be performed.
     Done(Vec<ScreenEffect>),
-    /// The key means what it means in the panes.
+    /// The overlay ignores the key, so the panes handle it.
     Passed,
-    /// This command is to be run.
+    /// This command should run.
     Run(Command),
 }
 
@@ -20,11 +20,11 @@ impl From<Option<Vec<ScreenEffect>>> for KeyOutcome {
     }
 }
 
-/// What an overlay did with a click.
+/// The result of a click in an overlay.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClickOutcome {
-    /// It took the click; this is asked of the world.
+    /// The overlay handled the click. These effects are to be performed.
     Done(Vec<ScreenEffect>),
-    /// What was clicked is to be opened, as by Enter.
+    /// The clicked item should open, as with Enter.
     Enter,
 }

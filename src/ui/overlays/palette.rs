@@ -1,4 +1,4 @@
-//! The command palette: every command by name, found by a few of its letters, with its key beside it (UX 2).
+//! The command palette: fuzzy search over all command names, with the key of each command (UX 2).
 
 use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -17,7 +17,7 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::theme::{choose_layout, choose_theme};
 
-/// Opens the palette: with nothing typed it lists every command that works here.
+/// Opens the palette. Until something is typed, it lists every command that works in the current context.
 pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
     let mut palette =
@@ -27,7 +27,7 @@ pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key while the palette is open.
+/// Handles a key while the palette is open.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
     let count = palette.found.len();
@@ -50,7 +50,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     KeyOutcome::Done(Vec::new())
 }
 
-/// Text was pasted into the palette.
+/// Inserts pasted text into the palette.
 pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay {
         palette.line.insert(text);
@@ -59,7 +59,7 @@ pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A click on a command: it is done.
+/// Runs the clicked command.
 pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay
@@ -72,12 +72,12 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
 }
 
 impl Palette {
-    /// The selected line of the table.
+    /// Returns the selected row of the command table.
     pub fn selected_command(&self) -> Option<&'static CommandRow> {
         COMMANDS.get(*self.found.get(self.list.selected)?)
     }
 
-    /// A command written out, and what stands behind it.
+    /// Splits the input into a command name and its argument.
     fn written(&self) -> (&str, &str) {
         let text = self.line.text.trim();
         text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
@@ -88,7 +88,7 @@ impl Palette {
             row.works_in(self.focus) && !matches!(row.command, Command::Digit(_) | Command::Palette)
         });
         let (word, argument) = self.written();
-        // A name that is written out is meant, whatever else its letters would find.
+        // An exact name wins over fuzzy matches of its letters.
         let exact = offered.clone().find(|(_, row)| row.name == word);
         self.found = match exact {
             Some((place, _)) if !argument.is_empty() => vec![place],
@@ -98,7 +98,8 @@ impl Palette {
     }
 }
 
-/// Places of the commands that what was typed may mean, best first: its name counts more than what it does.
+/// Returns the indexes of the commands that match the input, best match first. A match in the name ranks above a match in the
+/// description.
 fn rank_commands<'b>(
     offered: impl Iterator<Item = (usize, &'b CommandRow)>,
     typed: &str,
@@ -112,7 +113,7 @@ fn rank_commands<'b>(
     let mut scored: Vec<(u32, usize)> = offered
         .filter_map(|(place, row)| {
             let by_name = score(row.name).map(|score| score.saturating_add(1));
-            // Letters scattered over a sentence mean nothing: there the words themselves must stand.
+            // Fuzzy matches in a description are meaningless, so it has to contain the words themselves.
             let help = row.help.to_lowercase();
             let by_help = words.iter().all(|word| help.contains(word)).then_some(1);
             by_name.max(by_help).map(|score| (score, place))
@@ -122,7 +123,7 @@ fn rank_commands<'b>(
     scored.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Enter: the selected command is done.
+/// Handles Enter: runs the selected command.
 fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
@@ -138,7 +139,7 @@ fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     KeyOutcome::Done(run_with_argument(app, now, row, argument))
 }
 
-/// A command with what was typed behind its name.
+/// Runs a command with the argument typed after its name.
 fn run_with_argument(
     app: &mut App,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! What a reader can do about the plan of a feed, and what keeps all polls away.
+//! Advice about the plan of a feed, and reasons that hold up its polls.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -12,7 +12,7 @@ use crate::ui::state::plan_pane::Advice;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 
-/// What keeps a poll away or is about to make it, whatever the plan says.
+/// Explains what holds up a poll, or that one is already under way, regardless of the plan.
 pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
@@ -27,7 +27,7 @@ pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// When a feed is looked at next and why then, as one sentence, with the key that looks now where that helps.
+/// Describes the next poll and its reason in one sentence, with the key that polls now if it would help.
 pub fn page_sentence(
     app: &App,
     subscription: &Subscription,
@@ -46,7 +46,7 @@ pub fn page_sentence(
     format!("{told}{now}.")
 }
 
-/// What can be done about a plan.
+/// Lists what the user can do about a plan.
 pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
     let mut advice: Vec<Advice> = by_hand(app, subscription, now).into_iter().collect();
     let facts = &subscription.state.facts;
@@ -70,7 +70,7 @@ fn judge_by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> 
     schedule::judge_manual_poll(&subscription.state.facts, now, spared)
 }
 
-/// What there is to say of a poll by hand beside the sentence of the page.
+/// Returns advice about a poll by hand that the sentence of the page does not cover.
 fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option<Advice> {
     match judge_by_hand(app, subscription, now) {
         ByHand::Allowed => None,
@@ -89,7 +89,7 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option
     }
 }
 
-/// The setting that moves what settled a plan; `None`: none does.
+/// Returns the setting that changes the deciding factor of a plan, or `None` if no setting does.
 const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     match settled {
         SettledBy::Fixed => Some("edits: an empty 'fixed interval' follows the publisher again"),
@@ -121,7 +121,7 @@ const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     }
 }
 
-/// Numbers with runs drawn together: `0 to 6, 12, 22 to 23`.
+/// Formats numbers with runs joined: `0 to 6, 12, 22 to 23`.
 pub fn join_runs(numbers: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for &number in numbers {
@@ -141,7 +141,7 @@ mod tests {
     use crate::ui::overlays::plan_advice::*;
 
     #[test]
-    fn runs_of_hours_are_drawn_together() {
+    fn consecutive_hours_are_joined_into_ranges() {
         assert_eq!(join_runs(&[]), "");
         assert_eq!(join_runs(&[3]), "3");
         assert_eq!(join_runs(&[0, 1, 2, 6, 22, 23]), "0 to 2, 6, 22 to 23");

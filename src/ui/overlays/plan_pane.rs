@@ -1,6 +1,6 @@
-//! The plan pane: when a feed is polled next, why then, and what can be done about it (UX 2).
+//! The plan pane: when a feed is polled next, why, and what the user can do about it (UX 2).
 //!
-//! The page is a value, made anew when something it says has changed; the view lays it out and computes nothing.
+//! The page is a value that is rebuilt when its inputs change. The view only lays it out and computes nothing.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use backissue_core::schedule::{self, Facts, Pace};
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;
 
-/// Opens the plan of the selected feed, or closes it.
+/// Opens or closes the plan of the selected feed.
 pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Plan(_))) {
         app.ui.uncover();
@@ -42,7 +42,7 @@ pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_plan(app, now, feed)
 }
 
-/// Opens the plan of a feed; its last polls are read from the store.
+/// Opens the plan of a feed and requests its last polls from the store.
 pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(page) = build_page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
@@ -64,7 +64,7 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
     effects
 }
 
-/// Switches between UTC and the reader's zone.
+/// Switches between UTC and the user's time zone.
 pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
         app.ui.say(now, "U works in the plan of a feed: i opens it");
@@ -73,7 +73,7 @@ pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
     pane.utc = !pane.utc;
 }
 
-/// Shows every step that led to a plan, or folds them again.
+/// Shows or hides the steps that produced the plan.
 pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
         (pane.unfolded, pane.top) = (!pane.unfolded, 0);
@@ -83,14 +83,14 @@ pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// The last polls of a feed have been read.
+/// Shows the last polls of a feed after they were read.
 pub fn show_polls(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.polls = Some(polls);
     }
 }
 
-/// It has been read when a feed published.
+/// Shows the publication times of a feed after they were read.
 pub fn show_publications(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
     let state = app.engine.feeds.get(&feed).map(|feed| &feed.state);
     let learned = state.and_then(|state| state.facts.learned.as_ref()?.plan.clone());
@@ -99,21 +99,21 @@ pub fn show_publications(app: &mut App, feed: FeedKey, publications: &Arc<Public
     }
 }
 
-/// A feed was learned.
+/// Shows a newly learned plan of a feed.
 pub fn show_learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.learned = plan.cloned();
     }
 }
 
-/// Brings the open pane up to date, if what it says has changed.
+/// Rebuilds the open page if its inputs have changed.
 pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
     let Some(pane) = app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
     let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
     let zone = if utc { Tz::UTC } else { app.engine.zone };
     let Some(subscription) = app.engine.feeds.get(&feed) else {
-        // It was unsubscribed from.
+        // The feed is no longer subscribed.
         app.ui.close_plan();
         return;
     };
@@ -138,7 +138,7 @@ pub fn scroll_plan(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// Refuses a command that works in the panes only.
+/// Rejects a command that only works in the panes.
 pub fn refuse_command(
     app: &mut App,
     now: DateTime<Utc>,
@@ -167,7 +167,7 @@ fn made_from(
     }
 }
 
-/// What the pane says of a feed.
+/// Builds the page for a feed.
 fn build_page(
     app: &App,
     feed: FeedKey,
@@ -231,7 +231,7 @@ fn list_rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
     (0_usize..).zip(rules).map(row).collect()
 }
 
-/// When a rule applies; its hours are counted in UTC unless it says otherwise.
+/// Describes when a rule applies. Its hours are in UTC unless the rule says otherwise.
 fn when_words(rule: &IntervalRule) -> String {
     let words = schedule::rule_words(rule);
     let stated = [rule.start_hour, rule.end_hour, rule.start_day, rule.end_day];
@@ -239,7 +239,7 @@ fn when_words(rule: &IntervalRule) -> String {
     if in_utc { format!("{words} (UTC)") } else { words }
 }
 
-/// `hours 6 to 11 and Sunday (UTC)`, and whether they are kept.
+/// Describes the hours and days to skip, such as `hours 6 to 11 and Sunday (UTC)`, and whether they are respected.
 fn describe_skips(facts: &Facts) -> Option<String> {
     let hints = &facts.hints;
     let hours = (!hints.skip_hours.is_empty())
@@ -254,7 +254,7 @@ fn describe_skips(facts: &Facts) -> Option<String> {
     Some(format!("the publisher asks to skip {stated} (UTC): {kept}"))
 }
 
-/// The week around now; `None`: every hour is like the others.
+/// Builds the picture of the current week. Returns `None` if all hours are alike.
 fn build_week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
     let skipped = schedule::skipped_hours(facts);
     let intervals_of = schedule::week_of_intervals(facts, now);
@@ -276,7 +276,7 @@ fn build_week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture
     Some(WeekPicture { hours, now: Some(heat_map::hour_of_week(now, zone)), intervals })
 }
 
-/// The starts of the 168 hours of the week around now, Monday 00:00 of a zone first.
+/// Returns the start of each of the 168 hours of the current week. Hour 0 is Monday 00:00 in the zone.
 pub(crate) fn week_hours(now: DateTime<Utc>, zone: Tz) -> Option<Vec<DateTime<Utc>>> {
     let today = now.with_timezone(&zone).date_naive();
     let monday = today
@@ -285,7 +285,7 @@ pub(crate) fn week_hours(now: DateTime<Utc>, zone: Tz) -> Option<Vec<DateTime<Ut
     let hour_at = |hour: i64| {
         let local = monday.checked_add_signed(TimeDelta::hours(hour))?;
         let at = zone.from_local_datetime(&local).earliest();
-        // An hour that clocks leave out is drawn as the one before it.
+        // An hour skipped by a clock change is drawn like the hour before it.
         Some(at.map_or_else(|| local.and_utc(), |at| at.with_timezone(&Utc)))
     };
     (0..WEEK_HOURS).map(hour_at).collect()

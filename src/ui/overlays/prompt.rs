@@ -1,4 +1,4 @@
-//! A line being typed: its text, its cursor, and what it is for.
+//! An input line: its text, its cursor, and its purpose.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -6,84 +6,84 @@ use crate::ui::keys::key::{Code, Key};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
-/// Longest line kept, in bytes: pasted text has no other limit.
+/// Maximum length of a line in bytes. Pasted text has no other limit.
 const LINE_MAX: usize = 4096;
 
-/// A line being typed.
+/// An input line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// What it is for.
+    /// Purpose of the line.
     pub purpose: PromptPurpose,
     /// The text.
     pub text: String,
-    /// Byte offset of the cursor, at a grapheme's edge.
+    /// Byte offset of the cursor, on a grapheme boundary.
     pub cursor: usize,
 }
 
-/// What a line is for.
+/// The purpose of an input line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptPurpose {
     /// The address of a site or feed to subscribe to.
     Add,
-    /// The path of a list of subscriptions to import.
+    /// The path of a subscription list to import.
     Import,
-    /// The path of the file to write the subscriptions to.
+    /// The path of the file for exported subscriptions.
     Export,
     /// A date to go to.
     GoTo,
-    /// A command by its name.
+    /// The name of a command.
     Command,
-    /// What to look for.
+    /// A search query.
     Search,
-    /// A command that takes the selected entry.
+    /// A command that receives the selected entry.
     Pipe,
-    /// What the lines of the help must hold.
+    /// A filter for the lines of the help.
     Help,
-    /// Another name for a saved search, by its number.
+    /// A new name for the saved search with this ID.
     Rename(u32),
     /// The tags of a feed.
     Tags(FeedKey),
     /// Tags for all marked feeds.
     MarkedTags,
-    /// Another name for the selected tag.
+    /// A new name for the selected tag.
     RenameTag,
-    /// A line of the edit dialog, by its label.
+    /// A line of the edit dialog, identified by its label.
     Field(&'static str),
-    /// A line of the dialog of a filter.
+    /// A line of the filter dialog.
     Condition,
-    /// An interval rule of the reader's own, in place of another or as a further one.
+    /// One of the user's own interval rules, new or edited.
     Rule {
         /// The feed.
         feed: FeedKey,
-        /// Place of the rule that is changed.
+        /// Index of the rule that is edited. `None` adds a rule.
         replaces: Option<usize>,
     },
 }
 
-/// What a key did to the line.
+/// The result of a key in an input line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typed {
-    /// It goes on.
+    /// The user is still typing.
     More,
-    /// It is finished.
+    /// The line is finished.
     Done,
-    /// It is given up.
+    /// The line is cancelled.
     Cancelled,
 }
 
 impl Prompt {
-    /// An empty line.
+    /// Creates an empty line.
     pub const fn new(purpose: PromptPurpose) -> Self {
         Self { purpose, text: String::new(), cursor: 0 }
     }
 
-    /// A line with a text, the cursor at its end.
+    /// Creates a line with a text and the cursor at its end.
     pub const fn filled(purpose: PromptPurpose, text: String) -> Self {
         let cursor = text.len();
         Self { purpose, text, cursor }
     }
 
-    /// What stands before the line.
+    /// Returns the label in front of the line.
     pub const fn label(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
@@ -105,7 +105,7 @@ impl Prompt {
         }
     }
 
-    /// Puts text at the cursor; what must not reach the screen is left out, line breaks too.
+    /// Inserts text at the cursor. Line breaks and characters unsafe for the screen are removed.
     pub fn insert(&mut self, text: &str) {
         let clean: String = text.chars().filter(|char| !is_hidden(*char)).collect();
         let room = LINE_MAX.saturating_sub(self.text.len());
@@ -114,7 +114,7 @@ impl Prompt {
         self.cursor = self.cursor.saturating_add(clean.len());
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub fn key(&mut self, key: Key) -> Typed {
         match key {
             Key { code: Code::Enter, .. } => return Typed::Done,

@@ -1,4 +1,4 @@
-//! The table of overlays: what each one does with keys, pasted text, commands, movements and the mouse.
+//! The overlay table: how each overlay handles keys, pasted text, commands, scrolling and the mouse.
 //!
 //! A new overlay needs a variant of [`Overlay`], a row here, its own file and its view.
 
@@ -17,53 +17,53 @@ use crate::ui::keys::key::Key;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::Overlay;
 
-/// Rows or lines that one step of the wheel scrolls.
+/// Rows or lines that one wheel step scrolls.
 pub const WHEEL_LINES: usize = 3;
 
-/// What an overlay does. Where a function answers `None` or `Passed`, the input means what it means in the panes.
+/// The behaviour of an overlay. If a function returns `None` or `Passed`, the panes handle the input.
 #[derive(Debug)]
 pub struct OverlayRow {
-    /// Takes a key before it is looked up among the commands.
+    /// Handles a key before it is looked up in the key bindings.
     pub key: fn(&mut App, DateTime<Utc>, Key) -> KeyOutcome,
-    /// Takes pasted text.
+    /// Handles pasted text.
     pub paste: fn(&mut App, DateTime<Utc>, &str) -> Option<Vec<ScreenEffect>>,
-    /// Takes a command before it is carried out.
+    /// Handles a command before it is carried out.
     pub command: fn(&mut App, DateTime<Utc>, Command) -> Option<Vec<ScreenEffect>>,
-    /// Scrolls down (`true`) or up, or moves the selection; `false`: the pane below moves.
+    /// Scrolls down (`true`) or up, or moves the selection. Returns `false` if the pane below should move instead.
     pub scroll: fn(&mut App, bool, Distance) -> bool,
-    /// What the wheel does.
+    /// Effect of the mouse wheel.
     pub wheel: Wheel,
-    /// A click on a line of it, counted from the first line shown.
+    /// Handles a click on a line, counted from the first visible line.
     pub click: fn(&mut App, DateTime<Utc>, usize) -> ClickOutcome,
-    /// What a click beside it does.
+    /// Effect of a click outside the overlay.
     pub beside: Beside,
 }
 
-/// What the wheel does over an overlay.
+/// The effect of the mouse wheel over an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wheel {
-    /// It scrolls by so many lines.
+    /// Scrolls this number of lines.
     Lines(usize),
-    /// It does what the arrow keys do.
+    /// Acts like the arrow keys.
     Arrows,
-    /// It scrolls the pane under it.
+    /// Scrolls the pane under the pointer.
     Panes,
 }
 
-/// What a click beside an overlay does.
+/// The effect of a click outside an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
-    /// Nothing.
+    /// No effect.
     Nothing,
-    /// It closes the overlay.
+    /// Closes the overlay.
     Closes,
-    /// It closes the overlay and then means what it means below.
+    /// Closes the overlay and passes the click to the panes.
     ClosesAndClicks,
-    /// It ends the search that is being typed and then means what it means in the panes.
+    /// Ends the search that is being typed and passes the click to the panes.
     EndsSearch,
 }
 
-/// What overlays do that do nothing of their own.
+/// Default behaviour of an overlay.
 const PLAIN: OverlayRow = OverlayRow {
     key: |_, _, _| KeyOutcome::Passed,
     paste: |_, _, _| None,
@@ -165,7 +165,7 @@ static FILTER_LIST: OverlayRow = OverlayRow {
 };
 
 impl Overlay {
-    /// What this overlay does.
+    /// Returns the table row of this overlay.
     pub const fn row(&self) -> &'static OverlayRow {
         match self {
             Self::Help(_) => &HELP,
@@ -184,12 +184,12 @@ impl Overlay {
     }
 }
 
-/// What the overlay does that lies over everything.
+/// Returns the table row of the topmost overlay.
 pub fn open_row(app: &App) -> Option<&'static OverlayRow> {
     app.ui.overlay.as_ref().map(Overlay::row)
 }
 
-/// Scrolls what lies over everything down (`true`) or up, or moves its selection; `false`: the pane below moves.
+/// Scrolls the topmost overlay down (`true`) or up, or moves its selection. Returns `false` if the pane below should move.
 pub fn scroll_open(app: &mut App, down: bool, distance: Distance) -> bool {
     open_row(app).is_some_and(|row| (row.scroll)(app, down, distance))
 }

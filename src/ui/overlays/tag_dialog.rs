@@ -1,4 +1,4 @@
-//! Tags: those of a feed as one line with completion, and another name for a tag of many feeds.
+//! Tags: edits the tags of a feed in one line with completion, and renames a tag in all feeds.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::ui::state::overlay::Overlay;
 use backissue_core::feed::opml::subscription_list::{normal_tag, normal_tags};
 use backissue_core::history::FeedKey;
 
-/// Tags that are offered at once.
+/// Maximum number of suggested tags.
 const OFFERED_MAX: usize = 8;
 
-/// Opens the line: on a tag its name, elsewhere the tags of the selected feed.
+/// Opens the input line: for the name of the selected tag, or for the tags of the selected feed.
 pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let over = app.ui.overlay.is_some();
     if !over && !marking::marked_feeds(app).is_empty() {
@@ -48,12 +48,12 @@ pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// All tags there are, in their order.
+/// Returns all tags, sorted.
 fn list_tags(app: &App) -> BTreeSet<&str> {
     app.engine.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect()
 }
 
-/// The part of the line that is being typed: where it begins, and what it is.
+/// Returns the tag that is being typed and its byte offset in the line.
 fn find_typed_part(line: &Prompt) -> Option<(usize, &str)> {
     let before = line.text.get(..line.cursor)?;
     let from = before.rfind(',').map_or(0, |at| at.saturating_add(1));
@@ -62,7 +62,7 @@ fn find_typed_part(line: &Prompt) -> Option<(usize, &str)> {
     Some((from.saturating_add(blanks), typed.trim_start()))
 }
 
-/// The tags that what is being typed may become, and that the line does not have.
+/// Returns the tags that complete the typed text and are not in the line yet.
 pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     if !matches!(line.purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags) {
         return Vec::new();
@@ -74,7 +74,7 @@ pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     list_tags(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
 }
 
-/// Completes the tag that is being typed, as far as those offered agree.
+/// Completes the tag that is being typed, up to the longest common prefix of the suggestions.
 pub fn complete_tag(app: &mut App) {
     let Some(Overlay::Prompt(line)) = &app.ui.overlay else { return };
     let offered = offer_tags(app, line);
@@ -97,7 +97,7 @@ pub fn complete_tag(app: &mut App) {
     }
 }
 
-/// The tags of a feed were typed; none takes them all away.
+/// Sets the typed tags of a feed. An empty line removes all tags.
 pub fn set_tags(
     app: &mut App,
     now: DateTime<Utc>,
@@ -106,7 +106,7 @@ pub fn set_tags(
 ) -> Vec<ScreenEffect> {
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let before = &subscription.record.tags;
-    // A tag that holds a comma is only kept where nothing was typed.
+    // A tag that contains a comma survives only if the line is unchanged.
     let unchanged = typed.trim().trim_end_matches(',') == before.join(", ");
     let tags = if unchanged { before.clone() } else { normal_tags(typed.split(',')) };
     let mut chosen = subscription.record.chosen();
@@ -122,7 +122,7 @@ pub fn set_tags(
     effects
 }
 
-/// Another name for the selected tag was typed: every feed that has it, or one below it, has the new one.
+/// Renames the selected tag in every feed that has it or one of its descendants.
 pub fn rename_tag(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row() else { return Vec::new() };
     let tag = tag.clone();

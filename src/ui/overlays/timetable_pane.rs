@@ -32,13 +32,13 @@ impl Sums {
     }
 }
 
-/// What one feed costs; `None`: it is not polled by itself.
+/// Returns the polling cost of a feed, or `None` if it is not polled automatically.
 pub fn cost_of_feed(subscription: &Subscription) -> Option<Cost> {
     let facts = &subscription.state.facts;
     schedule::cost_at_pace(facts, facts.settings.pace)
 }
 
-/// Opens the timetable, or closes it.
+/// Opens or closes the timetable.
 pub fn toggle_timetable(app: &mut App) {
     if matches!(app.ui.overlay, Some(Overlay::Timetable(_))) {
         app.ui.uncover();
@@ -68,7 +68,7 @@ pub fn scroll_timetable(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// A click on a poll selects it; a second one opens the plan of its feed.
+/// Selects the clicked poll; a second click opens the plan of its feed.
 pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay else {
         return Vec::new();
@@ -80,7 +80,7 @@ pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenE
     Vec::new()
 }
 
-/// Selects the poll at a place.
+/// Selects the poll at an index.
 pub fn select_place(app: &mut App, place: usize) {
     let count = app.engine.timetable.len();
     let place = place.min(count.saturating_sub(1));
@@ -92,7 +92,7 @@ pub fn select_place(app: &mut App, place: usize) {
     }
 }
 
-/// Sums up once a minute: with many feeds that is too much for every poll.
+/// Updates the totals once a minute. With many feeds, an update after every poll would be too expensive.
 pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let minute = now.timestamp().div_euclid(60);
@@ -105,7 +105,7 @@ pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// After polls moved: the selection stays on its feed, and on the screen.
+/// Keeps the selection on its feed, and visible, after polls moved.
 pub fn refresh_selection(app: &mut App) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);

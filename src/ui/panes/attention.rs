@@ -1,4 +1,4 @@
-//! The Attention list: feeds in trouble, each with its reason in a sentence and a remedy of one key (UX 2).
+//! The Attention list: feeds in trouble, each with a reason and a remedy that takes one key (UX 2).
 
 use chrono::{DateTime, Utc};
 
@@ -9,15 +9,15 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
-/// Lines of one row: title, reason in three, remedy.
+/// Lines of one row: the title, three lines for the reason, and the remedy.
 pub const ROW_LINES: usize = 5;
 
-/// Whether the Attention list is open.
+/// Checks whether the Attention list is open.
 pub fn is_open(app: &App) -> bool {
     app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Attention))
 }
 
-/// The selected concern, if the list is open and the keys are not with the feeds.
+/// Returns the selected concern, if the list is open and the subscriptions pane does not have the focus.
 pub fn selected_concern(app: &App, now: DateTime<Utc>) -> Option<Concern> {
     if !is_open(app) || app.ui.focus == Pane::Feeds {
         return None;
@@ -27,13 +27,13 @@ pub fn selected_concern(app: &App, now: DateTime<Utc>) -> Option<Concern> {
     Some(list.swap_remove(place))
 }
 
-/// Does what Enter promises.
+/// Applies the remedy of the selected concern, which Enter offers.
 pub fn apply_remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     app.ask(now, Request::Trouble(concern.feed, trouble::answer(concern.remedy)))
 }
 
-/// The reader has seen the selected concern.
+/// Dismisses the selected concern.
 pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     app.ask(now, Request::Trouble(concern.feed, TroubleAnswer::Note))

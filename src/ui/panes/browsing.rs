@@ -1,10 +1,11 @@
-//! Browsing a long history: to a date, and from the beginning, oldest first.
+//! Browsing a long history: jumping to a date, and reading from the beginning, oldest first.
 
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::entry_list::rows_around;
 use super::{list_query, load_rows};
+use crate::engine::change::MarkChange;
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
@@ -13,7 +14,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::{EntryKey, Flag};
 
-/// Goes to the row of a date that was typed: a year, a month or a day.
+/// Jumps to the row of a typed year, month or day.
 pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let Some((from, until)) = read_stretch(typed, app.engine.zone) else {
         let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
@@ -32,7 +33,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
         return Vec::new();
     }
     app.ui.focus = Pane::Entries;
-    // The newest row that is not newer than the end of the stretch; oldest first, the first of the stretch.
+    // Seek the newest row before the end of the period or, with the oldest first, the first row of the period.
     let date = if list.order == RowOrder::OldestFirst { from } else { until };
     list.waiting = true;
     let number = list.number;
@@ -43,7 +44,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     }))]
 }
 
-/// The first and the last second of what was typed, in the reader's zone.
+/// Returns the first and the last second of the typed period, in the user's time zone.
 fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let typed = typed.trim().trim_start_matches("goto").trim();
     let parts: Vec<&str> = typed.split('-').collect();
@@ -68,7 +69,7 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
     Some((start(first), start(next).checked_sub_signed(chrono::TimeDelta::seconds(1))?))
 }
 
-/// Reads the selected feed from the beginning, at the first entry that was not opened; or newest first again.
+/// Reads the selected feed from the beginning, starting at the first unopened entry, or switches back to newest first.
 pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
         app.ui.say(now, "select a feed first: it is read from its beginning");
@@ -96,13 +97,13 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// An entry is opened while a feed is read from the beginning: it counts as read there, also if it came from history.
+/// Counts an entry as read when it is opened while a feed is read from the beginning, even if it came from the history.
 pub fn mark_opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.opened = app.ui.list.opened.saturating_add(1);
-    app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Opened, value: true })
+    app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag: Flag::Opened, value: true }))
 }
 
-/// `312 of 1,204 read`.
+/// Formats the progress, such as `312 of 1,204 read`.
 pub fn describe_progress(app: &App) -> Option<String> {
     let list = &app.ui.list;
     let total = list.total.saturating_sub(list.gaps.len());
@@ -110,7 +111,7 @@ pub fn describe_progress(app: &App) -> Option<String> {
         .then(|| format!("{} of {} read", group_thousands(list.opened), group_thousands(total)))
 }
 
-/// A number with commas between its thousands.
+/// Formats a number with commas as thousands separators.
 fn group_thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -128,7 +129,7 @@ mod tests {
     use crate::ui::panes::browsing::*;
 
     #[test]
-    fn a_year_a_month_and_a_day_are_understood() {
+    fn years_months_and_days_are_parsed() {
         for (typed, from, until) in [
             ("2014", "2014-01-01T00:00:00Z", "2014-12-31T23:59:59Z"),
             (" goto 2014-03 ", "2014-03-01T00:00:00Z", "2014-03-31T23:59:59Z"),

@@ -1,4 +1,4 @@
-//! Counts that the store makes for the subscriptions pane: unread entries of today, and what saved searches find.
+//! Counts that the store computes for the subscriptions pane: today's unread entries, and unread entries of saved searches.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 
-/// Asks for both counts.
+/// Requests both counts.
 pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = count_today(app, now);
     effects.extend(count_searches(app, now));
     effects
 }
 
-/// Asks how much is unread today, unless the answer to an earlier question is on its way.
+/// Requests the number of today's unread entries, unless an earlier request is pending.
 pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.today.begin() {
         vec![ask_store(ScreenRequest::TodayCount(day_start(now, app.engine.zone)))]
@@ -26,12 +26,12 @@ pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// The answer to that.
+/// Stores the count of today's unread entries.
 pub fn take_today_count(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
     if app.ui.today.end(count) { count_today(app, now) } else { Vec::new() }
 }
 
-/// Asks how much is unread in each saved search, unless the answer to an earlier question is on its way.
+/// Requests the number of unread entries in each saved search, unless an earlier request is pending.
 pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.engine.saved_searches.is_empty() || !app.ui.is_on() || !app.ui.found.begin() {
         return Vec::new();
@@ -41,7 +41,7 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::SearchCounts(wanted.collect()))]
 }
 
-/// The answer to that.
+/// Stores the counts of the saved searches.
 pub fn take_search_counts(
     app: &mut App,
     now: DateTime<Utc>,
@@ -50,7 +50,7 @@ pub fn take_search_counts(
     if app.ui.found.end(unread) { count_searches(app, now) } else { Vec::new() }
 }
 
-/// The store could not count: it is asked again when something changes.
+/// Handles a failed count. The next change requests it again.
 pub const fn stop_waiting(app: &mut App) {
     (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
 }
@@ -62,7 +62,7 @@ mod tests {
     use crate::ui::sample_app::{app_with, jobs, noon};
 
     #[test]
-    fn today_is_counted_one_question_at_a_time() {
+    fn today_count_runs_one_query_at_a_time() {
         let mut app = app_with(&[]);
         let day = day_start(noon(), app.engine.zone);
         assert_eq!(
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_failed_is_asked_for_when_something_changes() {
+    fn failed_count_is_retried_after_a_change() {
         let mut app = app_with(&[]);
         count_today(&mut app, noon());
         stop_waiting(&mut app);

@@ -1,7 +1,7 @@
-//! The open entry list: which entries it holds, and the window of rows that is in memory.
+//! The open entry list: which entries it contains, and the window of rows in memory.
 //!
-//! The store keeps the whole order (a few bytes an entry); the app keeps the rows around the selection.
-//! Rows are asked for before the selection reaches the edge of the window.
+//! The store keeps the whole order, at a few bytes per entry; the app keeps the rows around the selection. More rows are
+//! requested before the selection reaches the edge of the window.
 
 use std::collections::BTreeSet;
 
@@ -13,60 +13,60 @@ use crate::engine::entries::rows::{
 };
 use backissue_core::history::EntryKey;
 
-/// Rows that are in memory, where the screen is not higher.
+/// Number of rows in memory, unless the screen is taller.
 pub const WINDOW_ROWS: usize = 240;
-/// Lines of a gap: what is missing, why, and what happens next.
+/// Lines of a gap row: what is missing, why, and what happens next.
 pub const GAP_LINES: usize = 3;
-/// Rows to have around the selection on both sides before more are asked for.
+/// Minimum number of rows on each side of the selection before more are requested.
 const WINDOW_MARGIN: usize = 60;
-/// Rows by which what is in memory grows on each side at once: a key pressed meanwhile does not wait for more.
+/// Maximum number of rows by which the window grows on each side at once. Small steps keep key presses from waiting.
 const WINDOW_STEP: usize = 40;
-/// The fewest rows that are asked for, whatever the height of the screen.
+/// Minimum number of rows in a request, whatever the height of the screen.
 const SIGHT_ROWS_MIN: usize = 24;
-/// The open list.
+/// The open entry list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
-    /// Its number.
+    /// Number that identifies the list.
     pub number: u64,
-    /// Rows of the whole list.
+    /// Number of rows in the whole list.
     pub total: usize,
-    /// Place of the first row in memory.
+    /// Index of the first row in memory.
     pub offset: usize,
     /// The rows in memory.
     pub rows: Vec<Row>,
-    /// Place of the selected row.
+    /// Index of the selected row.
     pub selected: usize,
-    /// Place of the first row on the screen.
+    /// Index of the first row on the screen.
     pub top: usize,
-    /// Entries read or unstarred since the list was opened: they stay until it is opened anew.
+    /// Entries that were read or unstarred since the list was opened. They remain until it is reopened.
     pub keep: BTreeSet<EntryKey>,
-    /// The gaps it was built with.
+    /// The gaps that the list was built with.
     pub gaps: Vec<GapMark>,
-    /// Rows have been asked for and have not come.
+    /// `true` if requested rows are still pending.
     pub waiting: bool,
-    /// Which end comes first.
+    /// Sort order of the rows.
     pub order: RowOrder,
-    /// Entries of it that were opened, where it goes from the beginning.
+    /// Number of opened entries, if the list is read from the beginning.
     pub opened: usize,
-    /// The list was never filled.
+    /// `true` if the list has never been filled.
     pub fresh: bool,
-    /// Something changed while rows were on their way: the list is to be built anew.
+    /// `true` if something changed while rows were pending, so that the list needs a rebuild.
     pub stale: bool,
 }
 
 impl Listing {
-    /// The row at a place of the whole list, if it is in memory.
+    /// Returns the row at an index of the whole list, if it is in memory.
     pub fn row(&self, place: usize) -> Option<&Row> {
         self.rows.get(place.checked_sub(self.offset)?)
     }
 
-    /// The selected row.
+    /// Returns the selected row.
     pub fn selected_row(&self) -> Option<&Row> {
         self.row(self.selected)
     }
 
-    /// Takes rows that came. Where an entry was looked for, selection and screen move as far as it moved since
-    /// it was asked for: keys pressed meanwhile are not undone, and the screen stays still under the reader.
+    /// Stores rows that arrived. If an entry was looked up, the selection and the screen move by the distance that the entry
+    /// moved since the request. This preserves the effect of keys pressed in the meantime and keeps the screen still.
     pub fn take(&mut self, loaded: RowsLoaded) {
         if let (Some(found), Some(asked)) = (loaded.found, loaded.asked) {
             let moved = |place: usize| place.saturating_add(found).saturating_sub(asked);
@@ -86,8 +86,8 @@ impl Listing {
         self.fresh = false;
     }
 
-    /// The rows to ask for, if those around the selection are not all in memory. On a screen of `height` lines: those
-    /// in sight alone if one of them is missing, else as many more as are read in no time.
+    /// Returns the rows to request if rows around the selection are missing. On a screen of `height` lines, these are the
+    /// visible rows if one of them is missing; otherwise, as many more as can be read without a noticeable delay.
     pub fn wanted(&self, height: usize) -> Option<RowsWanted> {
         if self.waiting || self.total == 0 {
             return None;
@@ -97,7 +97,7 @@ impl Listing {
         let top = self.top.max(self.selected.saturating_sub(height));
         let sight = top..top.saturating_add(height).min(self.total);
         if sight.start < self.offset || sight.end > end {
-            // Day headings move what is in sight by a few rows.
+            // Day headings can shift the visible rows by a few.
             let (above, rows) = (height / 4, sight_rows(height).saturating_add(height / 4));
             return Some(RowsWanted::at(self.number, top.saturating_sub(above), rows));
         }
@@ -113,16 +113,16 @@ impl Listing {
         Some(RowsWanted::at(self.number, from, to.saturating_sub(from)))
     }
 
-    /// Moves `top` so that the selected row is on a screen of `height` lines, day headings included.
+    /// Adjusts `top` so that the selected row is visible on a screen of `height` lines, including day headings.
     pub fn keep_in_sight(&mut self, height: usize, zone: Tz) {
         self.top = self.top.min(self.selected);
         while self.top < self.selected && self.lines_between(self.top, self.selected, zone) > height
         {
-            // Far jumps are not walked line by line: a heading a row is the worst case.
+            // Long jumps do not step line by line. The worst case is one heading per row.
             let far = self.selected.saturating_sub(height);
             self.top = self.top.saturating_add(1).max(far);
         }
-        // A screen that grew shows more above, not blank lines below.
+        // A taller screen shows more rows above instead of blank lines below.
         let last = self.total.saturating_sub(1);
         while self.top > self.offset
             && last.saturating_sub(self.top) < height
@@ -132,7 +132,7 @@ impl Listing {
         }
     }
 
-    /// Lines from the row at `from` to the row at `to`, both included, with their day headings.
+    /// Returns the number of lines from row `from` to row `to`, both inclusive, with their day headings.
     fn lines_between(&self, from: usize, to: usize, zone: Tz) -> usize {
         let mut lines = 0_usize;
         let mut day = None;
@@ -151,17 +151,17 @@ impl Listing {
     }
 }
 
-/// Rows that fill a screen of a height.
+/// Returns the number of rows that fill a screen of a given height.
 pub const fn sight_rows(height: usize) -> usize {
     if height < SIGHT_ROWS_MIN { SIGHT_ROWS_MIN } else { height }
 }
 
-/// Rows to ask for around a row that stands anywhere on a screen of a height.
+/// Returns the number of rows to request around a row whose position on the screen is unknown.
 pub const fn rows_around(height: usize) -> usize {
     sight_rows(height).saturating_mul(2)
 }
 
-/// Lines that a row takes on the screen.
+/// Returns the number of screen lines of a row.
 pub const fn row_height(row: &Row) -> usize {
     match row.key {
         RowKey::Entry(_) => 1,

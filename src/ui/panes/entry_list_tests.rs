@@ -1,4 +1,4 @@
-//! The window of rows of an open list.
+//! Tests of the row window of an open list.
 
 use chrono::DateTime;
 use chrono_tz::Tz;
@@ -26,11 +26,11 @@ fn listing(rows: usize) -> Listing {
 }
 
 #[test]
-fn the_selection_is_kept_on_the_screen_with_day_headings_counted() {
+fn selection_stays_visible_with_day_headings_counted() {
     let mut list = listing(30);
     list.selected = 8;
     list.keep_in_sight(6, Tz::UTC);
-    // Rows 5 to 8 take four lines and the headings of two days the other two.
+    // Rows 5 to 8 take four lines, and the headings of two days the other two.
     assert_eq!(list.top, 5);
     list.selected = 2;
     list.keep_in_sight(6, Tz::UTC);
@@ -38,7 +38,7 @@ fn the_selection_is_kept_on_the_screen_with_day_headings_counted() {
 }
 
 #[test]
-fn rows_in_sight_are_asked_for_first_and_the_others_bit_by_bit_before_the_edge_is_reached() {
+fn visible_rows_load_first_and_others_before_the_edge() {
     let all = listing(1000).rows;
     let mut list = Listing { total: 1000, ..Listing::default() };
     (list.selected, list.top) = (500, 480);
@@ -55,7 +55,7 @@ fn rows_in_sight_are_asked_for_first_and_the_others_bit_by_bit_before_the_edge_i
     assert_eq!(list.wanted(40), None);
 }
 
-/// Answers as the store does.
+/// Answers a request as the store does.
 fn answered(list: &mut Listing, all: &[Row], wanted: &RowsWanted) {
     let count = wanted.rows.min(ROWS_AT_ONCE_MAX);
     list.offset = wanted.offset.min(all.len().saturating_sub(count));
@@ -63,7 +63,7 @@ fn answered(list: &mut Listing, all: &[Row], wanted: &RowsWanted) {
 }
 
 #[test]
-fn asking_ends_with_all_rows_in_sight_at_any_place_of_any_list_on_any_screen() {
+fn loading_ends_with_all_visible_rows_present() {
     let all = listing(3000).rows;
     for total in [1, 23, 24, 240, 241, 700, 3000] {
         let all = &all[..total];
@@ -88,7 +88,7 @@ fn asking_ends_with_all_rows_in_sight_at_any_place_of_any_list_on_any_screen() {
 }
 
 #[test]
-fn rows_that_are_there_are_not_asked_for_again_at_the_ends_of_the_list() {
+fn loaded_rows_are_not_requested_again_at_list_ends() {
     let mut list = listing(30);
     for selected in [0, 15, 29] {
         list.selected = selected;
@@ -97,7 +97,7 @@ fn rows_that_are_there_are_not_asked_for_again_at_the_ends_of_the_list() {
 }
 
 #[test]
-fn the_screen_stays_still_under_the_selection_when_entries_arrive_above_it() {
+fn new_entries_above_do_not_move_the_screen() {
     let mut list = listing(20);
     (list.selected, list.top) = (6, 4);
     let rows = listing(25).rows;

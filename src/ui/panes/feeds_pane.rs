@@ -1,4 +1,4 @@
-//! The subscriptions pane: smart lists first, then tags with their feeds, then feeds without a tag.
+//! The subscriptions pane: smart lists first, then tags with their feeds, then untagged feeds.
 
 use chrono::{DateTime, Utc};
 
@@ -9,12 +9,12 @@ use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use backissue_core::history::FeedKey;
 
-/// Cells of what stands before the name of a row at the top: a sign between blanks.
+/// Cells before the name of a top-level row: a sign between two spaces.
 const SIGN_CELLS: usize = 3;
-/// Rows that move are ordered anew after this time at the soonest.
+/// Minimum time between two automatic re-sorts.
 const RESORT_SECONDS: i64 = 2;
 
-/// Makes the rows anew; the selection stays on the row it was on.
+/// Rebuilds the rows. The selection stays on the same row.
 pub fn rebuild_rows(app: &mut App) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = app.ui.feeds.selected_row().cloned();
@@ -29,7 +29,7 @@ pub fn rebuild_rows(app: &mut App) {
             }));
         }
         SortOrder::NextPoll => {
-            // Those that are never polled come last.
+            // Feeds that are never polled come last.
             let next = |feed: &Subscription| feed.plan.next_poll;
             let never_last = |at: Option<DateTime<Utc>>| (at.is_none(), at);
             let key = |key: &FeedKey| never_last(app.engine.feeds.get(key).and_then(next));
@@ -38,7 +38,7 @@ pub fn rebuild_rows(app: &mut App) {
     }
     let name_cells = rows.iter().map(|row| name_cells(app, row)).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
-    // A feed may stand under several tags: the nearest row of it is the one that was selected.
+    // A feed may be listed under several tags. Keep the selection on its nearest row.
     let before = pane.selected;
     let place = selected.and_then(|row| {
         let places = rows.iter().enumerate().filter(|(_, other)| is_same_row(other, &row));
@@ -50,7 +50,7 @@ pub fn rebuild_rows(app: &mut App) {
     pane.stale = false;
 }
 
-/// Cells of a row's name, with what stands to its left.
+/// Returns the cells of a row's name, including everything to its left.
 fn name_cells(app: &App, row: &FeedsRow) -> usize {
     let (name, indent) = match row {
         FeedsRow::AllUnread
@@ -68,7 +68,7 @@ fn name_cells(app: &App, row: &FeedsRow) -> usize {
     cells(name).saturating_add(name_column(indent))
 }
 
-/// The column in which the name of a row begins that stands so many steps below the top.
+/// Returns the column where the name of a row begins, for a given depth below the top level.
 pub const fn name_column(steps: usize) -> usize {
     SIGN_CELLS.saturating_add(steps.saturating_mul(tag_tree::INDENT_CELLS))
 }
@@ -82,13 +82,13 @@ fn list_by_title(app: &App) -> Vec<FeedKey> {
     by_title
 }
 
-/// Feeds without their tags, in another order; of equals the first by title comes first.
+/// Sorts feeds without their tags. Feeds with equal keys stay sorted by title.
 fn list_without_tags<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
     feeds.sort_by_key(by);
     feeds.into_iter().map(|key| FeedsRow::Feed(key, 0)).collect()
 }
 
-/// The tree of tags with their feeds, then feeds without a tag.
+/// Returns the tag tree with its feeds, followed by the untagged feeds.
 fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     let titled = list_by_title(app);
     let mut rows = tag_tree::build_rows(app, &titled, &app.ui.feeds.folded);
@@ -98,7 +98,7 @@ fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     rows
 }
 
-/// The next order: by title under tags, by unread, by next poll.
+/// Switches to the next order: by title under tags, by unread entries, by next poll.
 pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     let (order, words) = match app.ui.feeds.order {
         SortOrder::Title => (SortOrder::Unread, "the most unread first"),
@@ -113,8 +113,7 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     app.ui.say(now, format!("feeds: {words}"));
 }
 
-/// Orders by next poll anew when plans have changed, but not more often than a reader can follow; the selection
-/// stays on its feed.
+/// Re-sorts the rows by next poll if plans have changed, at a rate that a user can follow. The selection stays on its feed.
 pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     let pane = &app.ui.feeds;
     if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {
@@ -131,7 +130,7 @@ pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// A title as people order it: without regard to case, numbers by their value.
+/// Returns a natural sort key for a title: it ignores case and compares numbers by value.
 fn title_order(title: &str) -> Vec<(u64, String)> {
     let mut parts: Vec<(u64, String)> = Vec::new();
     for char in title.to_lowercase().chars() {
@@ -147,7 +146,7 @@ fn title_order(title: &str) -> Vec<(u64, String)> {
     parts
 }
 
-/// Whether two rows stand for the same thing, though a tag may have other feeds now.
+/// Checks whether two rows represent the same item. The feeds of a tag may differ.
 fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     match (a, b) {
         (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
@@ -156,7 +155,7 @@ fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     }
 }
 
-/// Unread entries of a row.
+/// Returns the number of unread entries of a row.
 pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
@@ -175,7 +174,7 @@ mod tests {
     use crate::ui::panes::feeds_pane::*;
 
     #[test]
-    fn titles_stand_in_the_order_people_expect() {
+    fn titles_are_sorted_in_natural_order() {
         let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
         titles.sort_by_cached_key(|title| title_order(title));
         assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);

@@ -1,4 +1,4 @@
-//! Which entries the open list holds: those of the selected row, or those of the open search.
+//! The query for the open list: the entries of the selected row or of the open search.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::FeedKey;
 use backissue_core::search::{Marks, Matching};
 
-/// The entries that the selected row stands for.
+/// Builds the query for the selected row, or for the open search if there is one.
 pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     let screen = &app.ui;
     if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
@@ -52,7 +52,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
-/// The list of what is looked for.
+/// Builds the query for a search.
 pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
     let list = &app.ui.list;
     let query = ListQuery {
@@ -66,10 +66,10 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
-/// Whether entries of a feed can be in the open list.
+/// Checks whether the open list can contain entries of a feed.
 pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     if app.ui.search.is_some() {
-        // The index says itself when it holds more.
+        // The index reports itself when it has more entries.
         return false;
     }
     match app.ui.feeds.selected_row() {
@@ -80,17 +80,17 @@ pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     }
 }
 
-/// One of the saved searches.
+/// Returns a saved search.
 pub fn find_search(app: &App, id: u32) -> Option<&SavedSearch> {
     app.engine.saved_searches.iter().find(|search| search.id == id)
 }
 
-/// What a saved search looks for now: its dates may be counted from today.
+/// Resolves a saved search for the current time, because its dates may be relative to today.
 pub fn resolve_search(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
     resolve(&app.engine, now, &find_search(app, id)?.text, false).ok()
 }
 
-/// The words that are marked in the selected list.
+/// Returns the words to highlight in the selected list.
 pub fn find_marks(app: &App) -> Marks {
     let Some(FeedsRow::Search(id)) = app.ui.feeds.selected_row() else {
         return Marks::default();
@@ -106,7 +106,7 @@ mod tests {
     use crate::ui::sample_app::{app_with, noon, select};
 
     #[test]
-    fn each_row_of_the_subscriptions_stands_for_entries_of_its_own() {
+    fn each_subscription_row_selects_its_own_entries() {
         let mut app = app_with(&[("Orchard", &["garden"]), ("Tower", &[])]);
         app.ui.show = Show::All;
         let (first, second) = (FeedKey(1), FeedKey(2));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_saved_search_is_found_by_its_number_and_marks_its_words() {
+    fn saved_search_is_found_by_number_and_marks_words() {
         let mut app = app_with(&[]);
         let (name, text) = ("wax".to_owned(), "wax -candle".to_owned());
         app.engine.saved_searches.push(SavedSearch { id: 4, name, text });

@@ -1,4 +1,4 @@
-//! Rows of the entry list: a list is opened or built anew, and what comes into sight is asked for.
+//! Loading rows of the entry list: opens and rebuilds lists, and requests rows that become visible.
 
 use chrono::{DateTime, Utc};
 
@@ -20,7 +20,7 @@ pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<Screen
     load_visible_rows(app)
 }
 
-/// After the selection moved: the row is brought into sight, rows near the edge are asked for.
+/// Makes the selected row visible after a move, and requests rows near the edge of the window.
 pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
     app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
@@ -29,14 +29,14 @@ pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::Rows(wanted))]
 }
 
-/// Opens the list of the selected row of the subscriptions, from its beginning.
+/// Opens the list of the selected subscriptions row, from its beginning.
 pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
     app.ui.then = None;
     app.ui.marked.entries.clear();
     forget_search(app);
-    // What was open belongs to the list that was left.
+    // The open text belongs to the previous list.
     (app.ui.reader, app.ui.opening) = (None, None);
     let query = list_query::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
@@ -51,10 +51,10 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Builds the open list anew; the selection stays on its entry.
+/// Rebuilds the open list. The selection stays on its entry.
 pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let around = app.ui.list.selected_row().map(|row| row.key);
-    // At the top the reader wants to see what arrives; elsewhere the screen stays still.
+    // At the top, the user wants to see new entries; elsewhere the screen stays still.
     let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
     let query = list_query::build_query(app, now);
     let list = &mut app.ui.list;
@@ -68,7 +68,7 @@ pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }))]
 }
 
-/// Another list is opened: the search is over.
+/// Ends the search because another list is opened.
 pub fn forget_search(app: &mut App) {
     (app.ui.search, app.ui.marks) = (None, list_query::find_marks(app));
 }

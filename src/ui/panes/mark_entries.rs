@@ -1,24 +1,25 @@
-//! Marks that the reader sets: on the selected entry, or on the whole list.
+//! Flags that the user sets on the selected entry or on the whole list.
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use backissue_core::history::Flag;
 
-/// Sets a mark on the selected entry, or clears it.
+/// Toggles a flag of the selected entry.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(key) = row.key.entry() else { return Vec::new() };
-    // What counts as read only because it is old is to be so again when it is taken back.
+    // An entry that only counts as read because it is old gets that state back when the flag is toggled again.
     let old = flag == Flag::Read && row.flags.is_from_history() && !row.flags.was_opened();
     let flag = if old { Flag::FromHistory } else { flag };
     let value = !row.flags.get(flag);
-    app.ask(now, Request::Mark { keys: vec![key], flag, value })
+    app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag, value }))
 }
 
-/// Marks the open list read.
+/// Marks the open list as read.
 pub fn mark_list_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &mut app.ui.list;
     list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));

@@ -1,4 +1,4 @@
-//! Moving about: between rows, between panes, between pages.
+//! Navigation between rows, panes and pages.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
 
-/// Moves down (`true`) or up in the pane that has the keys.
+/// Moves down (`true`) or up in the focused pane.
 pub fn move_in_pane(
     app: &mut App,
     now: DateTime<Utc>,
@@ -53,7 +53,7 @@ pub fn move_in_pane(
     }
 }
 
-/// Opens the list of the feeds that need attention, and gives it the keys.
+/// Opens the Attention list and focuses it.
 pub fn open_attention(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Attention);
     let Some(place) = place else { return Vec::new() };
@@ -62,9 +62,9 @@ pub fn open_attention(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_list(app, now)
 }
 
-/// To the pane on the right; opens nothing that is not open.
+/// Moves the focus to the pane on the right. It opens no entry.
 pub fn go_right(app: &mut App) {
-    // The reader pane explains a gap that is selected.
+    // The reader pane explains a selected gap.
     let has_reader = app.ui.reader.is_some() || app.ui.explains_gap();
     app.ui.focus = match app.ui.focus {
         Pane::Entries | Pane::Reader if has_reader => Pane::Reader,
@@ -72,7 +72,7 @@ pub fn go_right(app: &mut App) {
     };
 }
 
-/// To the pane on the left.
+/// Moves the focus to the pane on the left.
 pub const fn go_left(app: &mut App) {
     app.ui.focus = match app.ui.focus {
         Pane::Feeds | Pane::Entries => Pane::Feeds,
@@ -80,7 +80,7 @@ pub const fn go_left(app: &mut App) {
     };
 }
 
-/// Closes what is open. The program is never ended by it: that is what [`go_back`] is for.
+/// Closes the topmost open item. It never ends the program; [`go_back`] does.
 pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let is_open = app.ui.overlay.is_some() || app.ui.search.is_some();
     if !is_open && app.ui.focus == Pane::Feeds {
@@ -90,8 +90,8 @@ pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     step_back(app, now)
 }
 
-/// Back: closes what is open, then goes left, then ends the program. From what a search found it goes to a list, also where
-/// the search was opened while a text was read: a step back is never into a text.
+/// Goes back one step: closes the topmost open item, then moves left, then ends the program. Going back from search results
+/// always ends in a list, even if the search was opened from a text, because going back never enters a text.
 pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let was_in_list = app.ui.focus != Pane::Reader;
     let effects = step_back(app, now);
@@ -122,7 +122,7 @@ fn step_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// From the text to the list of entries; the text stays where both are shown.
+/// Moves the focus from the text to the entry list. The text remains if the screen shows both.
 fn leave_text(app: &mut App) {
     app.ui.focus = Pane::Entries;
     let both = [Arrangement::Wide, Arrangement::Stacked];
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn back_goes_left_pane_by_pane_and_then_ends_the_program() {
+    fn back_moves_left_pane_by_pane_and_then_quits() {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.focus = Pane::Reader;
         for focus in [Pane::Entries, Pane::Feeds] {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_closed_one_by_one_and_the_program_goes_on() {
+    fn back_closes_overlays_one_by_one_before_quitting() {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.focus = Pane::Reader;
         for focus in [Pane::Entries, Pane::Feeds, Pane::Feeds] {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reader_has_the_keys_only_while_it_shows_something() {
+    fn reader_has_focus_only_while_it_shows_something() {
         let mut app = app_with(&[("Orchard", &[])]);
         fill_list(&mut app, 1);
         go_right(&mut app);

@@ -1,4 +1,4 @@
-//! Saved searches: each is a list of its own below the other smart lists, with what is unread in it.
+//! Saved searches: each is a separate list below the other smart lists, with its number of unread entries.
 
 use chrono::{DateTime, Utc};
 
@@ -13,12 +13,12 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 
-/// Saved searches at most.
+/// Maximum number of saved searches.
 const SEARCHES_MAX: usize = 100;
-/// Characters of a name.
+/// Maximum length of a name, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// Keeps the open search as a list.
+/// Saves the open search as a list.
 pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
@@ -26,7 +26,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     let name: String = text.chars().take(NAME_CHARS_MAX).collect();
-    // What was found is kept: also what the last word may become that was still being typed.
+    // The saved search finds the same entries, including completions of a last word that was still being typed.
     let search = app.ui.search.as_ref();
     let typed = search.and_then(|search| search.matching.as_ref()?.terms.last());
     let open = typed.is_some_and(|term| term.prefix) && text.ends_with(char::is_alphanumeric);
@@ -59,7 +59,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.uncover();
     }
     let mut effects = change_list(app, now, list);
-    // The search goes on as the list that was made of it.
+    // Continue in the new list instead of the search.
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Search(id));
     if let Some(place) = place {
         app.ui.feeds.selected = place;
@@ -70,7 +70,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// The saved search that is selected in the subscriptions pane.
+/// Returns the saved search that is selected in the subscriptions pane.
 fn selected_search(app: &App) -> Option<u32> {
     match app.ui.feeds.selected_row() {
         Some(FeedsRow::Search(id)) if app.ui.focus == Pane::Feeds => Some(*id),
@@ -78,7 +78,7 @@ fn selected_search(app: &App) -> Option<u32> {
     }
 }
 
-/// Asks for another name for the selected search; `None`: none is selected.
+/// Opens the input line for a new name of the selected search. Returns `None` if no search is selected.
 pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let id = selected_search(app)?;
     let name = list_query::find_search(app, id)?.name.clone();
@@ -86,7 +86,7 @@ pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
     Some(Vec::new())
 }
 
-/// The name was typed.
+/// Renames a search.
 pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
     let mut list = app.engine.saved_searches.clone();
     let Some(search) = list.iter_mut().find(|search| search.id == id) else { return Vec::new() };
@@ -94,7 +94,7 @@ pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> 
     change_list(app, now, list)
 }
 
-/// Gives the selected search up; `None`: none is selected.
+/// Removes the selected search. Returns `None` if no search is selected.
 pub fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
     let id = selected_search(app)?;
     let mut list = app.engine.saved_searches.clone();

@@ -1,4 +1,4 @@
-//! Searching: a query read and resolved against the subscriptions, and the list that follows it as it is typed.
+//! The search: parses a query, resolves it against the subscriptions, and updates the results while the query is typed.
 
 use chrono::{DateTime, Utc};
 
@@ -18,7 +18,7 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::search::{Before, Search};
 use backissue_core::search::{Marks, Matching};
 
-/// Opens the search, or the line of the one that is open.
+/// Opens the search, or the input line of the search that is already open.
 pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     let screen = &mut app.ui;
     let text = screen.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
@@ -34,11 +34,11 @@ pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     }
     screen.focus = Pane::Entries;
     screen.open_prompt(Prompt::filled(PromptPurpose::Search, text));
-    // It is written while the first words are typed.
+    // The index is updated while the first words are typed.
     vec![ScreenEffect::HurryIndex]
 }
 
-/// A key that means something of its own while a search is typed.
+/// Handles a key that has a special meaning while a search is typed.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
         Key { code: Code::Down, .. } => Some(load_rows::move_in_list(app, true, Distance::One)),
@@ -62,7 +62,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
     }
 }
 
-/// The line may have changed: the list follows it.
+/// Updates the results if the query has changed.
 pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     if prompt.purpose != PromptPurpose::Search {
@@ -99,7 +99,7 @@ pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Opens the list of what is looked for. The rows of the list before stay until the new ones come.
+/// Opens the list of results. The rows of the previous list remain until the new ones arrive.
 fn search_for(
     app: &mut App,
     now: DateTime<Utc>,
@@ -124,11 +124,11 @@ fn search_for(
     app.ui.list.gaps.clone_from(&query.gaps);
     let rows = sight_rows(app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
-    // What came since the last key is shown when it is indexed.
+    // Entries that arrived since the last key are shown once they are indexed.
     vec![ask_store(ScreenRequest::Rows(wanted)), ScreenEffect::HurryIndex]
 }
 
-/// Leaves the search: the reader is where it was opened.
+/// Leaves the search and restores the view from before it.
 pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(search) = app.ui.search.take() else { return Vec::new() };
     let Before { focus, list, reader, marks } = search.before;
@@ -136,7 +136,7 @@ pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     put_back(app, now, list, marks)
 }
 
-/// Shows a list again that was left; what changed meanwhile is asked for.
+/// Restores a previous list and requests the changes since then.
 fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, ..list };
@@ -144,7 +144,7 @@ fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> V
     load_rows::refresh_list(app, now)
 }
 
-/// The index holds more than before: an open search shows it.
+/// Refreshes an open search after the index has grown.
 pub fn show_indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
     app.ui.unindexed = missing;
     if !app.ui.is_on() {

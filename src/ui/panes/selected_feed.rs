@@ -1,4 +1,4 @@
-//! The feed that a key is about.
+//! The feed that a key applies to.
 
 use chrono::{DateTime, Utc};
 
@@ -9,8 +9,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::FeedKey;
 
-/// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
-/// row of the Attention list, of the selected entry, or the selected feed.
+/// Returns the feed that a key applies to: the feed of the open plan or of the selected poll in the timetable; otherwise the
+/// feed of the selected row in the Attention list, the feed of the selected entry, or the selected feed.
 pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
     if let Some(overlay) = app.ui.overlay.as_ref().filter(|overlay| overlay.is_about_feeds()) {
         return overlay.feed();
@@ -24,7 +24,7 @@ pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
     app.ui.feeds.selected_row().and_then(FeedsRow::feed)
 }
 
-/// The same, with what is known of it.
+/// Returns the feed that a key applies to, with its subscription.
 pub fn selected_subscription(app: &App, now: DateTime<Utc>) -> Option<(FeedKey, &Subscription)> {
     let feed = selected_feed(app, now)?;
     Some((feed, app.engine.feeds.get(&feed)?))
@@ -37,7 +37,7 @@ mod tests {
     use crate::ui::state::overlay::{Overlay, TimetablePane};
 
     #[test]
-    fn a_key_is_about_the_feed_of_the_pane_that_has_the_keys() {
+    fn keys_act_on_the_feed_of_the_focused_pane() {
         let mut app = app_with(&[("Orchard", &[]), ("Tower", &[])]);
         assert_eq!(selected_feed(&app, noon()), None, "all unread entries are no feed");
         select(&mut app, &FeedsRow::Feed(FeedKey(2), 0));
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timetable_goes_before_the_panes_even_where_it_has_no_feed() {
+    fn timetable_has_precedence_even_without_a_feed() {
         let mut app = app_with(&[("Orchard", &[]), ("Tower", &[])]);
         select(&mut app, &FeedsRow::Feed(FeedKey(2), 0));
         let mut pane = TimetablePane { feed: Some(FeedKey(1)), ..TimetablePane::default() };

@@ -1,14 +1,15 @@
-//! Marks on the rows in memory and on the entry being read.
+//! Flags of the rows in memory and of the open entry.
 
 use std::collections::BTreeSet;
 
+use crate::engine::change::MarkChange;
 use crate::engine::event::MarksChanged;
 use crate::ui::app::App;
 use backissue_core::history::{EntryKey, Flag};
 
-/// Shows marks that changed.
+/// Applies changed flags.
 pub fn show_marks(app: &mut App, changed: &MarksChanged) {
-    let &MarksChanged { ref keys, flag, value, stays, undone } = changed;
+    let &MarksChanged { mark: MarkChange { ref keys, flag, value }, stays, undone } = changed;
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
     let list = &mut app.ui.list;
     for row in &mut list.rows {

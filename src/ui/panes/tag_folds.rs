@@ -1,4 +1,4 @@
-//! Folding tags, so that what is below them is not shown, and unfolding them.
+//! Folding and unfolding tags.
 
 use super::feeds_pane;
 use super::tag_tree::{above, depth};
@@ -9,7 +9,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::FeedKey;
 
-/// To the left in the subscriptions: folds the selected tag, else goes to the tag above; whether it did something.
+/// Handles a move to the left in the subscriptions: folds the selected tag, or moves to its parent. Returns `None` if neither
+/// is possible.
 pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let pane = &app.ui.feeds;
     let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
@@ -33,7 +34,7 @@ pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     }
 }
 
-/// The place of the row of the tag above the selected row.
+/// Returns the index of the row with the parent tag of the selected row.
 fn find_tag_above(app: &App) -> Option<usize> {
     let pane = &app.ui.feeds;
     let level = |row: &FeedsRow| match row {
@@ -53,7 +54,7 @@ fn find_tag_above(app: &App) -> Option<usize> {
     before.rev().find(|(_, row)| is_above(row)).map(|(place, _)| place)
 }
 
-/// To the right in the subscriptions: unfolds the selected tag; whether it did something.
+/// Handles a move to the right in the subscriptions: unfolds the selected tag. Returns `None` if there is nothing to unfold.
 pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let pane = &app.ui.feeds;
     let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
@@ -62,7 +63,7 @@ pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     Some(set_folded(app, &tag, false))
 }
 
-/// Folds a tag, or unfolds it; that is kept over restarts.
+/// Folds or unfolds a tag. The state persists across restarts.
 pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
     let known = &mut app.ui.feeds.folded;
     let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
@@ -75,12 +76,12 @@ pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::SaveFolded(app.ui.feeds.folded.clone()))]
 }
 
-/// Whether a row is a tag that hides the feeds below it.
+/// Checks whether a row is a tag that hides its feeds.
 pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
     matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
 }
 
-/// Selects a feed in the subscriptions; what hides it is unfolded.
+/// Selects a feed in the subscriptions, unfolding the tags that hide it.
 pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
     let mut effects = Vec::new();
@@ -103,7 +104,7 @@ mod tests {
     use crate::ui::panes::tag_folds::*;
     use crate::ui::sample_app::{app_with, jobs, select};
 
-    /// Rows of the subscriptions below the smart lists, a sign for each step down.
+    /// Returns the subscription rows below the smart lists, with one `>` per level.
     fn tree(app: &App) -> Vec<String> {
         let row = |row: &FeedsRow| match row {
             FeedsRow::Tag(tag, feeds) => Some(format!("{tag} ({})", feeds.len())),
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folded_tag_hides_what_is_below_it_and_that_is_kept() {
+    fn folded_tag_hides_its_children_persistently() {
         let mut app = nested();
         assert_eq!(tree(&app), ["garden (2)", ">2", "garden/fruit (1)", ">>1", "3"]);
         select(&mut app, &FeedsRow::Tag("garden".into(), vec![FeedKey(2), FeedKey(1)]));
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn to_the_left_of_a_feed_is_its_tag_and_then_the_tag_above() {
+    fn left_moves_from_feed_to_tag_to_parent_tag() {
         let mut app = nested();
         select(&mut app, &FeedsRow::Feed(FeedKey(1), 2));
         assert_eq!(fold_selected(&mut app), Some(Vec::new()));
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_that_is_hidden_by_folded_tags_is_unfolded_when_it_is_selected() {
+    fn selecting_a_feed_in_folded_tags_unfolds_them() {
         let mut app = nested();
         for tag in ["garden/fruit", "garden"] {
             set_folded(&mut app, tag, true);

@@ -1,4 +1,4 @@
-//! The tree of tags: `a/b` stands below `a`; a folded tag hides what is below it.
+//! The tag tree: `a/b` is a child of `a`; a folded tag hides its descendants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,20 +6,20 @@ use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::FeedKey;
 
-/// Cells that each step down the tree is moved to the right.
+/// Indentation per level of the tree, in cells.
 pub const INDENT_CELLS: usize = 2;
 
-/// The parts of a tag, by which tags are ordered: a tag stands before those below it, and they before the next.
+/// Returns the parts of a tag. Sorting by them puts each tag before its descendants, and these before the next tag.
 fn parts(tag: &str) -> Vec<&str> {
     tag.split('/').collect()
 }
 
-/// The tags above a tag, the topmost first.
+/// Returns the ancestors of a tag, topmost first.
 pub(super) fn above(tag: &str) -> impl Iterator<Item = &str> {
     tag.match_indices('/').filter_map(|(at, _)| tag.get(..at))
 }
 
-/// How many tags stand above a tag.
+/// Returns the number of ancestors of a tag.
 pub fn depth(tag: &str) -> usize {
     above(tag).count()
 }
@@ -27,13 +27,13 @@ pub fn depth(tag: &str) -> usize {
 /// The feeds of a tag.
 struct Tagged<'m> {
     tag: &'m str,
-    /// Those that have it.
+    /// Feeds with this tag.
     own: Vec<FeedKey>,
-    /// Those that have it or one below it.
+    /// Feeds with this tag or one of its descendants.
     all: Vec<FeedKey>,
 }
 
-/// The rows of all tags, each with the feeds that have it below it. `titled`: all feeds in their order.
+/// Builds the rows of all tags, each followed by its feeds. `titled` contains all feeds in order.
 pub(crate) fn build_rows(
     app: &App,
     titled: &[FeedKey],

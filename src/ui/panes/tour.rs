@@ -1,4 +1,4 @@
-//! A tour of the reader in its bottom line: one thing to do after the other, each over when it was done.
+//! A tour of the program in the bottom line: a sequence of tasks, each shown until it is done.
 
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
@@ -7,16 +7,16 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 
-/// One thing to do.
+/// One task of the tour.
 #[derive(Debug)]
 struct TourStep {
-    /// What the bottom line says.
+    /// Text of the bottom line.
     say: &'static str,
-    /// Whether it was done.
+    /// Checks whether the task is done.
     done: fn(&App) -> bool,
 }
 
-/// The tour: read, plan, pace, undo, gap, history.
+/// The steps of the tour: read, plan, pace, undo, gap, history.
 const STEPS: [TourStep; 8] = [
     TourStep {
         say: "n opens the next unread entry, in whichever feed it is",
@@ -55,14 +55,14 @@ const STEPS: [TourStep; 8] = [
 ];
 
 impl Tour {
-    /// What the bottom line says; `None`: the tour is over.
+    /// Returns the text of the bottom line, or `None` at the end of the tour.
     pub fn line(self) -> Option<String> {
         let step = STEPS.get(self.step)?;
         Some(format!("tour {}/{} · {}", self.step.saturating_add(1), STEPS.len(), step.say))
     }
 }
 
-/// Goes on where the reader did what the tour says.
+/// Advances the tour if the current task is done.
 pub fn follow_tour(app: &mut App) {
     let Some(tour) = app.ui.tour else { return };
     if STEPS.get(tour.step).is_some_and(|step| (step.done)(app)) {

@@ -1,4 +1,4 @@
-//! Copying the link of what is selected to the clipboard.
+//! Copies the link of the selected item to the clipboard.
 
 use chrono::{DateTime, Utc};
 
@@ -8,12 +8,12 @@ use crate::ui::panes::{attention, selected_feed};
 use crate::ui::state::layout::Pane;
 use backissue_core::feed::text::one_line;
 
-/// Bytes of a text that is copied at most: terminals refuse long ones.
+/// Maximum number of bytes to copy, because terminals reject long texts.
 const COPIED_MAX: usize = 8 * 1024;
-/// Cells of it that the status line repeats.
+/// Maximum number of cells of the link in the status line.
 const TOLD_CELLS: usize = 200;
 
-/// Copies the address of the selected feed, also of one that needs attention, or the link of the entry that is selected or read.
+/// Copies the address of the selected feed, also in the Attention list, or the link of the selected entry.
 pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let of_feed = app.ui.focus == Pane::Feeds || attention::is_open(app);
     let link = if of_feed {
@@ -32,7 +32,7 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![ScreenEffect::Copy(link)]
 }
 
-/// What a terminal, or whoever pastes it, could take for a command is left out.
+/// Removes characters that a terminal, or a program the link is pasted into, could take for a command.
 fn clean_link(link: &str) -> String {
     link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
 }

@@ -1,7 +1,7 @@
-//! The full text of the entry being read: the page it links to, shown in place of the feed's text.
+//! The full text of the open entry: the page it links to, shown instead of the feed's text.
 //!
-//! A page is asked for when the reader says so, or when an entry is opened of a feed whose reader always wants it; once,
-//! and again only if the entry was edited since.
+//! A page is fetched on request, or when an entry of a feed with the full-text setting is opened. It is fetched once, and again
+//! only if the entry was edited since.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,10 +13,10 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::selected_feed;
 use crate::ui::state::reader::TextSource;
 
-/// A page that could not be read is not asked for again by itself within this time.
+/// Minimum time before a failed page is automatically requested again.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
 
-/// Shows the full text, or the feed's again.
+/// Switches between the full text and the feed's text.
 pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
         app.ui.say(now, "open the entry first: v shows the full text of the page it links to");
@@ -41,7 +41,7 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Switches whether entries of this feed are always shown with their full text.
+/// Switches whether entries of this feed always show their full text.
 pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
@@ -78,7 +78,7 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// An entry was opened: if its feed is always read with the full text, that is shown, or asked for.
+/// Shows or requests the full text of a newly opened entry, if its feed has the full-text setting.
 pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = &mut app.ui.reader else { return Vec::new() };
     if reader.source != TextSource::Feed {
@@ -87,7 +87,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = app.engine.feeds.get(&reader.entry.key.feed);
     if !feed.is_some_and(|feed| feed.record.feed_settings.full_text) {
         if app.engine.pages.contains_key(&reader.entry.key) {
-            // It was asked for before the entry was left.
+            // The page was requested before the user left the entry.
             reader.source = TextSource::Waiting;
         }
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if reader.page().is_some() {
-        // It is shown at once as it is kept, and again when a newer one has come.
+        // The stored page is shown at once, and again when a newer one arrives.
         let place = reader.entry.place;
         reader.show(TextSource::Page);
         reader.entry.place = place;
@@ -108,7 +108,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Asks for the page of the open entry.
+/// Requests the page of the open entry.
 fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let link = reader.entry.kept.link.clone();

@@ -1,10 +1,10 @@
-//! Explains a gap in the reader's pane, with the keys that do something about it.
+//! Explains a gap in the reader pane, with the keys that act on it.
 
 use chrono::{DateTime, Utc};
 
 use backissue_core::history::{Gap, GapKind, Reason, Via};
 
-/// What a gap is, why it is there and what happens next, as paragraphs.
+/// Returns paragraphs that explain what a gap is, why it exists and what happens next.
 pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
     let mut said = vec![format!("{}.", gap.text())];
@@ -56,7 +56,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     said
 }
 
-/// What a reason means, for those who do not know the numbers.
+/// Explains a reason to users who do not know status codes.
 const fn plain_words(reason: &Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::Status(401 | 403 | 407 | 451) => {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_says_where_it_is_when_it_is_asked_for_again_and_with_which_key() {
+    fn gap_text_names_address_retry_time_and_key() {
         let text = explained(Reason::Status(503), Some(DateTime::UNIX_EPOCH));
         assert!(text.contains("It should be at https://a.example/2"), "{text}");
         assert!(text.contains("again by itself after 1 January 1970 at 00:00"), "{text}");

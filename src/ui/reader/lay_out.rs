@@ -1,11 +1,11 @@
-//! The lines of the entry being read: they are asked for at the width of the pane, and shown when they have come.
+//! Layout of the open entry: lines are requested at the width of the pane, and shown when they arrive.
 
 use super::{picture_places, reading_position};
 use crate::ui::app::App;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::TextSource;
 
-/// Asks for the lines of the entry being read, if they are not of the pane's width.
+/// Requests the lines of the open entry, unless they match the width of the pane.
 pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
     let columns = app.ui.viewport.reader_columns;
     let width = columns.min(app.ui.settings.text_width);
@@ -20,12 +20,12 @@ pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
     let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
     let (key, source) = (reader.entry.key, reader.source);
     let enclosures = reader.entry.kept.enclosures.clone();
-    // Who has the screen read out cannot look sideways.
+    // Users of a screen reader cannot scroll sideways.
     let slides = !app.ui.appearance.plain;
     vec![ScreenEffect::Render(RenderWork { key, source, html, base, enclosures, width, slides })]
 }
 
-/// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
+/// Shows lines that arrived. A new width keeps the position in the text, and a reopened entry returns to its last position.
 pub fn show_lines(app: &mut App, made: RenderedEntry) {
     let rows = usize::from(app.ui.viewport.reader_rows);
     let Some(reader) = &mut app.ui.reader else { return };

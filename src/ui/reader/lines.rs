@@ -1,4 +1,4 @@
-//! A text laid out as lines of a terminal: what the renderer yields and the reader pane shows.
+//! A text laid out as terminal lines, which the renderer produces and the reader pane shows.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -6,18 +6,18 @@ use unicode_width::UnicodeWidthStr;
 /// A body laid out for one width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Lines, each at most as wide as asked, unless it can be moved sideways.
+    /// Lines, each at most as wide as requested unless it scrolls sideways.
     pub lines: Vec<StyledLine>,
-    /// What may be opened; the link numbered `n` in the text is `links[n - 1]`.
+    /// Link targets. The link numbered `n` in the text is `links[n - 1]`.
     pub links: Vec<LinkTarget>,
-    /// The pictures, in order of the text; [`StyledSpan::image`] counts from 1 too.
+    /// The pictures in text order. [`StyledSpan::image`] counts from 1 too.
     pub images: Vec<ImageTarget>,
-    /// The numbers of the links that are attached files.
+    /// Numbers of the links to attached files.
     pub enclosures: Vec<u16>,
 }
 
-/// How many cells a text takes, grapheme by grapheme as the screen is filled: the width of a whole Arabic text is
-/// less, where letters are joined into one.
+/// Returns the width of a text in cells, summed over its graphemes as the screen draws them. The width of a whole Arabic text
+/// would be smaller, because letters are joined.
 pub fn cells(text: &str) -> usize {
     if text.is_ascii() {
         return text.width();
@@ -25,38 +25,38 @@ pub fn cells(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// One line of the terminal.
+/// One terminal line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledLine {
-    /// From left to right.
+    /// Spans from left to right.
     pub spans: Vec<StyledSpan>,
-    /// It belongs to a block that is wider than was asked for, and is moved sideways with it.
+    /// Set if the line belongs to a block that is wider than requested and scrolls sideways.
     pub slide: Option<Slide>,
 }
 
-/// What of a line is moved sideways (see [`super::sideways`]).
+/// The part of a line that scrolls sideways (see [`super::sideways`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slide {
-    /// Spans at its beginning that stay where they are: bars, bullets, indents.
+    /// Number of leading spans that do not scroll: bars, bullets, indents.
     pub stays: usize,
-    /// Cells of the widest line of the block, without what stays.
+    /// Width in cells of the widest line of the block, without the fixed spans.
     pub cells: usize,
 }
 
 impl From<Vec<StyledSpan>> for StyledLine {
-    /// A line that stays where it is.
+    /// Creates a line that does not scroll sideways.
     fn from(spans: Vec<StyledSpan>) -> Self {
         Self { spans, slide: None }
     }
 }
 
 impl StyledLine {
-    /// The text without its styles.
+    /// Returns the text without its styles.
     pub fn text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 
-    /// The number of the link at a column, from 0.
+    /// Returns the number of the link at a column, counted from 0.
     pub fn link_at(&self, column: usize) -> Option<u16> {
         let mut end = 0_usize;
         let at = self.spans.iter().find(|span| {
@@ -70,25 +70,25 @@ impl StyledLine {
 /// A piece of a line in one style.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledSpan {
-    /// Free of control characters, tabs and bidi controls.
+    /// Text without control characters, tabs and bidi controls.
     pub text: String,
-    /// What the text is.
+    /// Role of the text.
     pub role: Role,
-    /// How it is written.
+    /// Style of the text.
     pub style: Style,
-    /// The number of the link it belongs to, from 1.
+    /// Number of the link that the span belongs to, from 1.
     pub link: Option<u16>,
-    /// The number of the picture it stands for, from 1.
+    /// Number of the picture that the span represents, from 1.
     pub image: Option<u16>,
 }
 
-/// What a span is. Where several hold, the last one in this list is named.
+/// The role of a span. If several apply, the span has the last one in this list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Running text.
     #[default]
     Text,
-    /// A `figcaption` or a table's caption.
+    /// A `figcaption` or a table caption.
     Caption,
     /// A heading, 1 to 6.
     Heading(u8),
@@ -98,29 +98,29 @@ pub enum Role {
     Code,
     /// A line of a preformatted block.
     Preformatted,
-    /// A piece of code whose language is known.
+    /// A piece of code in a known language.
     Syntax(Syntax),
     /// The alternative text of a picture.
     Image,
-    /// A line that stands for a frame, a film or a sound.
+    /// A line that represents a frame, a video or an audio file.
     Embed,
-    /// A link's number, `[1]`.
+    /// A link number, `[1]`.
     LinkNumber,
     /// A bullet or number of a list.
     ListMarker,
     /// The bar beside a quotation.
     QuoteBar,
-    /// A rule across the column.
+    /// A horizontal rule.
     Rule,
-    /// A line of a table's border.
+    /// A line of a table border.
     TableBorder,
-    /// The sign before the continuation of a preformatted line.
+    /// The sign before a continued preformatted line.
     WrapMark,
-    /// A remark of ours: what was left out.
+    /// A note by the program about omitted content.
     Note,
 }
 
-/// What a piece of code is.
+/// The syntactic role of a piece of code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Syntax {
     /// Anything else.
@@ -134,11 +134,11 @@ pub enum Syntax {
     Keyword,
     /// A number or another constant.
     Number,
-    /// A function, a type, a macro, an attribute.
+    /// A function, type, macro or attribute.
     Name,
 }
 
-/// How a span is written.
+/// The style of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent properties of a typeface")]
 pub struct Style {
@@ -154,21 +154,20 @@ pub struct Style {
     pub quoted: bool,
 }
 
-/// A link that may be opened.
+/// A link that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkTarget {
-    /// Absolute, of the scheme `http`, `https` or `mailto`, ASCII without control characters
-    /// (SPEC G.52).
+    /// Absolute URL with the scheme `http`, `https` or `mailto`, in ASCII without control characters (SPEC G.52).
     pub url: String,
 }
 
 /// A picture of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageTarget {
-    /// Absolute, `http` or `https`.
+    /// Absolute URL, `http` or `https`.
     pub url: String,
-    /// Its alternative text, possibly empty.
+    /// Alternative text, possibly empty.
     pub alt: String,
-    /// Width and height as the markup declares them.
+    /// Width and height declared in the markup.
     pub declared: Option<(u32, u32)>,
 }

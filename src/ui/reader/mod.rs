@@ -1,4 +1,4 @@
-//! The entry being read: its text as lines, its pictures, the place in it.
+//! The open entry: its text as lines, its pictures, and the position in it.
 
 pub mod copying;
 pub mod full_text;

@@ -1,10 +1,11 @@
-//! Reading: opening an entry, walking from unread to unread, following links.
+//! Reading: opens entries, moves between unread entries, and follows links.
 
 use chrono::{DateTime, Utc};
 
 use super::lay_out::ask_lines;
 use super::{full_text, read_ahead};
 use crate::engine::backfill::gap_rows;
+use crate::engine::change::MarkChange;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use crate::engine::request::{Request, ScreenRequest};
@@ -21,7 +22,7 @@ use crate::ui::state::read_ahead::AheadEntry;
 use crate::ui::state::reader::{Reader, TextSource};
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
-/// Opens the selected entry and marks it read.
+/// Opens the selected entry and marks it as read.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let key = match row.key {
@@ -31,7 +32,7 @@ pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_entry(app, now, key)
 }
 
-/// Opens an entry of the open list and marks it read.
+/// Opens an entry of the open list and marks it as read.
 fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     let row = app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
     let unread = row.is_some_and(|row| row.flags.is_unread());
@@ -46,13 +47,15 @@ fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEff
     if unopened && app.ui.list.order == RowOrder::OldestFirst {
         effects.extend(browsing::mark_opened(app, now, key));
     } else if unread {
-        effects
-            .extend(app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Read, value: true }));
+        effects.extend(app.ask(
+            now,
+            Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }),
+        ));
     }
     effects
 }
 
-/// An entry has been read from the store: it is shown, and its text is made into lines.
+/// Shows an entry that was read from the store, and requests its layout.
 pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<ScreenEffect> {
     if app.ui.opening != Some(entry.key) {
         app.ui.ahead.keep(entry);
@@ -81,7 +84,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
     effects
 }
 
-/// An entry could not be read: nothing stands in its place.
+/// Closes the reader because the entry could not be read.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.ahead.give_up(key);
     if app.ui.opening == Some(key) {
@@ -91,7 +94,7 @@ pub fn give_up_entry(app: &mut App, key: EntryKey) {
     }
 }
 
-/// Rows could not be read: they are not waited for any longer.
+/// Stops waiting for rows that could not be read.
 pub fn give_up_rows(app: &mut App, list: u64) {
     if app.ui.list.number == list {
         (app.ui.list.waiting, app.ui.list.fresh) = (false, false);
@@ -99,7 +102,7 @@ pub fn give_up_rows(app: &mut App, list: u64) {
     }
 }
 
-/// A page down; at the end of the text the next unread entry.
+/// Scrolls down a page; at the end of the text, opens the next unread entry.
 pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus != Pane::Reader {
         return open_next_unread(app, now);
@@ -109,7 +112,7 @@ pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
     let laid_out = app.ui.reader.as_ref().is_some_and(|reader| reader.rendered.is_some());
     if app.ui.opening.is_some() || !laid_out {
-        // What has not been on the screen cannot have been read.
+        // Text that was never on the screen does not count as read.
         return Vec::new();
     }
     let rows = usize::from(app.ui.viewport.reader_rows);
@@ -124,7 +127,7 @@ pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Opens the next unread entry of the list, else of the next feed that has one.
+/// Opens the next unread entry of the list, or of the next feed that has one.
 pub fn open_next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let from =
@@ -140,7 +143,7 @@ pub fn open_previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
     }
 }
 
-/// What the next entry is: where a feed is read from its beginning, the next that was not opened.
+/// Returns the kind of entry to seek. If a feed is read from its beginning, this is the next unopened entry.
 const fn sought_kind(app: &App) -> Sought {
     match app.ui.list.order {
         RowOrder::OldestFirst => Sought::Unopened,
@@ -148,7 +151,7 @@ const fn sought_kind(app: &App) -> Sought {
     }
 }
 
-/// Looks among the rows in memory first; only where they end is the store asked.
+/// Seeks an entry among the rows in memory first, and then in the store.
 fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     if list.fresh {
@@ -172,7 +175,7 @@ fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect
     seek_row(app, Seek { from: place, ..seek })
 }
 
-/// Asks the store where the next entry of a kind stands.
+/// Requests the index of the next matching entry from the store.
 fn seek_row(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
     app.ui.list.waiting = true;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
@@ -183,7 +186,7 @@ fn seek_row(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
 fn open_place(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
     app.ui.list.selected = place;
     let mut effects = load_rows::load_visible_rows(app);
-    // Coming by a gap asks for nothing: the reader pane explains it.
+    // Moving onto a gap requests nothing; the reader pane explains the gap.
     if let Some(key) = app.ui.list.selected_row().and_then(|row| row.key.entry()) {
         effects.extend(open_entry(app, now, key));
     }
@@ -200,7 +203,7 @@ fn say_nothing_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Goes on to the next feed with unread entries, around the end once.
+/// Continues with the next feed that has unread entries, wrapping around once.
 fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.show == Show::Starred || app.ui.search.is_some() {
         return say_nothing_here(app, now);
@@ -224,14 +227,14 @@ fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Rows have come: they are shown, and what waited for them is done.
+/// Shows rows that arrived, and runs the action that waited for them.
 pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<ScreenEffect> {
     if loaded.list != app.ui.list.number {
         return Vec::new();
     }
     let (found, is_seek) = (loaded.found, loaded.seek);
     app.ui.list.take(loaded);
-    // An answer to something else leaves what waits for the seek waiting.
+    // Rows from another request do not trigger an action that waits for the seek.
     let due = match app.ui.then {
         Some(Then::Open | Then::OpenHere) => is_seek,
         Some(Then::OpenFirstUnread | Then::ComeBack { .. }) | None => true,
@@ -255,7 +258,7 @@ pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<S
     effects
 }
 
-/// The first unread entry of a list whose beginning has come.
+/// Opens the first unread entry of a list whose first rows have arrived.
 fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.focus = Pane::Entries;
     let list = &app.ui.list;
@@ -270,7 +273,7 @@ fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// The next or previous entry, read or not, while reading.
+/// Opens the next or previous entry while reading, whether it has been read or not.
 pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let place = if down { list.selected.checked_add(1) } else { list.selected.checked_sub(1) };
@@ -280,7 +283,7 @@ pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<Scre
     }
 }
 
-/// Opens the entry's page in the browser and marks the entry read.
+/// Opens the entry's page in the browser and marks the entry as read.
 pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     if let RowKey::Gap(feed, gap) = row.key {
@@ -294,13 +297,15 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.say(now, format!("opening {link}"));
     let mut effects = app.ask(now, Request::Open { link, attached: false });
     if unread {
-        effects
-            .extend(app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Read, value: true }));
+        effects.extend(app.ask(
+            now,
+            Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }),
+        ));
     }
     effects
 }
 
-/// Opens the address of what is missing in the browser.
+/// Opens the address of the missing document in the browser.
 fn open_missing(
     app: &mut App,
     now: DateTime<Utc>,
@@ -314,7 +319,7 @@ fn open_missing(
     show_in_browser(app, now, link)
 }
 
-/// Opens what the Internet Archive has of the selected entry's page, or of the address of a gap, in the browser.
+/// Opens the Internet Archive's copies of the selected entry's page, or of a gap's address, in the browser.
 pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let address = match row.key {
@@ -330,7 +335,7 @@ pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     show_in_browser(app, now, link)
 }
 
-/// The address of what is missing at a gap, if it has one.
+/// Returns the address of the document missing at a gap, if it has one.
 fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Option<String> {
     let gap = gap_rows::shown(&app.engine, feed, gap, now)?;
     Some(gap.edge.url).filter(|url| !url.is_empty())
@@ -341,7 +346,7 @@ fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<Scree
     app.ask(now, Request::Open { link, attached: false })
 }
 
-/// The reader pane alone on the screen, or beside the others again.
+/// Shows the reader pane alone, or all panes again.
 pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let alone = app.ui.usual_arrangement() == Arrangement::Narrow;
     if alone && app.ui.focus == Pane::Reader {
@@ -361,7 +366,7 @@ pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// A digit of a link's number. The link is opened as soon as no longer number can be meant.
+/// Handles a digit of a link number. The link opens as soon as no longer number is possible.
 pub fn type_digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
     if digit == '0' && reader.digits.is_empty() {
@@ -399,7 +404,7 @@ pub fn follow_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ask(now, Request::Open { link: url, attached })
 }
 
-/// Opens the first file attached to the entry being read.
+/// Opens the first file attached to the open entry.
 pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(text) = app.ui.shown_reader().and_then(|reader| reader.rendered.as_ref()) else {
         app.ui.say(now, "open the entry first: E opens a file that is attached to it");

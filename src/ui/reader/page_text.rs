@@ -1,4 +1,4 @@
-//! The page of an entry was asked for: what came of it is shown.
+//! Shows the result of a request for an entry's page.
 
 use chrono::{DateTime, Utc};
 
@@ -9,10 +9,10 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::EntryKey;
 
-/// Said until the answer is there.
+/// Message while the page is being fetched.
 pub(in crate::ui) const ASKING: &str = "asking for the page of this entry …";
 
-/// The page of an entry is not asked for after all.
+/// Cancels the wait for an entry's page that will not be fetched.
 pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
     if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
         reader.source = TextSource::Feed;
@@ -20,7 +20,7 @@ pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
     }
 }
 
-/// The page of an entry was asked for: it is shown where the reader waits for it.
+/// Shows a fetched page if the reader pane waits for it.
 pub fn show_page(
     app: &mut App,
     now: DateTime<Utc>,
@@ -39,7 +39,7 @@ pub fn show_page(
         match reader.source {
             TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
             TextSource::Waiting => reader.source = TextSource::Feed,
-            // Who went back to the feed's text meanwhile stays there.
+            // The user switched back to the feed's text in the meantime; keep it.
             TextSource::Feed | TextSource::Page => {}
         }
         failed.map(|why| format!("no full text: {why}"))

@@ -1,7 +1,7 @@
-//! Where pictures stand in a text: lines of their own above the words that stand for them.
+//! Picture placement: pictures occupy extra lines above their placeholder text.
 //!
-//! The lines are kept free in the text itself, so that scrolling, links and places count them like any other. Whenever
-//! a picture turns out to be of another size, what is on the screen stays where it is.
+//! The lines are reserved in the text itself, so that scrolling, links and positions count them like any other. When the size
+//! of a picture changes, the visible text stays in place.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -13,25 +13,25 @@ use crate::ui::state::reader::{PicturePlace, Reader};
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Graphics, Protocol};
 
-/// A picture no larger than this, in pixels, stays words: a letter, a sign, a pixel that counts readers.
+/// Pictures up to this size in pixels remain text: letters, symbols, tracking pixels.
 const ICON_MAX: u32 = 24;
-/// Lines below which a picture would show too little.
+/// Height in lines below which a picture would show too little.
 const SMALL_ROWS: u16 = 6;
-/// Pixels of a side that a declaration is believed.
+/// Maximum declared side length that is trusted, in pixels.
 const DECLARED_MAX: u32 = 20_000;
 
-/// Where the text stood, to be put there again.
+/// The position of the text to restore after its pictures change.
 #[derive(Debug, Clone, Copy)]
 enum Held {
-    /// At its beginning.
+    /// The beginning of the text.
     Top,
-    /// At a line of a picture, by its number.
+    /// A line of a picture, with the number of the picture.
     Picture(u16, usize),
-    /// At a line of the text, not counting those of pictures.
+    /// A line of the text, not counting picture lines.
     Line(usize),
 }
 
-/// The places of the pictures of a text without lines kept for any.
+/// Returns the places of the pictures in a text that has no lines reserved for them.
 pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
     let count = text.images.len().min(OF_AN_ENTRY_MAX);
     let mut places: Vec<PicturePlace> = Vec::with_capacity(count);
@@ -49,14 +49,14 @@ pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
     places
 }
 
-/// A picture in a table stands above the table.
+/// Moves a picture inside a table above the table.
 fn above_table(lines: &[StyledLine], line: usize) -> usize {
     let in_table = |line: &StyledLine| line.spans.iter().any(|span| span.role == Role::TableBorder);
     let before = lines.get(..=line).unwrap_or_default().iter().rev();
     line.saturating_add(1).saturating_sub(before.take_while(|line| in_table(line)).count().max(1))
 }
 
-/// Columns before the text of a line.
+/// Returns the number of columns before the text of a line.
 fn indent(line: &StyledLine) -> u16 {
     let is_before = |span: &&StyledSpan| {
         let blank = span.role == Role::Text && span.text.chars().all(|char| char == ' ');
@@ -67,7 +67,7 @@ fn indent(line: &StyledLine) -> u16 {
     u16::try_from(cells).unwrap_or(0)
 }
 
-/// Keeps lines for the pictures as they stand now; none if they are not shown.
+/// Reserves lines for the pictures at their current sizes, or no lines if pictures are hidden.
 pub fn arrange_pictures(app: &mut App, shown: bool) {
     let rows = app.ui.viewport.reader_rows;
     let pictures = &app.ui.pictures;
@@ -92,12 +92,12 @@ pub fn arrange_pictures(app: &mut App, shown: bool) {
     }
 }
 
-/// Lines of a picture at most: half the pane, or in a small one all but a line for its words.
+/// Returns the maximum height of a picture: half the pane; in a small pane, all lines but one, which is for its text.
 fn rows_max(rows: u16) -> u16 {
     (rows / 2).max(rows.saturating_sub(1).min(SMALL_ROWS)).max(1)
 }
 
-/// Columns and lines of a picture.
+/// Returns the columns and lines of a picture.
 fn size_in_cells(
     image: &ImageTarget,
     pictures: &Pictures,
@@ -124,7 +124,7 @@ fn declared_size(image: &ImageTarget) -> Option<(u32, u32)> {
     image.declared.filter(|(width, height)| plausible(width) && plausible(height))
 }
 
-/// Where the text stands that is shown from a line on.
+/// Returns the position of the text if the given line is shown first.
 fn find_held(places: &[PicturePlace], top: usize) -> Held {
     if top == 0 {
         return Held::Top;
@@ -141,7 +141,7 @@ fn find_held(places: &[PicturePlace], top: usize) -> Held {
     Held::Line(top.saturating_sub(kept))
 }
 
-/// The line to show first.
+/// Returns the line to show first.
 fn line_of(places: &[PicturePlace], held: Held) -> usize {
     match held {
         Held::Top => 0,
@@ -156,7 +156,7 @@ fn line_of(places: &[PicturePlace], held: Held) -> usize {
     }
 }
 
-/// Takes the lines away that were kept, and keeps others.
+/// Removes the reserved lines, then reserves new ones.
 fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u16)]) {
     let old = std::mem::take(&mut text.lines);
     let mut lines = Vec::with_capacity(old.len());
@@ -182,13 +182,13 @@ fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u
     text.lines = lines;
 }
 
-/// A line that is kept free above another: only the bars of quotations go on.
+/// Creates a reserved line above another line. Only the quotation bars continue through it.
 fn free_line(below: &StyledLine) -> StyledLine {
     let bars = below.spans.iter().take_while(|span| span.role == Role::QuoteBar);
     bars.cloned().collect::<Vec<_>>().into()
 }
 
-/// New lines of a text have come: the picture that stood at the top of the screen, and how far, to be put there again.
+/// Returns the picture at the top of the screen and the line within it, to restore the position after a new layout.
 pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
     match find_held(&reader.pictures, reader.scroll) {
         Held::Picture(image, within) => Some((image, within)),
@@ -196,12 +196,12 @@ pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
     }
 }
 
-/// Puts a picture at the top of the screen.
+/// Scrolls a picture to the top of the screen.
 pub fn put_at_top(reader: &mut Reader, (image, within): (u16, usize)) {
     reader.scroll = line_of(&reader.pictures, Held::Picture(image, within));
 }
 
-/// Why no picture can be shown, whatever the reader wants; a sentence.
+/// Explains why no picture can be shown, whatever the settings say. The text is a sentence.
 pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
     if app.ui.appearance.plain {
         return Some("a plain screen has no pictures: their words stand in the text");
@@ -211,7 +211,7 @@ pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
     (bare && blocks).then_some("this terminal shows no colours, and so no pictures")
 }
 
-/// Whether pictures are to be seen.
+/// Checks whether pictures are shown.
 pub fn are_shown(app: &App) -> bool {
     app.ui.pictures.on && cannot_be_shown(app).is_none()
 }

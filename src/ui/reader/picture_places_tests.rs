@@ -1,4 +1,4 @@
-//! Tests of the places of pictures.
+//! Tests of picture placement.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn line(text: &str, role: Role, image: Option<u16>) -> StyledLine {
     vec![StyledSpan { text: text.into(), role, image, ..StyledSpan::default() }].into()
 }
 
-/// A text of lines called by letters; a capital letter stands for a picture.
+/// Returns a text whose lines are named by letters. A capital letter represents a picture.
 fn text(letters: &str) -> Rendered {
     let mut images = Vec::new();
     let lines = letters.chars().map(|letter| {
@@ -37,14 +37,14 @@ fn screen(letters: &str, top: usize) -> Ui {
 }
 
 impl Ui {
-    /// The text with a dot for each line that is kept free, and the line at the top.
+    /// Returns the text with a dot for each reserved line, and the line at the top.
     fn seen(&self) -> (String, usize) {
         let lines = &self.text.lines;
         let letters = lines.iter().map(|line| line.text().chars().next().unwrap_or('.'));
         (letters.collect(), self.top)
     }
 
-    /// Gives the pictures so many rows, as `arrange` does.
+    /// Sets the height of each picture, as `arrange_pictures` does.
     fn size(&mut self, rows: &[u16]) {
         let sizes: Vec<(u16, u16)> = rows.iter().map(|&rows| (COLUMNS, rows)).collect();
         let held = find_held(&self.places, self.top);
@@ -54,7 +54,7 @@ impl Ui {
 }
 
 #[test]
-fn lines_are_kept_above_the_words_and_the_text_stays_where_it_is() {
+fn picture_lines_leave_the_text_position_unchanged() {
     let mut screen = screen("abXcYZd", 4);
     screen.size(&[2, 0, 3]);
     assert_eq!(screen.seen(), ("ab..XcY...Zd".into(), 6), "Y is still the first");
@@ -94,12 +94,12 @@ fn two_pictures_on_a_line_and_one_in_a_table_have_places() {
 }
 
 #[test]
-fn no_more_than_so_many_pictures_have_places() {
+fn number_of_picture_places_is_limited() {
     assert_eq!(find_places(&text(&"X".repeat(OF_AN_ENTRY_MAX + 5))).len(), OF_AN_ENTRY_MAX);
 }
 
 #[test]
-fn a_picture_in_a_quotation_stands_beside_its_bar() {
+fn picture_in_a_quotation_is_beside_its_bar() {
     let mut quoted = text("X");
     quoted.lines[0].spans.insert(0, line("│ ", Role::QuoteBar, None).spans.remove(0));
     let mut places = find_places(&quoted);

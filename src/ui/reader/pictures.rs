@@ -1,8 +1,8 @@
-//! The pictures of the entry being read: looked for among those that are kept, else fetched as politely as anything
-//! else, and only while the reader wants pictures.
+//! The pictures of the open entry: looked up in the cache, or fetched under the same limits as everything else, and only if the
+//! user wants pictures.
 //!
-//! The bytes never enter the app: it knows of each picture how it stands, and holds the few drawings that are near
-//! the screen. What is near the screen comes first, and what has failed is not asked for again by itself.
+//! The bytes never enter the app. It knows the state of each picture and keeps the few drawings near the screen. Pictures near
+//! the screen come first, and failed pictures are not retried automatically.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, P
 use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
-/// Drawings kept in memory: all of an entry, so that none drives out another that is beside it on the screen.
+/// Maximum number of drawings in memory: all of an entry, so that visible pictures never evict each other.
 const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
-/// Pictures of which is remembered how they stand.
+/// Maximum number of pictures whose state is remembered.
 const STANDINGS_MAX: usize = 1000;
-/// Kinds that are not shown; by the ends of their addresses they are not even asked for.
+/// Unsupported formats. Pictures whose URL has one of these extensions are not even requested.
 const NOT_SHOWN: [(&str, &str); 6] = [
     (".svg", "SVG"),
     (".svgz", "SVG"),
@@ -30,7 +30,7 @@ const NOT_SHOWN: [(&str, &str); 6] = [
     (".tiff", "TIFF"),
 ];
 
-/// Switches pictures on or off, for this session.
+/// Switches pictures on or off for this session.
 pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let effects = switch_pictures(app, now, !app.ui.pictures.on);
     let how = app.ui.pictures.graphics.protocol.word();
@@ -45,7 +45,7 @@ pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Pictures are wanted, or not. Whoever switches them on wants to try again what failed.
+/// Switches pictures on or off. Switching them on retries failed pictures.
 pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     app.ui.pictures.on = on;
@@ -61,7 +61,7 @@ pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<Scree
     effects
 }
 
-/// The terminal shows pictures in this way.
+/// Sets how the terminal shows pictures.
 pub fn set_graphics(app: &mut App, graphics: Graphics) {
     if app.ui.pictures.graphics != graphics {
         app.ui.pictures.graphics = graphics;
@@ -69,7 +69,7 @@ pub fn set_graphics(app: &mut App, graphics: Graphics) {
     }
 }
 
-/// Something happened: places are kept for the pictures of the text, and those near the screen are asked for.
+/// Reserves lines for the pictures of the text and requests those near the screen. Runs after every input.
 pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     let shown = are_shown(app);
@@ -108,7 +108,7 @@ pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// The pictures on the screen and a page around it, the nearest first.
+/// Returns the pictures on the screen and within one page of it, nearest first.
 fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
@@ -129,7 +129,7 @@ fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
     near.iter().filter_map(target).collect()
 }
 
-/// Lets a picture be made ready for its place, unless it is.
+/// Requests a drawing of a picture at the size of its place, unless one is ready.
 fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
     let pictures = &mut app.ui.pictures;
     let cells = (place.columns, place.rows);
@@ -150,7 +150,7 @@ fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<Screen
     Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
 }
 
-/// Something came of a wish about pictures.
+/// Handles the result of work on pictures.
 pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {
@@ -170,7 +170,7 @@ pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Ve
 }
 
 fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
-    // One is made at a time, also where the reader goes on faster than that.
+    // Only one drawing is made at a time, even if the user scrolls faster than that.
     app.ui.pictures.drawing = false;
     let pictures = &app.ui.pictures;
     if pictures.entry.is_none() || wanted.graphics != pictures.graphics {
@@ -188,12 +188,12 @@ fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, St
     }
 }
 
-/// Asks for a picture that is not kept, if it may be asked for.
+/// Requests a picture that is not cached, if a request is allowed.
 fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
     let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
     let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
     let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
-        // Another entry is read by now.
+        // Another entry is open now.
         app.ui.pictures.standings.remove(&url);
         return Vec::new();
     };
@@ -209,7 +209,7 @@ fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffe
     effects
 }
 
-/// Why a picture is not asked for: its kind cannot be shown.
+/// Explains why a picture is not requested: its format cannot be shown.
 fn why_unsupported(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;

@@ -1,4 +1,4 @@
-//! Handing the selected entry to a command: the command is asked for, the entry is read, the command is started.
+//! Pipes the selected entry to a command: asks for the command, reads the entry, and starts the command.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::{EntryBody, EntryKey};
 
-/// Asks for the command that the selected entry is piped to; the last one stands there already.
+/// Opens the input line for the command that receives the selected entry, filled with the last command.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if selected_entry(app).is_none() {
         app.ui.say(now, "select an entry first: | passes it to a command");
@@ -24,12 +24,12 @@ pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// The entry that `|` is about.
+/// Returns the entry that `|` applies to.
 fn selected_entry(app: &App) -> Option<EntryKey> {
     app.ui.list.selected_row()?.key.entry()
 }
 
-/// The command was typed: the entry is read for it.
+/// Parses the typed command and requests the entry for it.
 pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     let Some(key) = selected_entry(app) else { return Vec::new() };
     match ExternalCommand::typed(text) {
@@ -46,20 +46,20 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
     }
 }
 
-/// An entry has been read: if a command waits for it, that is started.
+/// Starts the command that waits for an entry, if there is one.
 pub fn start_waiting(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
     let place = app.ui.pipes.iter().position(|(key, _)| *key == entry.key)?;
     let (_, command) = app.ui.pipes.remove(place);
     Some(start_command(app, entry.clone(), command))
 }
 
-/// An entry could not be read: no command waits for it any longer, or opening it later would start one.
+/// Drops the commands that wait for an entry that could not be read. Otherwise, opening the entry later would start them.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.pipes.retain(|(waiting, _)| *waiting != key);
 }
 
 fn start_command(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
-    // What the reader sees is what is handed over.
+    // The command receives the text that the user sees.
     if let Some(open) = &app.ui.reader
         && open.entry.key == entry.key
         && open.source == TextSource::Page

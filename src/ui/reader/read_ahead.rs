@@ -1,5 +1,4 @@
-//! The entries that are likely to be read next are read from the store before they are asked for: the key that opens
-//! one shows it at once.
+//! Reads the entries that are likely to be opened next from the store, so that they appear as soon as the key is pressed.
 
 use crate::engine::entries::rows::Sought;
 use crate::engine::request::ScreenRequest;
@@ -7,7 +6,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
-/// Asks for what may follow the entry that was opened, and keeps nothing else.
+/// Requests the entries likely to follow the opened one, and drops all others.
 pub fn ask_ahead(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let rows = || {

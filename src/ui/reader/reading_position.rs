@@ -1,7 +1,7 @@
-//! Where the reader was in an entry's text: kept when the entry is left, found again at any width.
+//! The reading position in an entry's text: saved when the entry is left, and restored at any width.
 //!
-//! A place is counted in characters of the text and not in lines, so that it is the same at every width. What only
-//! a layout adds (bars, borders, bullets, blanks) is not counted.
+//! A position is counted in characters of the text instead of lines, so it is the same at every width. Anything that only the
+//! layout adds (bars, borders, bullets, spaces) is not counted.
 
 use super::lines::{Rendered, Role};
 use crate::engine::effect::Effect;
@@ -11,7 +11,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
-/// For each line of a text the characters before it, and behind the last those of all.
+/// Returns the number of characters before each line of a text, followed by the total number.
 pub fn count_starts(text: &Rendered) -> Vec<u32> {
     let mut sum = 0_u32;
     let mut starts = Vec::with_capacity(text.lines.len().saturating_add(1));
@@ -46,7 +46,7 @@ const fn is_text(role: Role) -> bool {
     }
 }
 
-/// The line to show first for a place; `starts` are those of the text as it is laid out now.
+/// Returns the line to show first for a position. `starts` belongs to the current layout of the text.
 pub fn find_line(starts: &[u32], place: ReadingPosition) -> usize {
     let all = u64::from(starts.last().copied().unwrap_or_default());
     let share = u64::from(place.offset).saturating_mul(all).checked_div(u64::from(place.of));
@@ -55,20 +55,20 @@ pub fn find_line(starts: &[u32], place: ReadingPosition) -> usize {
     } else {
         share.unwrap_or_default()
     };
-    // The line that holds the character: the last that begins at or before it.
+    // The line that contains the character is the last one that starts at or before it.
     starts.partition_point(|&start| u64::from(start) <= offset).saturating_sub(1)
 }
 
-/// What is open, as it is compared with what is open after a message.
+/// The open entry and its position, for a comparison before and after an input.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
     key: EntryKey,
-    /// How it was kept before.
+    /// Position saved earlier.
     before: Option<ReadingPosition>,
     now: Option<ReadingPosition>,
 }
 
-/// The entry being read and where its text stands; `None`: there is none, or its text is not there yet.
+/// Returns the open entry and its position. Returns `None` if no entry is open or its text has not arrived yet.
 pub fn find_open(app: &App) -> Option<Open> {
     let reader = app.ui.reader.as_ref()?;
     reader.rendered.as_ref()?;
@@ -76,7 +76,7 @@ pub fn find_open(app: &App) -> Option<Open> {
     Some(Open { key: reader.entry.key, before: reader.entry.place, now })
 }
 
-/// Keeps the place of what was open before a message and is not any more, or would be lost with the program.
+/// Saves the reading position of an entry that an input closed, or that would be lost when the program ends.
 pub fn save_left(
     app: &mut App,
     open: Option<Open>,
@@ -93,7 +93,7 @@ pub fn save_left(
     if still && !effects.iter().any(ends) {
         return None;
     }
-    // Who comes straight back may be there before it is written.
+    // The user can return to the entry before the position is written.
     app.ui.left = Some((open.key, open.now));
     Some(ask_store(ScreenRequest::SaveReadingPosition(open.key, open.now)))
 }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_grew_is_entered_at_the_same_share() {
+    fn text_that_grew_opens_at_the_same_share() {
         let starts = [0, 10, 20, 30, 40];
         for (offset, of, line) in [(5, 20, 1), (10, 20, 2), (0, 0, 0), (7, 0, 0), (90, 20, 4)] {
             assert_eq!(

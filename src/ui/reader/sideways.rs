@@ -1,7 +1,7 @@
-//! Blocks of a text that are wider than the pane: how far they are moved sideways, and what of them is seen then.
+//! Blocks of a text that are wider than the pane: how far they are scrolled sideways, and which part is visible.
 //!
-//! All of them are moved together and each only as far as it is wide; running text stays where it is. Where something
-//! goes on beyond an edge, a mark stands there.
+//! All of them scroll together, each only as far as it is wide; running text does not move. A mark shows where a line continues
+//! beyond an edge.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::lines::{self, Role, StyledLine, StyledSpan};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 
-/// Something goes on to the left, or to the right.
+/// Marks for text beyond the left and the right edge.
 const MARKS: (&str, &str) = ("‹", "›");
 
-/// Moves what is wider than the pane by half of it.
+/// Scrolls wide blocks by half the width of the pane.
 pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
     let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
     if !move_by_cells(app, right, step) {
@@ -25,18 +25,18 @@ pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<Screen
     Vec::new()
 }
 
-/// Moves it by so many cells; `false`: nothing in sight is wider than the pane.
+/// Scrolls wide blocks by a number of cells. Returns `false` if no visible line is wider than the pane.
 pub fn move_by_cells(app: &mut App, right: bool, cells: usize) -> bool {
     let most = slack_in_sight(app);
     let Some(reader) = app.ui.shown_reader_mut().filter(|_| most > 0) else { return false };
-    // What was moved further for another block is at the end of this one.
+    // A block narrower than the one scrolled last is already at its end.
     let from = reader.sideways.min(most);
     let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
     reader.sideways = to;
     true
 }
 
-/// How far the widest line in sight can be moved, cells; 0: nothing is wider than the pane.
+/// Returns how far the widest visible line can scroll, in cells. Returns 0 if no line is wider than the pane.
 pub fn slack_in_sight(app: &App) -> usize {
     let viewport = app.ui.viewport;
     let Some(reader) = app.ui.shown_reader() else { return 0 };
@@ -47,18 +47,18 @@ pub fn slack_in_sight(app: &App) -> usize {
 }
 
 impl StyledLine {
-    /// How far it can be moved in so many columns.
+    /// Returns how far the line can scroll at a width.
     fn slack(&self, columns: usize) -> usize {
         self.slide.map_or(0, |slide| slide.cells.saturating_sub(self.room(slide.stays, columns)))
     }
 
-    /// The cells behind what stays.
+    /// Returns the number of cells after the fixed spans.
     fn room(&self, stays: usize, columns: usize) -> usize {
         let fixed = self.spans.iter().take(stays).map(|span| lines::cells(&span.text));
         columns.saturating_sub(fixed.sum())
     }
 
-    /// What is seen of it in so many columns when it is moved so far.
+    /// Returns the visible part of the line at a width, scrolled by `moved` cells.
     pub fn window(&self, moved: usize, columns: usize) -> Cow<'_, Self> {
         let Some(slide) = self.slide.filter(|_| self.slack(columns) > 0) else {
             return Cow::Borrowed(self);
@@ -81,7 +81,7 @@ fn mark(sign: &str) -> StyledSpan {
     StyledSpan { text: sign.to_owned(), role: Role::WrapMark, ..StyledSpan::default() }
 }
 
-/// The graphemes of spans with the first cell of each and the one behind it.
+/// Returns the graphemes of spans, each with its first cell and the cell after it.
 fn placed(spans: &[StyledSpan]) -> impl Iterator<Item = (usize, &str, usize, usize)> {
     let all = spans
         .iter()
@@ -94,7 +94,7 @@ fn placed(spans: &[StyledSpan]) -> impl Iterator<Item = (usize, &str, usize, usi
     })
 }
 
-/// Whether any text is out of sight on the left and on the right.
+/// Checks whether text is hidden on the left and on the right.
 fn hidden(spans: &[StyledSpan], from: usize, to: usize) -> (bool, bool) {
     let signs = placed(spans).filter(|(_, grapheme, ..)| *grapheme != " ");
     signs.fold((false, false), |(before, behind), (_, _, start, end)| {
@@ -102,7 +102,7 @@ fn hidden(spans: &[StyledSpan], from: usize, to: usize) -> (bool, bool) {
     })
 }
 
-/// The text between two cells; of a sign that stands on an edge a blank is left.
+/// Returns the text between two cells. A character that crosses an edge becomes a space.
 fn cut(spans: &[StyledSpan], (from, to): (usize, usize)) -> Vec<StyledSpan> {
     let mut seen: Vec<StyledSpan> = Vec::new();
     let mut last = None;
@@ -128,7 +128,7 @@ fn cut(spans: &[StyledSpan], (from, to): (usize, usize)) -> Vec<StyledSpan> {
 }
 
 impl StyledSpan {
-    /// The span without its text.
+    /// Returns the span without its text.
     fn bare(&self) -> Self {
         Self { text: String::new(), ..*self }
     }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_wider_than_the_pane_is_moved() {
+    fn only_blocks_wider_than_the_pane_are_moved() {
         for (stays, moves, moved, columns, expected) in [
             ("", &["0123456789"][..], 0, 10, "0123456789"),
             ("", &["0123456789"], 5, 10, "0123456789"),
@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_seen_fits_and_every_sign_is_seen_somewhere(
+        fn visible_window_fits_and_every_character_is_reachable(
             text in "[a漢é👩‍🚀 \u{301}א]{0,40}",
             columns in 6_usize..30,
         ) {
@@ -197,7 +197,7 @@ mod tests {
             for window in &seen {
                 prop_assert!(window.width() <= columns);
             }
-            // What does not fit between the two signs at the edges is seen nowhere: signs joined to one of many cells.
+            // Joined characters that are wider than the space between the two marks are never visible.
             let room = columns - "> ‹›".width();
             let fitting = placed(&line.spans).map(|(_, grapheme, ..)| grapheme);
             for grapheme in fitting.filter(|grapheme| grapheme.width() <= room) {

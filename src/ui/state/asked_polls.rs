@@ -1,40 +1,40 @@
-//! Polls that the reader asked for: which of them still run, and what came of the others.
+//! Polls that the user requested: which are still running, and the results of the others.
 
 use std::collections::BTreeSet;
 
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use backissue_core::history::FeedKey;
 
-/// Polls asked for together.
+/// Polls requested together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AskedPolls {
-    /// Feeds whose answers are still to come.
+    /// Feeds whose results are pending.
     pub(in crate::ui) open: BTreeSet<FeedKey>,
-    /// Feeds that were polled.
+    /// Number of polled feeds.
     pub(in crate::ui) polled: usize,
-    /// Feeds that were not polled now.
+    /// Number of feeds that were not polled now.
     pub(in crate::ui) left_out: usize,
-    /// New entries.
+    /// Number of new entries.
     pub(in crate::ui) new: u32,
-    /// Feeds that had some.
+    /// Number of feeds with new entries.
     pub(in crate::ui) with_new: usize,
-    /// Polls that failed.
+    /// Number of failed polls.
     pub(in crate::ui) failed: usize,
-    /// The title of the feed that had something to tell last, or of the only one.
+    /// Title of the only feed, or of the last one with new entries.
     pub(in crate::ui) title: String,
-    /// What an import said whose first polls they are.
+    /// Message of the import that started these polls.
     pub(in crate::ui) import: Option<String>,
-    /// Why the last poll that failed did.
+    /// Reason for the last failure.
     pub(in crate::ui) why: Option<String>,
 }
 
 impl AskedPolls {
-    /// Polls of these feeds.
+    /// Creates the record for polls of these feeds.
     pub(in crate::ui) fn of(open: BTreeSet<FeedKey>, left_out: usize) -> Self {
         Self { polled: open.len(), open, left_out, ..Self::default() }
     }
 
-    /// Takes the result of one of them.
+    /// Adds the result of one poll.
     pub(in crate::ui) fn take(&mut self, result: &PollResult, title: &str) {
         if !self.open.remove(&result.feed) {
             return;
@@ -51,7 +51,7 @@ impl AskedPolls {
         }
     }
 
-    /// What came of them, in one line.
+    /// Summarizes the results in one line.
     pub(in crate::ui) fn words(&self) -> String {
         let title = &self.title;
         if self.polled == 1 && self.failed == 1 && self.import.is_none() {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_of_one_poll_or_of_many_is_one_line() {
+    fn poll_results_are_summed_up_in_one_line() {
         for (results, left_out, said) in [
             (vec![result(1, 3, None)], 0, "3 new in Feed 1"),
             (vec![result(1, 0, None)], 0, "nothing new in Feed 1 (checked just now)"),

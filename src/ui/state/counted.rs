@@ -1,24 +1,24 @@
-//! A count that the store makes: its last value, and whether it is being made anew.
+//! A count that the store computes: its last value, and whether a new one is pending.
 
-/// A count, and whether it is being made.
+/// A count, and whether a new value is pending.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted<T> {
-    /// The last answer.
+    /// Last value.
     pub value: T,
-    /// It has been asked for.
+    /// `true` if a request is pending.
     pub(in crate::ui) waiting: bool,
-    /// Something changed since: it is to be asked for again.
+    /// `true` if something changed since the request, so that it must be repeated.
     again: bool,
 }
 
 impl<T> Counted<T> {
-    /// Whether it may be asked for now; if not, it is asked for again when the answer has come.
+    /// Checks whether the count may be requested now. If not, it is requested again when the pending answer arrives.
     pub(in crate::ui) const fn begin(&mut self) -> bool {
         self.again = self.waiting;
         !std::mem::replace(&mut self.waiting, true)
     }
 
-    /// The answer came; says whether to ask again.
+    /// Stores an answer. Returns whether to request the count again.
     pub(in crate::ui) fn end(&mut self, value: T) -> bool {
         (self.value, self.waiting) = (value, false);
         std::mem::take(&mut self.again)
@@ -30,7 +30,7 @@ mod tests {
     use crate::ui::state::counted::*;
 
     #[test]
-    fn what_changes_while_it_is_counted_is_counted_once_more() {
+    fn change_during_a_count_starts_one_more_count() {
         let mut count: Counted<u32> = Counted::default();
         assert!(count.begin());
         assert!(!count.begin() && !count.begin(), "an answer is on its way");

@@ -1,4 +1,4 @@
-//! The rows of the subscriptions pane, the selected one, and their order.
+//! The rows of the subscriptions pane, with the selected row and the sort order.
 
 use std::collections::BTreeSet;
 
@@ -11,34 +11,34 @@ use backissue_core::history::FeedKey;
 /// The subscriptions pane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeedsPane {
-    /// Its rows, in order.
+    /// Rows, in order.
     pub rows: Vec<FeedsRow>,
-    /// Place of the selected row.
+    /// Index of the selected row.
     pub selected: usize,
-    /// Place of the first row on the screen.
+    /// Index of the first row on the screen.
     pub top: usize,
-    /// How the feeds are ordered.
+    /// Sort order of the feeds.
     pub order: SortOrder,
-    /// Plans or sums have changed since the rows were ordered.
+    /// `true` if plans or counts have changed since the rows were sorted.
     pub stale: bool,
-    /// When they were ordered.
+    /// Time of the last sort.
     pub ordered: Option<DateTime<Utc>>,
-    /// Cells of the widest name, with what stands to its left.
+    /// Width of the widest name in cells, including everything to its left.
     pub name_cells: usize,
-    /// Tags of which what stands below them is not shown.
+    /// Folded tags, whose descendants are hidden.
     pub folded: BTreeSet<String>,
 }
 
-/// How the feeds are ordered.
+/// The sort order of the feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SortOrder {
     /// Under their tags, by title.
     #[default]
     Title,
-    /// The most unread first.
+    /// Most unread entries first.
     Unread,
-    /// The next to be polled first.
+    /// Next poll first.
     NextPoll,
 }
 
@@ -51,38 +51,37 @@ pub enum FeedsRow {
     Today,
     /// Starred entries.
     Starred,
-    /// What is missing of all feeds.
+    /// Gaps in all feeds.
     Gaps,
     /// Feeds in trouble.
     Attention,
-    /// A saved search, by its number.
+    /// A saved search, by its ID.
     Search(u32),
-    /// A tag, with its feeds and those of the tags below it, each once.
+    /// A tag, with its feeds and the feeds of its descendants, each once.
     Tag(String, Vec<FeedKey>),
-    /// A feed, so many steps below the top: as a part of its tag, one more than that.
+    /// A feed, with its depth in the tree. A feed under a tag is one level below the tag.
     Feed(FeedKey, usize),
 }
 
 impl FeedsRow {
-    /// The feed that it stands for.
+    /// Returns the feed of the row, if it is a feed row.
     pub const fn feed(&self) -> Option<FeedKey> {
         if let Self::Feed(key, _) = self { Some(*key) } else { None }
     }
 
-    /// The feeds of the tag that it stands for.
+    /// Returns the feeds of the row's tag, if it is a tag row.
     pub fn tagged_feeds(&self) -> Option<&[FeedKey]> {
         if let Self::Tag(_, feeds) = self { Some(feeds) } else { None }
     }
 }
 
 impl FeedsPane {
-    /// The selected row.
+    /// Returns the selected row.
     pub fn selected_row(&self) -> Option<&FeedsRow> {
         self.rows.get(self.selected)
     }
 
-    /// Moves `top` so that the selected row is on a screen of `height` rows, and no row is left out for want of
-    /// room that there is.
+    /// Adjusts `top` so that the selected row is on a screen of `height` rows, and no line stays blank while rows are hidden above.
     pub fn keep_in_sight(&mut self, height: usize) {
         let list = ScrollList { selected: self.selected, top: self.top };
         self.top = list.top_in(self.rows.len(), height);

@@ -1,12 +1,12 @@
-//! A list of subscriptions that was read from a file.
+//! A list of subscriptions read from a file.
 
 use crate::engine::feeds::addition::Subscribe;
 
-/// A list of subscriptions as it was read.
+/// A list of subscriptions as read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportedList {
-    /// What is to be subscribed to.
+    /// Feeds to subscribe to.
     pub wanted: Vec<Subscribe>,
-    /// What was left out, each with its line and why.
+    /// Rejected lines, each with the reason.
     pub refused: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The three panes and their places: how they are arranged, and the sizes that were measured when the screen was drawn.
+//! The layout of the three panes: their arrangement, and the sizes measured when the screen was drawn.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pane {
-    /// Subscriptions.
+    /// The subscriptions.
     #[default]
     Feeds,
-    /// Entries.
+    /// The entries.
     Entries,
-    /// The entry being read.
+    /// The open entry.
     Reader,
 }
 
-/// Sizes of the panes' insides, in cells. Zero before the first draw.
+/// Inner sizes of the panes, in cells. Zero before the first draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Viewport {
     /// Rows of the subscriptions pane.
@@ -30,35 +30,35 @@ pub struct Viewport {
     pub help_lines: u16,
     /// Lines of the plan.
     pub plan_lines: u16,
-    /// Rows of the plan or the timetable.
+    /// Visible rows of the plan or the timetable.
     pub overlay_rows: u16,
-    /// Where the rows of the subscriptions are; nowhere if the pane is not shown.
+    /// Area of the subscription rows. Empty if the pane is hidden.
     pub feeds: Area,
-    /// Where the rows of the entries are.
+    /// Area of the entry rows.
     pub entries: Area,
-    /// Where the text of the reader is.
+    /// Area of the reader's text.
     pub reader: Area,
-    /// Where the rows of what lies over the panes are.
+    /// Area of the topmost overlay's rows.
     pub overlay: Area,
-    /// The first row shown there.
+    /// Index of the first row shown in the overlay.
     pub overlay_top: u16,
 }
 
 /// A part of the screen, in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Area {
-    /// Its first column.
+    /// First column.
     pub column: u16,
-    /// Its first row.
+    /// First row.
     pub row: u16,
-    /// Columns.
+    /// Number of columns.
     pub columns: u16,
-    /// Rows.
+    /// Number of rows.
     pub rows: u16,
 }
 
 impl Area {
-    /// The line of a cell in it, from 0; `None`: the cell is outside.
+    /// Returns the line of a cell within the area, from 0. Returns `None` if the cell is outside.
     pub fn line_at(self, column: u16, row: u16) -> Option<usize> {
         let across = column.checked_sub(self.column)?;
         let down = row.checked_sub(self.row)?;
@@ -66,15 +66,15 @@ impl Area {
     }
 }
 
-/// How the panes are arranged at a width (UX 2).
+/// The arrangement of the panes at a width (UX 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Three panes side by side, from 120 columns on.
+    /// Three panes side by side. The automatic layout uses it from 120 columns on.
     Wide,
-    /// Subscriptions, and beside them the entries above the reader.
+    /// The subscriptions on the left; the entries above the reader on the right.
     Stacked,
-    /// Subscriptions, and entries or reader beside them.
+    /// The subscriptions on the left; the entries or the reader on the right.
     Medium,
-    /// One pane at a time, below 80 columns.
+    /// One pane at a time. The automatic layout uses it below 80 columns.
     Narrow,
 }

@@ -1,4 +1,4 @@
-//! What the reader marked, to do something with all of it at once.
+//! Feeds or entries that the user marked for a common action.
 
 use std::collections::BTreeSet;
 
@@ -6,24 +6,24 @@ use super::layout::Pane;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Feeds and entries that are marked.
+/// The marked feeds and entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Marked {
     /// The feeds.
     pub feeds: BTreeSet<FeedKey>,
-    /// The entries, of the open list.
+    /// The entries of the open list.
     pub entries: BTreeSet<EntryKey>,
-    /// The pane and the place of the row that was marked last: a range begins there.
+    /// Pane and index of the row marked last, where a range starts.
     pub(in crate::ui) last: Option<(Pane, usize)>,
 }
 
 impl Marked {
-    /// Whether nothing is marked.
+    /// Checks whether nothing is marked.
     pub fn is_empty(&self) -> bool {
         self.feeds.is_empty() && self.entries.is_empty()
     }
 
-    /// Marks feeds, or takes the marks away where all of them have one.
+    /// Marks feeds, or unmarks them if all of them are marked.
     pub(in crate::ui) fn toggle_feeds(&mut self, feeds: &[FeedKey]) {
         let all = feeds.iter().all(|feed| self.feeds.contains(feed));
         for feed in feeds {
@@ -35,14 +35,14 @@ impl Marked {
         }
     }
 
-    /// Marks an entry, or takes its mark away.
+    /// Marks or unmarks an entry.
     pub(in crate::ui) fn toggle_entry(&mut self, entry: EntryKey) {
         if !self.entries.remove(&entry) {
             self.entries.insert(entry);
         }
     }
 
-    /// What is marked, in words.
+    /// Describes the marked feeds and entries in words.
     pub fn words(&self) -> String {
         let counted = |count: usize, one: &str, more: &str| {
             (count > 0).then(|| counted_words(count, one, more))

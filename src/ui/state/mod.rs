@@ -1,4 +1,4 @@
-//! The state of what is on the screen, as plain data: what it is, and what can be said of it without the rest.
+//! The state of the screen as plain data.
 
 pub mod asked_polls;
 pub mod counted;

@@ -1,4 +1,4 @@
-//! What can lie over the panes, each with its state.
+//! The overlays, each with its state.
 
 use super::layout::Pane;
 use super::plan_pane::PlanPane;
@@ -8,18 +8,18 @@ use crate::ui::overlays::prompt::Prompt;
 use crate::ui::scroll_list::ScrollList;
 use backissue_core::history::FeedKey;
 
-/// What lies over the panes.
+/// An overlay above the panes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Overlay {
-    /// The keys that work here.
+    /// The keys that work in the current context.
     Help(HelpPane),
-    /// A line being typed.
+    /// An input line.
     Prompt(Prompt),
-    /// A page names several feeds: which one?
+    /// A choice between the feeds that a page names.
     Choice(Choice),
-    /// An address is looked at, by the number of its addition.
+    /// A pending lookup of an address, by the ID of its addition.
     Looking(u32),
-    /// A question that y answers.
+    /// A question to confirm with `y`.
     Question(Question),
     /// The command palette.
     Palette(Palette),
@@ -27,23 +27,23 @@ pub enum Overlay {
     Plan(Box<PlanPane>),
     /// The coming polls of all feeds.
     Timetable(TimetablePane),
-    /// What the reader chose for a feed.
+    /// The settings of a feed.
     Edit(Box<EditForm>),
-    /// A filter being made or changed.
+    /// A filter being created or edited.
     FilterDialog(Box<FilterForm>),
-    /// All filters.
+    /// The list of all filters.
     FilterList(FilterList),
-    /// The feeds that were unsubscribed from within a week.
+    /// Feeds that were unsubscribed within the last week.
     Removed(ScrollList),
 }
 
 impl Overlay {
-    /// Whether it is about a feed, or about one feed after the other: commands are about that feed then.
+    /// Checks whether the overlay shows feeds. If so, commands apply to its feed.
     pub const fn is_about_feeds(&self) -> bool {
         matches!(self, Self::Plan(_) | Self::Timetable(_))
     }
 
-    /// The feed that commands are about while it is open.
+    /// Returns the feed that commands apply to while the overlay is open.
     pub const fn feed(&self) -> Option<FeedKey> {
         match self {
             Self::Plan(pane) => Some(pane.feed),
@@ -65,83 +65,83 @@ impl Overlay {
 /// A choice between the feeds that a page names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// The addition that waits for it.
+    /// ID of the addition that waits for the choice.
     pub addition: u32,
-    /// The selected feed.
+    /// Selection among the feeds.
     pub list: ScrollList,
 }
 
-/// A question on the bottom line: `y` does what it asks about, `n` and Esc leave everything as it is.
+/// A question in the bottom line: `y` confirms it, `n` and Esc cancel it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What it says.
+    /// Text of the question.
     pub text: String,
-    /// What `y` does.
+    /// Action that `y` confirms.
     pub asks: Asks,
 }
 
-/// What a question asks about.
+/// The action that a question asks about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asks {
-    /// These feeds are given up.
+    /// Unsubscribe from these feeds.
     Unsubscribe(Vec<FeedKey>),
-    /// This address is asked without encryption.
+    /// Request this address without encryption.
     AskPlainly(String),
 }
 
 /// The open help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelpPane {
-    /// First line shown.
+    /// First visible line.
     pub top: usize,
-    /// What the lines must hold.
+    /// Filter for the lines.
     pub filter: Prompt,
-    /// The filter has the keys.
+    /// `true` if the filter has the focus.
     pub typing: bool,
 }
 
 /// The open palette.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Palette {
-    /// What was typed.
+    /// The typed text.
     pub line: Prompt,
-    /// The commands it may mean, as places in the table of keys, best first.
+    /// Matching commands as indexes in the command table, best match first.
     pub found: Vec<usize>,
-    /// The selected one among them.
+    /// Selection among the matches.
     pub list: ScrollList,
-    /// The pane the keys were with.
+    /// Pane that had the focus.
     pub(in crate::ui) focus: Pane,
 }
 
-/// The timetable on the screen.
+/// The open timetable.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimetablePane {
-    /// The selected poll.
+    /// Selected poll.
     pub list: ScrollList,
-    /// The feed it belongs to: the selection follows it when others move.
+    /// Feed of the selected poll. The selection follows it when polls move.
     pub feed: Option<FeedKey>,
-    /// What all feeds cost together; `None`: to be summed up.
+    /// Total cost of all feeds. `None` if it must be computed.
     pub sums: Option<Sums>,
-    /// The minute for which they were summed up.
+    /// Minute for which the total was computed.
     pub(in crate::ui) summed: i64,
 }
 
-/// What all feeds that are polled by themselves cost together, by their recommendations.
+/// The total cost of all feeds that are polled automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sums {
-    /// How many feeds.
+    /// Number of feeds.
     pub feeds: u32,
-    /// Polls a day.
+    /// Polls per day.
     pub polls_a_day: f64,
-    /// How long a publication of a feed waits, minutes, on average over the feeds.
+    /// Average delay of a publication in minutes, averaged over the feeds.
     pub delay_minutes: f64,
-    /// Polls a day that would be saved if every feed were polled one pace less often.
+    /// Polls per day saved if every feed were polled one pace less often.
     pub saved_a_day: f64,
 }
 
-/// The open list.
+/// The open filter list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FilterList {
-    /// The selected rule.
+    /// Selected filter.
     pub list: ScrollList,
 }

@@ -1,4 +1,4 @@
-//! The pictures of the entry being read: how each stands, and the drawings that are ready.
+//! The pictures of the open entry: the state of each, and the finished drawings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,73 +6,73 @@ use std::sync::Arc;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 use backissue_core::history::EntryKey;
 
-/// The reader's pictures.
+/// The pictures of the reader.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pictures {
-    /// They are wanted.
+    /// `true` if pictures are enabled.
     pub on: bool,
-    /// What the terminal can show.
+    /// Graphics support of the terminal.
     pub graphics: Graphics,
     pub(in crate::ui) standings: BTreeMap<String, PictureState>,
-    /// The entry they belong to.
+    /// Entry that the pictures belong to.
     pub(in crate::ui) entry: Option<EntryKey>,
-    /// Ready to be shown, the one wanted last behind.
+    /// Finished drawings. The one requested last is at the end.
     pub(in crate::ui) drawings: Vec<(DrawingWanted, Arc<Drawing>)>,
-    /// Being made ready.
+    /// `true` if a drawing is being made.
     pub(in crate::ui) drawing: bool,
 }
 
-/// How a picture stands.
+/// The state of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PictureState {
-    /// It is looked for among those that are kept.
+    /// Being looked up in the cache.
     Sought,
-    /// It waits for its site, or is being fetched.
+    /// Waiting for its site, or being fetched.
     Asked,
-    /// It is kept; its width and height in pixels.
+    /// Cached, with its width and height in pixels.
     Kept(u32, u32),
-    /// It is not shown; why, as the rest of a sentence.
+    /// Not shown. The reason is the end of a sentence.
     Failed(String),
 }
 
-/// Something asked about pictures.
+/// A job for the picture worker.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PictureWork {
-    /// Look whether it is kept.
+    /// Check whether the picture is cached.
     Find(String),
-    /// Keep it, if it is a picture that can be shown.
+    /// Cache the picture, if it can be shown.
     Keep(String, Arc<Vec<u8>>),
-    /// Make it ready for the screen.
+    /// Draw the picture for the screen.
     Draw(DrawingWanted),
 }
 
-/// What came of it.
+/// The result of a picture job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PictureAnswer {
-    /// Width and height of one that is kept, or why it is not shown; `None`: it is not kept.
+    /// Width and height of a cached picture, or the reason why it cannot be shown. `None` if it is not cached.
     Found(String, Option<Result<(u32, u32), String>>),
-    /// One is ready, or cannot be made ready; a fragment.
+    /// A finished drawing, or a sentence fragment with the reason why it failed.
     Drawn(DrawingWanted, Result<Drawing, String>),
 }
 
 impl Pictures {
-    /// How a picture stands; `None`: nobody has looked yet.
+    /// Returns the state of a picture, or `None` if it has not been looked up yet.
     pub fn standing(&self, url: &str) -> Option<&PictureState> {
         self.standings.get(url)
     }
 
-    /// The drawing of a picture in a size, if it is ready.
+    /// Returns the drawing of a picture at a size, if it is finished.
     pub fn drawing(&self, url: &str, cells: (u16, u16)) -> Option<&Drawing> {
         let found = self.drawings.iter().find(|(made, _)| made.url == url && made.cells == cells);
         found.map(|(_, drawing)| &**drawing)
     }
 
-    /// Everything that is ready.
+    /// Returns all finished drawings.
     pub fn drawings(&self) -> impl Iterator<Item = &Drawing> {
         self.drawings.iter().map(|(_, drawing)| &**drawing)
     }
 
-    /// A picture was fetched, and is to be kept; or it could not be fetched.
+    /// Handles a fetched picture: returns the job that caches it, or records the failure.
     pub(in crate::ui) fn take_fetched(
         &mut self,
         url: String,
@@ -87,7 +87,7 @@ impl Pictures {
         }
     }
 
-    /// A picture that waited is not asked for after all; it failed if there is a reason.
+    /// Drops a waiting picture that will not be fetched. It counts as failed if there is a reason.
     pub(in crate::ui) fn drop_wanted(&mut self, url: String, why: Option<String>) {
         match why {
             Some(why) => {
@@ -100,5 +100,5 @@ impl Pictures {
     }
 }
 
-/// Pictures of one entry at most.
+/// Maximum number of pictures per entry.
 pub const OF_AN_ENTRY_MAX: usize = 30;

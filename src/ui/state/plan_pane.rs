@@ -1,4 +1,4 @@
-//! The plan pane: the page it shows, and the state it is in.
+//! The plan pane: its state and the page that it shows.
 
 use std::sync::Arc;
 
@@ -15,52 +15,52 @@ use backissue_core::schedule::{Facts, Pace, Plan, Restriction};
 pub struct PlanPane {
     /// The feed.
     pub feed: FeedKey,
-    /// First line shown.
+    /// First visible line.
     pub top: usize,
-    /// Times are shown in UTC, not in the reader's zone.
+    /// `true` if times are in UTC instead of the user's zone.
     pub utc: bool,
-    /// Every step that led to the plan is shown, and times to the second.
+    /// `true` if all steps of the plan are shown, with times to the second.
     pub unfolded: bool,
     /// Hours being marked for a rule.
     pub outline: Option<Outline>,
-    /// What it says.
+    /// Contents of the page.
     pub page: PlanPage,
-    /// When it published; `None` while that is read.
+    /// Publication times of the feed. `None` while they are being read.
     pub publications: Option<Arc<Publications>>,
-    /// What is learned of it, whether that counts or not.
+    /// Learned plan of the feed, whether it is applied or not.
     pub learned: Option<Arc<LearnedPlan>>,
-    /// The last polls, newest first; `None` while they are read.
+    /// Last polls, newest first. `None` while they are being read.
     pub polls: Option<Vec<PollLogEntry>>,
 }
 
-/// Everything the plan pane says of a feed.
+/// The contents of the plan pane for a feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanPage {
-    /// When it is looked at next, why then, and how to look now.
+    /// Sentence about the next poll, its reason, and how to poll now.
     pub sentence: String,
     /// The plan with its explanation.
     pub plan: Plan,
-    /// Something that keeps all polls away, whatever the plan says.
+    /// Reason that holds up all polls, regardless of the plan.
     pub held_up: Option<String>,
-    /// What each pace would bring.
+    /// Effect of each pace.
     pub paces: Vec<PaceEffect>,
-    /// What can be done.
+    /// Possible actions of the user.
     pub advice: Vec<Advice>,
-    /// Floors that have not passed.
+    /// Restrictions that are still in force.
     pub floors: Vec<Restriction>,
-    /// The publisher's hours and days to skip, in words, and whether they are kept.
+    /// The publisher's hours and days to skip, in words, and whether they are respected.
     pub skips: Option<String>,
-    /// The interval rules, in document order.
+    /// Interval rules, in document order.
     pub rules: Vec<RuleRow>,
-    /// Its rhythm; `None` while it is being read.
+    /// Rhythm of the feed. `None` while it is being read.
     pub rhythm: Option<RhythmPicture>,
-    /// The week, where it is not the same all through.
+    /// The week, if its hours differ.
     pub week: Option<WeekPicture>,
-    /// What it was made from.
+    /// Inputs that the page was built from.
     pub(in crate::ui) made_from: MadeFrom,
 }
 
-/// What a page depends on.
+/// The inputs of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct MadeFrom {
     pub(in crate::ui) facts: Facts,
@@ -70,63 +70,63 @@ pub(in crate::ui) struct MadeFrom {
     pub(in crate::ui) known: Known,
 }
 
-/// What is known of a feed's rhythm.
+/// The known facts about a feed's rhythm.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Known {
     pub(crate) publications: Option<Arc<Publications>>,
     pub(crate) learned: Option<Arc<LearnedPlan>>,
 }
 
-/// What a pace would bring.
+/// The effect of a pace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaceEffect {
     /// The pace.
     pub pace: Pace,
-    /// It is the one in force.
+    /// `true` if it is the current pace.
     pub in_force: bool,
-    /// The interval and the next poll then, or why nothing changes; empty where the sentence of the page says it.
+    /// Resulting interval and next poll, or the reason why nothing changes. Empty if the sentence of the page covers it.
     pub words: String,
 }
 
 /// One interval rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleRow {
-    /// The interval it states, seconds.
+    /// Interval in seconds.
     pub interval_seconds: i64,
-    /// When it applies.
+    /// Hours and days when the rule applies.
     pub when: String,
-    /// It is in force now.
+    /// `true` if the rule applies now.
     pub in_force: bool,
 }
 
 /// A week, hour by hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeekPicture {
-    /// 168 hours, Monday 00:00 of the shown zone first.
+    /// The 168 hours. The first is Monday 00:00 in the displayed zone.
     pub hours: Vec<WeekHour>,
-    /// The hour it is now.
+    /// The current hour.
     pub now: Option<usize>,
-    /// The intervals there are, the shortest first.
+    /// All distinct intervals, shortest first.
     pub intervals: Vec<u32>,
 }
 
 /// One hour of a week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WeekHour {
-    /// The interval in force at its start, seconds.
+    /// Interval in force at the start of the hour, in seconds.
     pub interval_seconds: u32,
-    /// The publisher asks to be left alone.
+    /// `true` if the publisher requests no polls in this hour.
     pub skipped: bool,
 }
 
-/// Something the reader can do.
+/// Advice about an action of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// The key; empty where nothing is to be pressed.
+    /// Key for the action. Empty if there is no key to press.
     pub key: &'static str,
-    /// What it does.
+    /// Effect of the action.
     pub text: String,
-    /// From when on it works; `None`: now.
+    /// Time from which the action is possible. `None` means now.
     pub from: Option<DateTime<Utc>>,
 }
 
@@ -136,63 +136,63 @@ impl Advice {
     }
 }
 
-/// Shades above the faintest.
+/// Number of shades above the faintest.
 pub const SHADES: u8 = 4;
 
-/// What is known of a feed's rhythm.
+/// The rhythm of a feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RhythmPicture {
-    /// Publications known.
+    /// Number of known publications.
     pub publications: usize,
-    /// Entries had dates, but perhaps only old ones.
+    /// `true` if entries had dates, possibly only old ones.
     pub has_old_dates: bool,
-    /// What was learned, in one sentence without its end; `None`: nothing.
+    /// Summary of the learned rhythm as one sentence without its period. `None` if nothing was learned.
     pub sentence: Option<String>,
-    /// Why it does not decide when the feed is polled; `None`: it does.
+    /// Reason why the rhythm does not determine the polls. `None` if it does.
     pub not_followed: Option<&'static str>,
     /// The coming polls.
     pub coming: Vec<DateTime<Utc>>,
-    /// 168 hours, Monday 00:00 of the shown zone first.
+    /// The 168 hours. The first is Monday 00:00 in the displayed zone.
     pub hours: Vec<RhythmHour>,
-    /// What is shaded is expected, not only observed.
+    /// `true` if the shades show expected publications instead of observed ones.
     pub foretold: bool,
-    /// Publications expected in the busiest hour; without a plan those observed in it.
+    /// Publications expected in the busiest hour. Without a learned plan, publications observed in it.
     pub busiest: f64,
-    /// The hour it is now.
+    /// The current hour.
     pub now: usize,
 }
 
 /// One hour of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RhythmHour {
-    /// Publications observed.
+    /// Number of observed publications.
     pub published: u32,
-    /// Expected publications a week; without a plan those observed.
+    /// Expected publications per week. Without a learned plan, observed publications.
     pub expected: f64,
-    /// How much is expected, from 0, next to nothing, to [`SHADES`], the most.
+    /// Shade of the hour, from 0 (almost nothing expected) to [`SHADES`] (the maximum).
     pub shade: u8,
-    /// It is polled in this hour in the coming week.
+    /// `true` if the feed is polled in this hour within the next week.
     pub polled: bool,
 }
 
 /// Hours being marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outline {
-    /// Where the cursor is: day, 0 is Monday, and hour.
+    /// Position of the cursor: day (0 is Monday) and hour.
     pub cursor: (u8, u8),
-    /// The corner the marking began at.
+    /// Corner where the marking started.
     pub corner: Option<(u8, u8)>,
 }
 
 impl Outline {
-    /// First and last day, first and last hour.
+    /// Returns the first and last day and the first and last hour.
     pub fn bounds(&self) -> ((u8, u8), (u8, u8)) {
         let (day, hour) = self.cursor;
         let (from_day, from_hour) = self.corner.unwrap_or(self.cursor);
         ((day.min(from_day), day.max(from_day)), (hour.min(from_hour), hour.max(from_hour)))
     }
 
-    /// Whether an hour of the week is marked.
+    /// Checks whether an hour of the week is marked.
     pub fn contains(&self, hour: usize) -> bool {
         let ((first_day, last_day), (first_hour, last_hour)) = self.bounds();
         let (day, hour) = (hour / 24, hour % 24);

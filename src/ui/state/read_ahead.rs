@@ -1,23 +1,23 @@
-//! Entries that were read from the store before they are opened.
+//! Entries read from the store before they are opened.
 
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// The entries asked for ahead: the next of the list, and the next unread one.
+/// Entries requested in advance: the next one in the list, and the next unread one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ahead {
-    /// `None`: it is on its way.
+    /// Entries, or `None` for those still pending.
     pub(in crate::ui) entries: Vec<(EntryKey, Option<Box<LoadedEntry>>)>,
 }
 
-/// What there is of an entry that is opened.
+/// The availability of an entry that is opened.
 #[derive(Debug)]
 pub enum AheadEntry {
-    /// It is here.
+    /// The entry is here.
     Here(Box<LoadedEntry>),
-    /// It was asked for and will come.
+    /// The entry was requested and will arrive.
     OnItsWay,
-    /// It is to be asked for.
+    /// The entry must be requested.
     Unknown,
 }
 
@@ -33,24 +33,24 @@ impl Ahead {
         }
     }
 
-    /// Keeps an entry that has come, if it is still waited for.
+    /// Keeps an entry that has arrived, if it is still wanted.
     pub fn keep(&mut self, entry: LoadedEntry) {
         if let Some((_, kept)) = self.entries.iter_mut().find(|(asked, _)| *asked == entry.key) {
             *kept = Some(Box::new(entry));
         }
     }
 
-    /// What was read of a feed's entries may not hold any more. (Marks may change: the rows of the list have them.)
+    /// Drops the entries of a feed because they may be outdated. (Flags may change; the list rows have the current ones.)
     pub fn forget_feed(&mut self, feed: FeedKey) {
         self.entries.retain(|(key, _)| key.feed != feed);
     }
 
-    /// What was read may not hold any more.
+    /// Drops all entries because they may be outdated.
     pub fn forget(&mut self) {
         self.entries.clear();
     }
 
-    /// It could not be read, and will be asked for again if it is opened.
+    /// Drops an entry that could not be read. Opening it requests it again.
     pub fn give_up(&mut self, key: EntryKey) {
         self.entries.retain(|(asked, _)| *asked != key);
     }

@@ -1,4 +1,4 @@
-//! The entry in the reader pane: which of its texts is shown, as which lines, and where it stands.
+//! The open entry in the reader pane: which text is shown, its lines, and the reading position.
 
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
@@ -10,43 +10,43 @@ use backissue_core::history::EntryKey;
 pub struct Reader {
     /// The entry.
     pub entry: LoadedEntry,
-    /// Which of its texts is shown.
+    /// Source of the text that is shown.
     pub source: TextSource,
-    /// Its text as lines; `None` while it is being made.
+    /// Lines of the text. `None` while they are being laid out.
     pub rendered: Option<Rendered>,
-    /// Columns it was made for.
+    /// Width that the lines were laid out for, in columns.
     pub width: u16,
-    /// First line shown.
+    /// First visible line.
     pub scroll: usize,
-    /// Cells by which what is wider than the pane is moved to the left.
+    /// Cells that wide blocks are scrolled to the left.
     pub sideways: usize,
     /// Characters of the text before each line (see [`crate::ui::reader::reading_position`]).
     pub starts: Vec<u32>,
-    /// Digits typed of a link's number.
+    /// Typed digits of a link number.
     pub digits: String,
-    /// Where its pictures stand, in order of the text.
+    /// Places of the pictures, in text order.
     pub pictures: Vec<PicturePlace>,
 }
 
-/// Which text of an entry is shown.
+/// The text of an entry that is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TextSource {
-    /// The feed's.
+    /// The feed's text.
     #[default]
     Feed,
-    /// The feed's, while the page is asked for.
+    /// The feed's text, while the page is being fetched.
     Waiting,
-    /// The page's.
+    /// The text of the page.
     Page,
 }
 
 impl Reader {
-    /// The page's text, if it was read.
+    /// Returns the text of the page, if it was read.
     pub(in crate::ui) fn page(&self) -> Option<&FullText> {
         self.entry.full.as_ref().filter(|full| full.failed.is_none())
     }
 
-    /// The text to show, as marked up, and the address that references in it are relative to.
+    /// Returns the HTML of the text to show and the base URL of its relative references.
     pub fn markup(&self) -> (&str, Option<&str>) {
         if let Some(full) = self.page().filter(|_| self.source == TextSource::Page) {
             return (&full.html, Some(&full.url));
@@ -55,7 +55,7 @@ impl Reader {
         (text.unwrap_or_default(), self.entry.kept.link.as_deref())
     }
 
-    /// Shows another of its texts, from the beginning.
+    /// Switches to another text, from its beginning.
     pub(in crate::ui) fn show(&mut self, source: TextSource) {
         if (self.source == TextSource::Page) != (source == TextSource::Page) {
             (self.rendered, self.width) = (None, 0);
@@ -65,12 +65,12 @@ impl Reader {
         self.source = source;
     }
 
-    /// Whether the page of an entry is waited for.
+    /// Checks whether the reader waits for the page of an entry.
     pub(in crate::ui) fn waits_for(&self, key: EntryKey) -> bool {
         self.entry.key == key && self.source == TextSource::Waiting
     }
 
-    /// Whether the page is older than the entry says it is.
+    /// Checks whether the entry was updated after its page was fetched.
     pub(in crate::ui) fn is_outdated(&self) -> bool {
         let changed = self.entry.kept.updated;
         self.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
@@ -80,27 +80,27 @@ impl Reader {
 /// The place of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PicturePlace {
-    /// Its number in the text, from 1.
+    /// Number of the picture in the text, from 1.
     pub image: u16,
-    /// The first line that is kept for it, or where it would be.
+    /// First reserved line, or the line where it would be.
     pub line: usize,
-    /// Columns to the left of it, those of a quotation's bar or of a list.
+    /// Columns to the left of the picture, for a quotation bar or a list.
     pub indent: u16,
-    /// Columns.
+    /// Number of columns.
     pub columns: u16,
-    /// Lines kept for it.
+    /// Number of reserved lines.
     pub rows: u16,
 }
 
 impl Reader {
-    /// Where the text stands now.
+    /// Returns the current reading position.
     pub fn place(&self) -> Option<ReadingPosition> {
         let of = self.starts.last().copied()?;
         let offset = self.starts.get(self.scroll).copied().unwrap_or(of);
         Some(ReadingPosition { offset, of })
     }
 
-    /// What is kept of where it stands: nothing at the beginning, and nothing at the end, where it was read.
+    /// Returns the position to save. There is none at the beginning, or at the end, where the text has been read.
     pub(in crate::ui) fn kept(&self, rows: u16) -> Option<ReadingPosition> {
         let lines = self.rendered.as_ref()?.lines.len();
         let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;

@@ -1,4 +1,4 @@
-//! Where the reader was when the program ended, as it is kept for the next start.
+//! The place where the user was when the program ended, saved for the next start.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::engine::entries::rows::Show;
 use crate::ui::settings::LayoutChoice;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Where the reader was. Tags that are folded, and the place in a text, are kept by the store.
+/// The place where the user was. The store keeps folded tags and reading positions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScreenPlace {
@@ -16,17 +16,17 @@ pub struct ScreenPlace {
     pub list: PlaceList,
     /// The selected entry.
     pub entry: Option<EntryKey>,
-    /// Its text was open.
+    /// `true` if its text was open.
     pub is_open: bool,
-    /// The pane that had the keys.
+    /// The pane that had the focus.
     pub focus: Pane,
-    /// How the feeds were ordered.
+    /// Sort order of the feeds.
     pub order: SortOrder,
-    /// Which entries were shown.
+    /// Filter for the entries.
     pub show: Show,
-    /// The layout, where a key chose it.
+    /// Layout chosen with a key, if any.
     pub layout: Option<LayoutChoice>,
-    /// The reader had the screen alone.
+    /// `true` if the reader was zoomed.
     pub is_zoomed: bool,
 }
 
@@ -41,7 +41,7 @@ pub enum PlaceList {
     Today,
     /// Starred entries.
     Starred,
-    /// What is missing.
+    /// Gaps.
     Gaps,
     /// Feeds in trouble.
     Attention,
@@ -54,7 +54,7 @@ pub enum PlaceList {
 }
 
 impl PlaceList {
-    /// The list of a row.
+    /// Returns the list that a row opens.
     pub fn of(row: &FeedsRow) -> Self {
         match row {
             FeedsRow::AllUnread => Self::AllUnread,

@@ -1,24 +1,24 @@
-//! The open search, and where the reader was before it.
+//! The open search, and the view from before it.
 
 use super::layout::Pane;
 use super::reader::Reader;
 use crate::ui::panes::entry_list::Listing;
 use backissue_core::search::{Marks, Matching};
 
-/// A search that is open.
+/// An open search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    /// What was typed.
+    /// The typed text.
     pub text: String,
-    /// What is looked for; `None`: nothing was typed yet.
+    /// The parsed query. `None` before anything is typed.
     pub matching: Option<Matching>,
-    /// Why the text cannot be read, as a sentence; the list is that of the text before.
+    /// Reason why the text cannot be parsed, as a sentence. The list still shows the previous query.
     pub flaw: Option<String>,
-    /// Where the reader was.
+    /// View from before the search.
     pub(in crate::ui) before: Before,
 }
 
-/// Where the reader was when a search was opened.
+/// The view from before a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct Before {
     pub(in crate::ui) focus: Pane,

@@ -1,23 +1,23 @@
-//! How the screen looks: the themes there are, the one that is shown, and what the terminal can show.
+//! The look of the screen: the available themes, the selected one, and the capabilities of the terminal.
 
 use super::colours::Colours;
 use super::theme_files::{built_in, unknown};
 use super::theme_roles::{Accent, Theme, ThemeRole};
 
-/// How the screen looks.
+/// The look of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appearance {
-    /// All themes: those of the program, then those of files.
+    /// All themes: the built-in ones, then those from files.
     pub themes: Vec<Theme>,
-    /// Place of the one that is shown.
+    /// Index of the selected theme.
     pub chosen: usize,
-    /// What the terminal can show.
+    /// Colour support of the terminal.
     pub colours: Colours,
-    /// Links are written as hyperlinks of the terminal.
+    /// `true` if links are written as terminal hyperlinks.
     pub hyperlinks: bool,
-    /// The terminal measures signs of several characters otherwise than we do: they are written simply.
+    /// `true` if the terminal measures multi-character symbols differently. They are then simplified.
     pub simple_clusters: bool,
-    /// Words in the place of lines and signs, one pane at a time.
+    /// `true` to use words instead of lines and symbols, and one pane at a time.
     pub plain: bool,
 }
 
@@ -30,29 +30,29 @@ impl Default for Appearance {
 }
 
 impl Appearance {
-    /// The theme that is shown.
+    /// Returns the selected theme.
     pub fn theme(&self) -> Option<&Theme> {
         self.themes.get(self.chosen)
     }
 
-    /// Whether the theme sets unread entries apart by their weight. Else a mark does.
+    /// Checks whether the theme shows unread entries in bold. Otherwise a mark identifies them.
     pub fn is_unread_bold(&self) -> bool {
         let paint = self.theme().map(|theme| theme.paint(ThemeRole::Unread));
         let bold = paint.is_some_and(|paint| paint.accents.contains(&Accent::Bold));
         bold && self.colours != Colours::None
     }
 
-    /// Takes another look over; a theme that was chosen by a key stays, unless another one is configured (`themed`).
+    /// Replaces the appearance. A theme selected with a key remains, unless a different one is configured (`themed`).
     pub fn take(&mut self, next: Self, themed: bool) {
         let before = std::mem::replace(self, next);
-        // Who asked for a plain screen at the start asked for all of the run.
+        // A plain screen requested at the start applies to the whole run.
         self.plain |= before.plain;
         if let Some(theme) = before.theme().filter(|_| !themed) {
             self.choose(&theme.name).ok();
         }
     }
 
-    /// Shows a theme by its name; an error is a sentence.
+    /// Selects a theme by name. The error is a sentence.
     pub fn choose(&mut self, name: &str) -> Result<(), String> {
         let place = self.themes.iter().position(|theme| theme.name == name);
         let names = || self.themes.iter().map(|theme| theme.name.as_str());

@@ -1,4 +1,4 @@
-//! Choosing how the panes are arranged, by a key or by name.
+//! Selecting the layout of the panes, with a key or by name.
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use crate::ui::screen::{SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
 use crate::ui::settings::LayoutChoice;
 use crate::ui::state::layout::Arrangement;
 
-/// The layouts with their names.
+/// The layouts and their names.
 const LAYOUTS: [(LayoutChoice, &str); 4] = [
     (LayoutChoice::Auto, "auto"),
     (LayoutChoice::Three, "three"),
@@ -16,7 +16,7 @@ const LAYOUTS: [(LayoutChoice, &str); 4] = [
     (LayoutChoice::One, "one"),
 ];
 
-/// The next layout.
+/// Switches to the next layout.
 pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let chosen = app.ui.layout_choice();
     let place = LAYOUTS.iter().position(|(layout, _)| *layout == chosen).unwrap_or(0);
@@ -24,7 +24,7 @@ pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     choose(app, now, next)
 }
 
-/// The layout of a name.
+/// Switches to a layout by name.
 pub fn choose_layout(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
     let found = LAYOUTS.iter().find(|(_, known)| *known == name);
     if found.is_none() {
@@ -48,7 +48,7 @@ fn choose(
     Vec::new()
 }
 
-/// What a layout is, and what this screen shows of it.
+/// Describes a layout and how it appears on this screen.
 fn words(layout: LayoutChoice, shown: Arrangement) -> String {
     let here = match shown {
         Arrangement::Wide => "three panes side by side",
@@ -78,7 +78,7 @@ mod tests {
     use crate::ui::state::layout::Arrangement::{Medium, Narrow, Stacked, Wide};
 
     #[test]
-    fn a_layout_that_does_not_fit_says_what_is_shown_and_from_which_width_on_it_fits() {
+    fn unfitting_layout_names_the_width_it_needs() {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.size = (80, 24);
         let mut told = Vec::new();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_goes_through_all_layouts_and_small_screens_keep_what_fits() {
+    fn layout_key_cycles_and_small_screens_keep_what_fits() {
         let mut app = app_with(&[("Orchard", &[])]);
         let mut seen = Vec::new();
         for size in [(140, 40), (110, 40), (80, 24), (80, 15), (50, 24)] {

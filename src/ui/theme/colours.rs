@@ -1,29 +1,29 @@
-//! What the terminal can show: how many colours, and whether links; and the nearest colour where there are fewer.
+//! The capabilities of the terminal: its colours and hyperlinks; and the nearest colour on terminals with fewer colours.
 
 use super::theme_roles::Ink;
 
-/// How many colours a terminal shows.
+/// The number of colours that a terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Colours {
-    /// None: `NO_COLOR` is set, or the terminal has none.
+    /// No colours: `NO_COLOR` is set, or the terminal has none.
     None,
-    /// Its own sixteen.
+    /// The terminal's own 16 colours.
     #[default]
     Sixteen,
-    /// The 256 of xterm.
+    /// The 256 colours of xterm.
     Many,
-    /// Any.
+    /// 24-bit colours.
     True,
 }
 
-/// Values of `TERM` of terminals that show any colour though they do not always say so in `COLORTERM`.
+/// Values of `TERM` of terminals with 24-bit colours that do not always set `COLORTERM`.
 const TRUE_TERMS: [&str; 7] =
     ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour", "rio"];
 
 impl Colours {
-    /// What the environment says: `NO_COLOR` (if not empty) forbids colours; `COLORTERM` with `truecolor` or
-    /// `24bit`, a `TERM` ending in `-direct`, or one of a few known names promises all; a `TERM` with `256color`
-    /// promises 256; `dumb` none; anything else sixteen.
+    /// Detects the colour support from the environment: a non-empty `NO_COLOR` disables colours; `COLORTERM` with `truecolor` or
+    /// `24bit`, a `TERM` ending in `-direct`, or one of a few known names means 24-bit colours; a `TERM` with `256color` means
+    /// 256; `dumb` means none; anything else means 16.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let said = |name: &str| variable(name).unwrap_or_default();
         let (term, promised) = (said("TERM"), said("COLORTERM"));
@@ -45,8 +45,8 @@ impl Colours {
         }
     }
 
-    /// A colour as this terminal can show it, so that it can be read on grounds that are shown: the nearest with enough
-    /// contrast, else the nearest.
+    /// Returns the colour to use on this terminal for text on the given backgrounds: the nearest one with enough contrast, or
+    /// else the nearest.
     pub fn shown_on(self, ink: Ink, grounds: &[Ink], least: f64) -> Option<Ink> {
         let nearest = self.shown(ink)?;
         let is_read = |ink: Ink| grounds.iter().all(|ground| contrast(ink, *ground) >= least);
@@ -62,7 +62,7 @@ impl Colours {
         read.min_by_key(|candidate| distance(rgb(*candidate), rgb(ink))).or(Some(nearest))
     }
 
-    /// A colour as this terminal can show it; `None`: without colour.
+    /// Returns the nearest colour on this terminal, or `None` if it has no colours.
     pub fn shown(self, ink: Ink) -> Option<Ink> {
         match (self, ink) {
             (Self::None, _) => None,
@@ -80,7 +80,7 @@ impl Colours {
 
 type Rgb = (u8, u8, u8);
 
-/// The sixteen colours as xterm has them; a scheme may have others.
+/// The 16 colours as defined by xterm. Colour schemes may differ.
 const SIXTEEN: [Rgb; 16] = [
     (0, 0, 0),
     (205, 0, 0),
@@ -100,10 +100,10 @@ const SIXTEEN: [Rgb; 16] = [
     (255, 255, 255),
 ];
 
-/// Steps of the cube of 216 colours.
+/// Levels of the 216-colour cube.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Red, green and blue of a colour, as xterm has it; the default is taken for light grey.
+/// Returns the red, green and blue values of a colour as defined by xterm. The default colour counts as light grey.
 pub fn rgb(ink: Ink) -> Rgb {
     let step = |number: u8| STEPS.get(usize::from(number % 6)).copied().unwrap_or(0);
     match ink {
@@ -123,23 +123,23 @@ pub fn rgb(ink: Ink) -> Rgb {
     }
 }
 
-/// The nearest of the cube and the greys; never of the first sixteen, whose looks are not known.
+/// Returns the nearest colour of the cube and the greys. The first 16 are never used, because their appearance is unknown.
 fn nearest_of_256(wanted: Rgb) -> u8 {
     (16..=255).min_by_key(|&number| distance(rgb(Ink::Indexed(number)), wanted)).unwrap_or(16)
 }
 
-/// The nearest of the sixteen, by hue before brightness: a dark blue is blue and not black.
+/// Returns the nearest of the 16 colours. Hue counts more than brightness: dark blue becomes blue instead of black.
 fn nearest_of_16(wanted: Rgb) -> u8 {
     (0..16).min_by_key(|&number| distance(rgb(Ink::Ansi(number)), wanted)).unwrap_or(7)
 }
 
-/// How different two colours look, roughly: green counts most.
+/// Returns an approximate visual distance of two colours, in which green has the most weight.
 fn distance(one: Rgb, other: Rgb) -> u32 {
     let apart = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
     2 * apart(one.0, other.0) + 4 * apart(one.1, other.1) + 3 * apart(one.2, other.2)
 }
 
-/// Contrast of two colours by WCAG 2.2: 1 to 21.
+/// Returns the WCAG 2.2 contrast of two colours: 1 to 21.
 pub fn contrast(one: Ink, other: Ink) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
@@ -154,8 +154,8 @@ fn luminance(ink: Ink) -> f64 {
     0.7152_f64.mul_add(linear(green), 0.2126_f64.mul_add(linear(red), 0.0722 * linear(blue)))
 }
 
-/// Whether the terminal is known to measure signs of several characters (flags, families) otherwise than we do: tmux before
-/// 3.4, screen, the Linux console.
+/// Checks whether the terminal is known to measure multi-character symbols (flags, families) differently: tmux before 3.4,
+/// screen, the Linux console.
 pub fn mismeasures_clusters(variable: impl Fn(&str) -> Option<String>) -> bool {
     let said = |name: &str| variable(name).unwrap_or_default();
     let term = said("TERM");
@@ -171,11 +171,11 @@ fn tmux_version(said: &str) -> (u32, u32) {
     (part(), part())
 }
 
-/// Whether the terminal is known to show OSC 8 hyperlinks and not to stumble over them.
+/// Checks whether the terminal is known to support OSC 8 hyperlinks, or at least to ignore them.
 ///
-/// Known are: kitty, foot, alacritty, ghostty, wezterm, contour and rio by `TERM`; iTerm2, `WezTerm`, VS Code,
-/// ghostty and rio by `TERM_PROGRAM`; VTE from 0.50 by `VTE_VERSION`; konsole by `KONSOLE_VERSION`; Windows
-/// Terminal by `WT_SESSION`; tmux from 3.4 by `TERM_PROGRAM_VERSION`. Not on `linux`, `screen` and `dumb`.
+/// Known terminals are: kitty, foot, alacritty, ghostty, wezterm, contour and rio by `TERM`; iTerm2, `WezTerm`, VS Code,
+/// ghostty and rio by `TERM_PROGRAM`; VTE from 0.50 by `VTE_VERSION`; konsole by `KONSOLE_VERSION`; Windows Terminal by
+/// `WT_SESSION`; tmux from 3.4 by `TERM_PROGRAM_VERSION`. Excluded are `linux`, `screen` and `dumb`.
 pub fn knows_hyperlinks(variable: impl Fn(&str) -> Option<String>) -> bool {
     const PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "rio"];
     let said = |name: &str| variable(name).unwrap_or_default();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_how_many_colours_there_are() {
+    fn colour_depth_is_read_from_the_environment() {
         for (set, expected) in [
             (&[][..], Colours::Sixteen),
             (&[("TERM", "xterm")], Colours::Sixteen),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_colours_mean_the_nearest_one() {
+    fn fewer_colours_use_the_nearest_one() {
         for (colours, ink, expected) in [
             (Colours::True, Ink::Rgb(1, 2, 3), Some(Ink::Rgb(1, 2, 3))),
             (Colours::Many, Ink::Rgb(255, 0, 0), Some(Ink::Indexed(196))),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn old_multiplexers_are_known_not_to_measure_flags() {
+    fn old_multiplexers_do_not_measure_flags() {
         let tmux = |version: &str| {
             let set = [("TERM_PROGRAM", "tmux"), ("TERM_PROGRAM_VERSION", version)];
             let found = |name: &str| set.iter().find(|(other, _)| *other == name);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn hyperlinks_are_for_terminals_that_know_them() {
+    fn hyperlinks_need_a_terminal_that_supports_them() {
         for (set, expected) in [
             (&[][..], false),
             (&[("TERM", "xterm-256color")], false),

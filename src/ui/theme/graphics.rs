@@ -1,4 +1,4 @@
-//! Pictures as data: how a terminal shows them, how large one is in cells, and one that is ready to be put there.
+//! Pictures as data: how a terminal shows them, their size in cells, and finished drawings.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use super::colours::Colours;
 use super::theme_roles::Ink;
 use crate::ui::settings::ImageProtocol;
 
-/// The size of a cell where the terminal does not tell it, in pixels.
+/// Cell size in pixels if the terminal does not report it.
 pub const CELL: (u16, u16) = (10, 20);
 
-/// How a terminal shows pictures.
+/// The protocol by which a terminal shows pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Protocol {
-    /// Two coloured halves a cell; every terminal with colours can.
+    /// Two coloured halves per cell, which works in every terminal with colours.
     #[default]
     HalfBlocks,
-    /// kitty's, with placeholder characters.
+    /// The kitty protocol, with placeholder characters.
     Kitty,
-    /// iTerm2's.
+    /// The iTerm2 protocol.
     Iterm2,
-    /// Sixels.
+    /// Sixel graphics.
     Sixel,
 }
 
 impl Protocol {
-    /// Its name in `[ui] image_protocol`.
+    /// Returns its name in `[ui] image_protocol`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::HalfBlocks => "half-blocks",
@@ -35,14 +35,14 @@ impl Protocol {
     }
 }
 
-/// What the terminal can show of pictures.
+/// The graphics support of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Graphics {
-    /// How.
+    /// Protocol for pictures.
     pub protocol: Protocol,
     /// Width and height of a cell, in pixels.
     pub cell: (u16, u16),
-    /// It is reached through tmux, which passes nothing on that is not wrapped.
+    /// `true` if output goes through tmux, which only forwards wrapped escapes.
     pub tmux: bool,
 }
 
@@ -52,20 +52,20 @@ impl Default for Graphics {
     }
 }
 
-/// Values of `TERM_PROGRAM` of terminals that speak iTerm2's protocol.
+/// Values of `TERM_PROGRAM` of terminals that support the iTerm2 protocol.
 const ITERM2_PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "mintty", "rio", "WarpTerminal"];
-/// Values of `TERM`, up to a hyphen, of terminals that show sixels.
+/// Values of `TERM`, up to a hyphen, of terminals that support Sixel graphics.
 const SIXEL_TERMS: [&str; 4] = ["foot", "mlterm", "contour", "yaft"];
 
-/// Whether tmux is between us and the terminal; `variable` is the environment.
+/// Checks whether the program runs inside tmux. `variable` reads the environment.
 pub fn is_in_tmux(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("TMUX").is_some_and(|socket| !socket.is_empty())
 }
 
 impl Graphics {
-    /// What the environment and the reader's choice say; `cell` is what the terminal says of its cells. The terminal
-    /// is not asked by an escape: its answer would come among the keys. Half-blocks are always right; the others are
-    /// chosen only where they are known to work, the size of a cell included.
+    /// Determines the graphics support from the environment and the user's setting. `cell` is the cell size that the terminal
+    /// reports. The terminal is not queried with an escape sequence, because its answer would arrive among the keys.
+    /// Half-blocks always work; the other protocols are only chosen if they are known to work and the cell size is known.
     pub fn of(
         chosen: ImageProtocol,
         cell: Option<(u16, u16)>,
@@ -100,11 +100,11 @@ impl Graphics {
         Self { protocol, cell: cell.unwrap_or(CELL), tmux }
     }
 
-    /// How many columns and rows a picture of so many pixels takes: in its own proportions and not enlarged, but that
-    /// half-blocks, of which each shows two pixels, may be twice as many.
+    /// Returns the columns and rows of a picture with the given pixel size. The proportions are kept and the picture is not
+    /// enlarged, except that half-blocks, each of which shows two pixels, may use twice the size.
     pub fn cells(self, (width, height): (u32, u32), columns: u16, rows: u16) -> (u16, u16) {
         let (width, height) = (u64::from(width.max(1)), u64::from(height.max(1)));
-        // Half-blocks are coarse: more of them show as much as fewer pixels.
+        // Half-blocks are coarse, so a larger area is needed to show the same detail.
         let coarse = if self.protocol == Protocol::HalfBlocks { 2 } else { 1 };
         let side = |pixels: u16| u64::from(pixels.div_ceil(coarse).max(1));
         let cell = (side(self.cell.0), side(self.cell.1));
@@ -127,49 +127,49 @@ impl Graphics {
     }
 }
 
-/// A picture wanted in a size, for a terminal.
+/// A request for a drawing at a size, for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DrawingWanted {
-    /// Its address.
+    /// Address of the picture.
     pub url: String,
-    /// Columns and rows at most.
+    /// Maximum columns and rows.
     pub cells: (u16, u16),
-    /// How it is shown.
+    /// Graphics support of the terminal.
     pub graphics: Graphics,
-    /// The colours there are, for half-blocks.
+    /// Colour support, for half-blocks.
     pub colours: Colours,
 }
 
-/// A picture ready to be put on the screen.
+/// A picture ready for the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Drawing {
-    /// From the top, each row's cells from the left.
+    /// Rows from the top, each with its cells from the left.
     pub rows: Vec<Vec<DrawnCell>>,
-    /// It is shown whole or not at all.
+    /// `true` if the picture is hidden while only a part of it is visible.
     pub whole: bool,
-    /// What the terminal must have been sent before, once.
+    /// Data that must be sent to the terminal once, before the cells.
     pub sent: Option<Sent>,
 }
 
 /// A cell of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawnCell {
-    /// What is written; empty: the cell is covered by what was written before it.
+    /// Text of the cell. Empty if an earlier cell covers it.
     pub symbol: String,
-    /// Its foreground.
+    /// Foreground colour.
     pub ink: Ink,
-    /// Its background.
+    /// Background colour.
     pub ground: Ink,
-    /// What is written is an escape that paints, and is one cell wide.
+    /// `true` if the text is an escape sequence that paints and counts as one cell.
     pub paints: bool,
 }
 
-/// A picture that the terminal keeps.
+/// A picture stored by the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Its number there.
+    /// ID in the terminal.
     pub id: u32,
-    /// The escapes that send it.
+    /// Escape sequences that send it.
     pub data: Arc<str>,
 }
 

@@ -1,4 +1,4 @@
-//! Themes, colours, and what the terminal can show.
+//! Themes, colours, and the capabilities of the terminal.
 
 pub mod appearance;
 pub mod choose_layout;

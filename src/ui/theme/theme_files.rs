@@ -1,4 +1,4 @@
-//! Theme files: `role = "colour ground accents"`, and the themes that come with the program in that form.
+//! Theme files with lines of the form `role = "colour ground accents"`, and the built-in themes in that format.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::theme_roles::{Paint, Theme, ThemeRole};
 
-/// The theme that is shown when none is asked for.
+/// Name of the default theme.
 pub const FIRST: &str = "ansi16";
 
 const BUILT_IN: [(&str, &str); 4] = [
@@ -16,15 +16,15 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("high-contrast", include_str!("../../../assets/themes/high-contrast.toml")),
 ];
 
-/// The themes that come with the program, the first one first.
+/// Returns the built-in themes, with the default theme first.
 pub fn built_in() -> Vec<Theme> {
     let read =
         |(name, text): &(&str, &str)| read(name, text, &[]).unwrap_or_else(|_| Theme::bare(name));
     BUILT_IN.iter().map(read).collect()
 }
 
-/// Reads a theme file. Roles it does not name are those of its `base`, one of `known`, else of the first theme.
-/// An error is a sentence with the line.
+/// Parses a theme file. Roles that the file does not name come from its `base`, one of `known`, or from the default theme. The
+/// error is a sentence with the line number.
 pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
     let line = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
@@ -60,7 +60,7 @@ pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
     Ok(theme)
 }
 
-/// `there is no role 'dimm'; is 'dim' meant?`
+/// Formats an error about an unknown name: `there is no role 'dimm'; is 'dim' meant?`
 pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let near = known
         .clone()
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_file_is_told_with_its_line() {
+    fn theme_file_errors_name_their_line() {
         for (text, expected) in [
             (
                 "star = \"red\"\nstarr = \"red\"",
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Ink and ground of a role as they are seen.
+    /// Returns the effective foreground and background of a role.
     fn seen(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
         let (ink, ground) = shown_paint(theme, role, colours);
         let text = shown_paint(theme, ThemeRole::Text, colours);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminals_own_colours_are_never_those_of_a_background() {
+    fn terminal_colours_are_never_used_as_background() {
         let theme = built_in().remove(0);
         for role in ThemeRole::ALL {
             let paint = theme.paint(role);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_on_a_selected_row_can_be_read() {
+    fn text_on_a_selected_row_is_readable() {
         for theme in built_in().into_iter().skip(1) {
             let ground = theme.paint(ThemeRole::SelectedElsewhere).ground.unwrap();
             for role in [

@@ -1,21 +1,21 @@
-//! Themes: which colours and accents each role of the screen has, as data.
+//! Themes: the colours and accents of each screen role, as data.
 
 use std::fmt;
 
 /// A colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// What the terminal takes by itself.
+    /// The terminal's default colour.
     Default,
     /// One of the terminal's own colours, 0 to 15.
     Ansi(u8),
     /// One of xterm's 256 colours.
     Indexed(u8),
-    /// Red, green, blue.
+    /// Red, green and blue.
     Rgb(u8, u8, u8),
 }
 
-/// How a text is set apart without colour.
+/// A text attribute other than colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Accent {
     /// Bold.
@@ -26,82 +26,82 @@ pub enum Accent {
     Italic,
     /// Underlined.
     Underlined,
-    /// Text and ground change places.
+    /// Foreground and background swapped.
     Reversed,
     /// Struck through.
     Struck,
 }
 
-/// How one role is drawn. What is `None` stays as it is beneath.
+/// The style of one role. `None` leaves the colour underneath unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paint {
-    /// Colour of the text.
+    /// Foreground colour.
     pub ink: Option<Ink>,
-    /// Colour behind it.
+    /// Background colour.
     pub ground: Option<Ink>,
     /// Accents.
     pub accents: Vec<Accent>,
 }
 
-/// What a piece of the screen is.
+/// The role of a piece of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThemeRole {
-    /// Running text, and the ground of the whole screen.
+    /// Running text, and the background of the whole screen.
     Text,
-    /// What is less important.
+    /// Less important text.
     Dim,
-    /// What has not been read.
+    /// Unread entries.
     Unread,
     /// Day headings, tags, headings of texts.
     Heading,
-    /// The selected row of the pane that has the keys.
+    /// The selected row of the focused pane.
     Selected,
-    /// The selected row of another pane.
+    /// The selected row of an unfocused pane.
     SelectedElsewhere,
     /// A star.
     Star,
-    /// Something is missing.
+    /// A gap.
     Gap,
-    /// Something is wrong.
+    /// A problem.
     Trouble,
     /// The border of a pane.
     Border,
-    /// The border of the pane that has the keys.
+    /// The border of the focused pane.
     BorderFocused,
     /// Keys in hints and help.
     Key,
-    /// A word that was looked for.
+    /// A search match.
     Hit,
     /// The text of a link.
     Link,
-    /// Code whose language is not named.
+    /// Code in an unknown language.
     Code,
-    /// In code: a comment.
+    /// A comment in code.
     CodeComment,
-    /// In code: a string.
+    /// A string in code.
     CodeText,
-    /// In code: a keyword.
+    /// A keyword in code.
     CodeKeyword,
-    /// In code: a number.
+    /// A number in code.
     CodeNumber,
-    /// In code: a function, a type.
+    /// A function or a type in code.
     CodeName,
-    /// What stands for a picture, a film or a sound.
+    /// The placeholder of a picture, a video or an audio file.
     Image,
-    /// Numbers of links, bullets of lists.
+    /// Link numbers and list bullets.
     Number,
-    /// Little is expected in an hour of the week.
+    /// An hour of the week with few expected publications.
     Heat1,
-    /// More.
+    /// An hour with more of them.
     Heat2,
-    /// Much.
+    /// An hour with many of them.
     Heat3,
-    /// Most.
+    /// An hour with the most of them.
     Heat4,
 }
 
 impl ThemeRole {
-    /// All roles, in the order they are declared.
+    /// All roles, in declaration order.
     pub const ALL: [Self; 26] = [
         Self::Text,
         Self::Dim,
@@ -131,7 +131,7 @@ impl ThemeRole {
         Self::Heat4,
     ];
 
-    /// Its name in a theme file.
+    /// Returns its name in a theme file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -163,8 +163,8 @@ impl ThemeRole {
         }
     }
 
-    /// What sets the role apart where there are no colours; roles that a sign or a word tells have nothing here:
-    /// what is unread, a star, a gap's line, a link's number, the shades of a week.
+    /// Returns the accents that distinguish the role without colours. Roles that a symbol or a word identifies have none: unread
+    /// entries, stars, gap lines, link numbers, the shades of a week.
     pub const fn without_colour(self) -> &'static [Accent] {
         match self {
             Self::Heading
@@ -195,28 +195,28 @@ impl ThemeRole {
     }
 }
 
-/// A theme: a name and a paint for each role.
+/// A theme: a name and a style for each role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// What it is called.
+    /// Name of the theme.
     pub name: String,
-    /// The paints, in the order of [`ThemeRole::ALL`].
+    /// Styles, in the order of [`ThemeRole::ALL`].
     paints: [Paint; ThemeRole::ALL.len()],
 }
 
 impl Theme {
-    /// A theme without any paint.
+    /// Creates a theme without any styles.
     pub fn bare(name: &str) -> Self {
         Self { name: name.to_owned(), paints: Default::default() }
     }
 
-    /// The paint of a role.
+    /// Returns the style of a role.
     pub fn paint(&self, role: ThemeRole) -> &Paint {
         static NONE: Paint = Paint { ink: None, ground: None, accents: Vec::new() };
         self.paints.get(role as usize).unwrap_or(&NONE)
     }
 
-    /// Paints a role.
+    /// Sets the style of a role.
     pub fn set(&mut self, role: ThemeRole, paint: Paint) {
         if let Some(place) = self.paints.get_mut(role as usize) {
             *place = paint;
@@ -235,7 +235,7 @@ const ACCENTS: [(&str, Accent); 6] = [
 ];
 
 impl Paint {
-    /// Reads `"cyan bold"`, `"#d7dae0 #16181d"`, `"- black underlined"`; an error is a sentence.
+    /// Parses a style such as `"cyan bold"`, `"#d7dae0 #16181d"` or `"- black underlined"`. The error is a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut paint = Self::default();
         let mut colours = 0;
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_paint_is_named() {
+    fn invalid_paint_is_named_in_the_error() {
         for (text, expected) in [
             ("cyn", "'cyn' is neither"),
             ("#12345", "'#12345' is no colour"),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_roles_stand_at_their_places() {
+    fn roles_are_at_their_table_positions() {
         for (place, role) in ThemeRole::ALL.into_iter().enumerate() {
             assert_eq!(role as usize, place);
         }

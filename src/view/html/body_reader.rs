@@ -1,4 +1,4 @@
-//! Reads the tags of an entry's body into blocks.
+//! Parses the tags of an entry's body into blocks.
 
 use super::elements::{Format, HtmlElement, ListKind, TablePart, element};
 use super::flow::Flow;
@@ -17,8 +17,8 @@ pub(super) struct EntryBlocks {
     pub images: Vec<ImageTarget>,
 }
 
-/// Reads a body. Elements and styles that hide their contents are trusted only as long as they hide little: an
-/// unclosed element must not hide the rest of the text, nor a style most of it.
+/// Parses a body. Elements and styles that hide their contents are respected only if they hide little: an unclosed element must
+/// not hide the rest of the text, nor a style most of it.
 pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     let mut trust = HidingTrust { elements: true, styles: true };
     loop {
@@ -31,16 +31,16 @@ pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     }
 }
 
-/// What is trusted to hide text.
+/// The kinds of markup that are trusted to hide text.
 #[derive(Clone, Copy)]
 pub(super) struct HidingTrust {
-    /// Hidden elements, and players with a fallback text.
+    /// `true` if hidden elements, and players with a fallback text, may hide text.
     pub(super) elements: bool,
-    /// `display: none` and the attribute `hidden`.
+    /// `true` if `display: none` and the attribute `hidden` may hide text.
     styles: bool,
 }
 
-/// A video or audio element whose address may be in elements within it.
+/// A video or audio element whose address may be given by elements inside it.
 pub(super) struct Player {
     pub until: Nested,
     pub word: &'static str,
@@ -51,18 +51,18 @@ pub(super) struct Player {
 pub(super) struct BodyReader {
     frames: OpenContainers,
     pub(super) flow: Flow,
-    /// The next block keeps a blank line from its neighbours.
+    /// `true` if the next block is separated from its neighbours by blank lines.
     pub(super) loose: bool,
     pub(super) links: NumberedLinks,
     pub(super) images: Vec<ImageTarget>,
     pub(super) trust: HidingTrust,
     hidden: Option<Nested>,
-    /// Bytes of text that were shown, and that styles have hidden.
+    /// Bytes of shown text, and bytes of text hidden by styles.
     shown: usize,
     hidden_by_style: usize,
     is_styled_away: bool,
     pub(super) player: Option<Player>,
-    /// The language that an enclosing element names.
+    /// Language declared by an enclosing element.
     wrapped_in: Option<(Language, Nested)>,
 }
 
@@ -84,7 +84,7 @@ impl BodyReader {
         }
     }
 
-    /// Returns what to trust instead, if too much was hidden.
+    /// Returns the reduced trust to parse with if too much was hidden.
     fn distrust(&self) -> Option<HidingTrust> {
         let unclosed = self.hidden.is_some() || self.player.is_some();
         let by_style = self.hidden.is_some() && self.is_styled_away;
@@ -146,7 +146,7 @@ impl BodyReader {
         }
     }
 
-    /// Notes the language that an element around a block of code names.
+    /// Records the language that an element around a code block declares.
     fn wrap(&mut self, element: Option<HtmlElement>, tag: &Tag) {
         if let Some((_, until)) = &mut self.wrapped_in {
             until.open(tag);
@@ -224,7 +224,7 @@ impl BodyReader {
         }
     }
 
-    /// Opens a part of a table; outside of a table its tag is ignored.
+    /// Opens a part of a table. Outside a table, the tag is ignored.
     fn open_table_part(&mut self, part: TablePart, tag: &Tag) {
         let in_table = self.frames.is_open(Container::Table);
         match part {
@@ -316,7 +316,7 @@ impl BodyReader {
         }
     }
 
-    /// Begins a new block, or, within `pre`, a new line.
+    /// Starts a new block or, within `pre`, a new line.
     fn block_boundary(&mut self) {
         if self.flow.state.preformatted {
             self.flow.fresh_line();
@@ -325,7 +325,7 @@ impl BodyReader {
         }
     }
 
-    /// Ends the block of running text.
+    /// Ends the current block of running text.
     pub(super) fn end_block(&mut self) {
         let preformatted = self.flow.state.preformatted;
         let apart = std::mem::take(&mut self.flow.apart);
@@ -341,8 +341,7 @@ impl BodyReader {
         }
     }
 
-    /// Adds a block to the innermost container; directly within a list it becomes an item, directly within a table a
-    /// cell.
+    /// Adds a block to the innermost container. Directly within a list, it becomes an item; directly within a table, a cell.
     fn add(&mut self, block: Block) {
         if self.frames.top() == Container::List {
             let marker = self.frames.next_marker(None);

@@ -1,7 +1,7 @@
-//! Syntax highlighting: finds the comments, strings and keywords in blocks of code.
+//! Syntax highlighting: finds comments, strings and keywords in code blocks.
 //!
-//! synoptic finds them line by line, with expressions that take linear time. Pieces only get roles here; the theme has
-//! the colours.
+//! The synoptic crate finds them line by line, with regular expressions that take linear time. This module only assigns roles;
+//! the theme provides the colours.
 
 use synoptic::TokOpt;
 
@@ -9,19 +9,19 @@ use super::language::Language;
 use super::model::{Block, Item, Role, Syntax, TextRun};
 use backissue_core::feed::library_panics::catch_library_panic;
 
-/// Lines and bytes of code in a text that are highlighted; more is shown without colours.
+/// Maximum lines and bytes of highlighted code per text. Further code is not coloured.
 const LINES_MAX: usize = 2_000;
 const BYTES_MAX: usize = 256 * 1024;
-/// Longest line of code that is highlighted: some expressions look back to its beginning.
+/// Maximum length of a highlighted line, because some expressions look back to its beginning.
 const LINE_BYTES_MAX: usize = 1000;
 
-/// Gives the pieces of blocks of code their roles.
+/// Assigns roles to the pieces of code blocks.
 pub(super) fn colour(blocks: &mut [Block]) {
     let mut room = Room { lines: LINES_MAX, bytes: BYTES_MAX };
     room.colour(blocks);
 }
 
-/// How much may still be highlighted.
+/// The remaining budget for highlighting.
 struct Room {
     lines: usize,
     bytes: usize,
@@ -60,7 +60,7 @@ impl Room {
         }
         self.lines -= lines;
         self.bytes -= code.len();
-        // Whatever a rule of a language may do: the text is shown.
+        // The text is shown even if a language rule panics.
         let pieces = catch_library_panic(|| pieces(&code, language));
         if let Some(Some(pieces)) = pieces {
             *runs = split(runs, pieces);
@@ -68,15 +68,15 @@ impl Room {
     }
 }
 
-/// Whether a run is code, and not the number of a link or a picture within it.
+/// Checks whether a run is code rather than a link number or a picture within it.
 fn is_code(run: &TextRun) -> bool {
     run.look.role == Role::Preformatted
 }
 
-/// Returns the pieces of a block of code with their lengths in characters, including line feeds; `None`: they do not
-/// add up to the text.
+/// Returns the pieces of a code block with their lengths in characters, including line feeds. Returns `None` if they do not add
+/// up to the text.
 fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
-    // Tabs are expanded where lines are laid out; a character stays a character here.
+    // The layout expands tabs later; here, each character remains one character.
     let lines: Vec<String> = code.split('\n').map(|line| line.replace('\t', " ")).collect();
     let mut highlighter = synoptic::from_extension(language.0, 1)?;
     highlighter.run(&lines);
@@ -99,7 +99,7 @@ fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
     Some(pieces)
 }
 
-/// Converts the names of the highlighter.
+/// Converts the token names of the highlighter.
 fn syntax(name: &str) -> Syntax {
     match name {
         "comment" | "quote" => Syntax::Comment,
@@ -150,7 +150,7 @@ mod tests {
 
     const WIDE: Column = Column { width: 200, slides: true };
 
-    /// The code with the first letter of each role before its pieces.
+    /// Returns the code with the first letter of each role before its pieces.
     fn told(html: &str) -> String {
         let rendered = render(html, None, WIDE);
         let spans = rendered.lines.iter().flat_map(|line| &line.spans);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_goes_on_over_lines_and_links_stay_links() {
+    fn comment_spans_lines_and_links_stay_links() {
         let html =
             "<pre class=language-c>/* a\nb */ int <a href='http://a.example/'>x</a> = 1;</pre>";
         assert_eq!(told(html), "c</* a>c<b */> k<int> x[1] = n<1>;");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_code_is_shown_without_colours() {
+    fn overlong_code_is_shown_without_colours() {
         let long = "let x = 1;\n".repeat(1_500);
         let html = format!("<pre class=language-rust>{long}</pre>").repeat(2);
         let rendered = render(&html, None, WIDE);

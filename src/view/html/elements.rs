@@ -1,6 +1,6 @@
-//! The table of HTML elements: what each does to the text.
+//! The table of HTML elements and their effects on the text.
 
-/// What an element does to the text.
+/// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HtmlElement {
     /// A block with blank lines around it.
@@ -24,18 +24,18 @@ pub(super) enum HtmlElement {
     Break,
     WordBreak,
     Table(TablePart),
-    /// A link, or a place that can be linked to.
+    /// A link or a link target.
     Anchor,
     Image,
-    /// A player or an embedded page; the word for it.
+    /// A player or an embedded page, with the word that describes it.
     Embed(&'static str),
     /// A possible address of the enclosing player.
     Source,
     Input,
-    /// Text before and after the contents.
+    /// Text to insert before and after the contents.
     Around(&'static str, &'static str),
     Format(Format),
-    /// Neither the element nor its contents are shown.
+    /// An element that is not shown, including its contents.
     Hidden,
 }
 
@@ -71,7 +71,7 @@ impl Format {
 }
 
 impl HtmlElement {
-    /// Whether the element begins and ends a line.
+    /// Checks whether the element starts and ends a line.
     pub(super) const fn is_block(self) -> bool {
         !matches!(
             self,
@@ -87,12 +87,12 @@ impl HtmlElement {
     }
 }
 
-/// Looks an element up by its name; `None`: it has no effect.
+/// Looks up an element by name. Returns `None` if it has no effect.
 pub(super) fn element(name: &str) -> Option<HtmlElement> {
     ELEMENTS.iter().find(|(names, _)| names.split(' ').any(|n| n == name)).map(|(_, e)| *e)
 }
 
-/// Names, separated by blanks, and what they do; frequent ones first.
+/// Element names, separated by spaces, and their effects. Frequent elements come first.
 const ELEMENTS: &[(&str, HtmlElement)] = &[
     ("a", HtmlElement::Anchor),
     ("p", HtmlElement::Paragraph),

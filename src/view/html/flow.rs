@@ -1,4 +1,4 @@
-//! Collects running text: collapses white space, keeps formats, numbers links.
+//! Collects running text: collapses white space, tracks formats, and numbers links.
 
 use super::elements::Format;
 use super::language::Language;
@@ -6,14 +6,14 @@ use super::links::{NumberedLinks, bare_urls};
 use super::model::{Look, Role, Style, TextRun};
 use backissue_core::feed::characters::{Shift, is_hidden};
 
-/// What the open elements say about the following text.
+/// The formatting of the following text, set by the open elements.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextState {
     formats: [u16; Format::COUNT],
     pub heading: Option<u8>,
     pub caption: bool,
     pub preformatted: bool,
-    /// The language of preformatted text.
+    /// Language of preformatted text.
     pub language: Option<Language>,
     link: Option<OpenLink>,
 }
@@ -33,7 +33,7 @@ impl TextState {
 #[derive(Debug, Clone, Copy)]
 struct OpenLink {
     number: u16,
-    /// The open link has text that its number must follow.
+    /// `true` if the open link has text after which its number must follow.
     to_number: bool,
 }
 
@@ -42,14 +42,14 @@ struct OpenLink {
 pub(super) struct Flow {
     pub state: TextState,
     runs: Vec<TextRun>,
-    /// The text ended in an empty line: the next block gets a blank line before it.
+    /// `true` if the text ended in an empty line, so that a blank line must precede the next block.
     pub apart: bool,
-    /// A line feed right after the start of preformatted text is not part of it.
+    /// `true` if a line feed here directly follows the start tag of preformatted text. Such a line feed is ignored.
     at_start_tag: bool,
 }
 
 impl Flow {
-    /// Adds text as a publisher wrote it.
+    /// Adds text from the publisher.
     pub(super) fn text(&mut self, text: &str) {
         if self.state.preformatted {
             let at_start_tag = std::mem::take(&mut self.at_start_tag);
@@ -68,7 +68,7 @@ impl Flow {
                     }
                     blank = true;
                 }
-                // A place where a line may break; it is dropped when the line is drawn.
+                // A possible line break, which is dropped when the line is drawn.
                 '\u{200B}' => kept.push(c),
                 c if is_hidden(c) => {}
                 c => {
@@ -85,14 +85,14 @@ impl Flow {
         self.push(&kept, self.look());
     }
 
-    /// Adds a text of ours with its own format, within the open link if there is one.
+    /// Adds generated text with its own format, within the open link if there is one.
     pub(super) fn sign(&mut self, text: &str, role: Role, image: Option<u16>, link: Option<u16>) {
         let link = self.state.link.map_or(link, |open| Some(open.number));
         let look = Look { role, image, link, style: self.look().style };
         self.push(text, look);
     }
 
-    /// Adds a line break; at most one empty line in a row is kept.
+    /// Adds a line break. Consecutive empty lines are collapsed into one.
     pub(super) fn line_break(&mut self) {
         if self.state.preformatted {
             return self.push("\n", self.look());
@@ -141,12 +141,12 @@ impl Flow {
         self.state.link.is_some()
     }
 
-    /// Adds a link's number after its text, before the blank that ends it.
+    /// Adds a link's number after its text, before a trailing space.
     pub(super) fn number(&mut self, number: u16) {
         let blank = self.last() == Some(' ');
         self.trim_end(&[' ']);
         let look = Look { link: Some(number), ..Look::with_role(Role::LinkNumber) };
-        // The word joiner keeps the number on the line of the text; it is dropped when drawn.
+        // The word joiner keeps the number on the same line as the text; it is dropped when drawn.
         self.push(&format!("\u{2060}[{number}]"), look);
         if blank {
             self.push(" ", Look::default());
@@ -162,7 +162,7 @@ impl Flow {
         }
     }
 
-    /// Ends the block and returns its text; `None`: it has none.
+    /// Ends the block and returns its text, or `None` if it is empty.
     pub(super) fn take_runs(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
         self.number_link();
         if self.state.preformatted {

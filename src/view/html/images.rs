@@ -1,4 +1,4 @@
-//! The labels that stand for pictures and players in the text.
+//! Labels for pictures and players in the text.
 
 use url::Url;
 
@@ -6,7 +6,7 @@ use super::links::NumberedLinks;
 use backissue_core::feed::content::markup::Tag;
 use backissue_core::feed::text::one_line;
 
-/// Most characters of an alternative text.
+/// Maximum length of an alternative text, in characters.
 const ALT_CHARS_MAX: usize = 300;
 
 /// A picture in the text.
@@ -15,13 +15,13 @@ pub(super) struct Picture {
     /// `None` if its address cannot be opened.
     pub url: Option<Url>,
     pub alt: String,
-    /// The picture is a sign in a sentence (a smiley): its alternative text is shown without a label.
+    /// `true` if the picture is a symbol within a sentence (a smiley), whose alternative text is shown without a label.
     pub sign: bool,
-    /// Width and height as declared, in pixels.
+    /// Declared width and height, in pixels.
     pub declared: Option<(u32, u32)>,
 }
 
-/// Reads an `img`; `None`: it is a tracking pixel.
+/// Parses an `img` element. Returns `None` for a tracking pixel.
 pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
     let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
     if tiny("width") || tiny("height") {
@@ -46,7 +46,7 @@ pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
 }
 
 impl Picture {
-    /// Returns the label: the alternative text, else the name of the file.
+    /// Returns the label: the alternative text, or else the file name.
     pub(super) fn label(&self) -> String {
         match (&self.url, self.alt.as_str()) {
             (_, alt) if self.sign => alt.to_owned(),
@@ -56,7 +56,7 @@ impl Picture {
     }
 }
 
-/// Where lazily loaded pictures keep their address; `src` is often a placeholder then.
+/// Attributes with the address of a lazily loaded picture. In such pictures, `src` is often a placeholder.
 const SOURCES: [&str; 5] = ["data-src", "data-lazy-src", "data-original", "data-orig-file", "src"];
 
 fn first_of_srcset(set: &str) -> Option<&str> {
@@ -67,7 +67,7 @@ fn is_tiny(side: &str) -> bool {
     matches!(side.trim().trim_end_matches("px"), "0" | "1" | "2")
 }
 
-/// Returns the label of a frame or player: its title, else host and file.
+/// Returns the label of a frame or player: its title, or else host and file name.
 pub(super) fn embed_label(word: &str, title: Option<&str>, url: &Url) -> String {
     let title = one_line(title.unwrap_or_default(), ALT_CHARS_MAX);
     let host = url.host_str().unwrap_or_default();
@@ -92,7 +92,7 @@ const FILM_HOSTS: [&str; 6] = [
     "videopress.com",
 ];
 
-/// Returns the last segment of the path, else the host.
+/// Returns the last segment of the path, or else the host.
 fn file_name(url: &Url) -> String {
     let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
     let host = || url.host_str().unwrap_or_default();

@@ -1,12 +1,12 @@
-//! Finds the language of a block of code where the markup names it; it is never guessed.
+//! Finds the language of a code block in its markup. The language is never guessed.
 
 use backissue_core::feed::content::markup::Tag;
 
-/// A language that can be highlighted: the file name extension by which the highlighter knows it.
+/// A language that can be highlighted, identified by the file name extension that the highlighter uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language(pub &'static str);
 
-/// Names that publishers use for a language, and its extension.
+/// Names that publishers use for languages, with the extension of each language.
 const NAMES: &[(&str, &str)] = &[
     ("asm assembly nasm x86asm armasm gas", "asm"),
     (
@@ -48,7 +48,7 @@ const NAMES: &[(&str, &str)] = &[
     ("yaml yml", "yaml"),
 ];
 
-/// Prefixes of the name of a language in a class, the longest first.
+/// Prefixes of language names in classes, longest first.
 const PREFIXES: [&str; 8] = [
     "highlight-source-",
     "highlight-text-",
@@ -60,7 +60,7 @@ const PREFIXES: [&str; 8] = [
     "brush:",
 ];
 
-/// Classes that make a bare name beside them the name of a language.
+/// Classes that turn an adjacent bare name into a language name.
 const MARKERS: [&str; 9] = [
     "hljs",
     "sourcecode",
@@ -73,23 +73,23 @@ const MARKERS: [&str; 9] = [
     "code-block",
 ];
 
-/// Attributes whose value is the name of a language.
+/// Attributes whose value is a language name.
 const ATTRIBUTES: [&str; 4] =
     ["data-lang", "data-language", "data-enlighter-language", "data-code-lang"];
 
 impl Language {
-    /// Returns the language of this name.
+    /// Returns the language with this name.
     fn named(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let is_it = |(names, _): &&(&str, &str)| names.split(' ').any(|other| other == name);
         NAMES.iter().find(is_it).map(|(_, extension)| Self(extension))
     }
 
-    /// Returns the language that the attributes of a tag name.
+    /// Returns the language that the attributes of a tag declare.
     pub(super) fn of_tag(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
-        // Where `lang` of `pre` may be what people speak (Czech, Polish), it is.
+        // On `pre`, a `lang` of `cs` or `pl` may mean Czech or Polish and is not taken for code.
         let code = |lang: &&str| tag.name() == "pre" && !matches!(*lang, "cs" | "pl");
         let mut said = said.chain(tag.attribute("lang").filter(code));
         said.find_map(Self::named).or_else(|| Self::of_class(class))
@@ -114,7 +114,7 @@ mod tests {
     use crate::view::html::body_reader::read;
     use crate::view::html::model::Block;
 
-    /// The language of the first block of code.
+    /// Returns the language of the first code block.
     fn language(html: &str) -> Option<&'static str> {
         let body = read(html, None);
         body.blocks.iter().find_map(|block| match block {
@@ -167,7 +167,7 @@ mod tests {
             ("<pre class='src src-sh'>x</pre>", Some("sh")),
             ("<pre lang='Perl'>x</pre>", Some("pm")),
             ("<PRE><CODE CLASS='LANGUAGE-C'>x</CODE></PRE>", Some("c")),
-            // Nothing is said, or nothing that is known, or of something else.
+            // No language, an unknown language, or a language declared elsewhere.
             ("<pre><code>fn main() {}</code></pre>", None),
             ("<pre class='wp-block-code'><code>x</code></pre>", None),
             ("<pre lang='en'>x</pre>", None),

@@ -1,19 +1,19 @@
-//! Lays blocks out as lines: indents, list markers, bars and blank lines.
+//! Lays out blocks as lines: indents, list markers, bars and blank lines.
 
 use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
-/// Most lines of a body; the rest is left out with a remark.
+/// Maximum number of lines of a body. The rest is replaced by a note.
 const LINES_MAX: usize = 40_000;
 
-/// Most cells of a preformatted line; a longer one is broken even if it could be scrolled sideways.
+/// Maximum width of a preformatted line, in cells. A longer line is wrapped even if it could scroll sideways.
 const SLIDE_CELLS_MAX: usize = 2_000;
 
-/// Fewest cells for text beside an indent; a deeper block is not indented.
+/// Minimum width of text beside an indent, in cells. Blocks nested deeper are not indented.
 const TEXT_CELLS_MIN: usize = 6;
 
-/// Lays blocks out. No line is wider than the column, except those that can be scrolled sideways.
+/// Lays out blocks. No line is wider than the column, except lines that scroll sideways.
 pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     let mut lines = blocks_in(blocks, column, false);
     if lines.len() >= LINES_MAX {
@@ -23,7 +23,7 @@ pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     lines
 }
 
-/// `in_item`: a list right after the text of an item belongs to it.
+/// Lays out a sequence of blocks. With `in_item`, a list directly after the text of an item belongs to the item.
 fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut before: Option<&Block> = None;
@@ -63,10 +63,10 @@ fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     }
 }
 
-/// Whether a blank line stands between two blocks.
+/// Checks whether a blank line separates two blocks.
 fn is_apart(before: &Block, after: &Block, in_item: bool) -> bool {
     match (before, after) {
-        // A caption belongs to what it stands at.
+        // A caption belongs to the adjacent block.
         (Block::Text { .. }, after) if is_caption(after) => false,
         (before, Block::Table(_)) if is_caption(before) => false,
         (Block::Text { loose: a, .. }, Block::Text { loose: b, .. }) => *a || *b,
@@ -91,20 +91,20 @@ fn is_caption(block: &Block) -> bool {
     matches!(block, Block::Text { runs, .. } if runs.iter().any(|run| run.look.role == Role::Caption))
 }
 
-/// Lays out running text; text that is read from right to left is aligned to the right.
+/// Lays out running text. Right-to-left text is aligned to the right.
 fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = wrap(runs, width);
     if reads_leftwards(runs) {
         for line in &mut lines {
             let free = width.saturating_sub(line_cells(line));
-            // No blanks of the text: what stands on the line is not indented by them.
+            // These spaces are not part of the text, so pictures on the line are not indented by them.
             prefix(line, &" ".repeat(free), Role::Note);
         }
     }
     lines
 }
 
-/// Lines as typed; those of a block that is too wide are moved sideways if the column allows it.
+/// Lays out preformatted lines unchanged. A block that is too wide scrolls sideways if the column allows it.
 fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     let wanted = preformatted_cells(runs).min(SLIDE_CELLS_MAX);
     if !column.slides || wanted <= column.width {
@@ -113,7 +113,7 @@ fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     sliding(keep(runs, wanted), column)
 }
 
-/// Makes lines of one block, that stands at the beginning of them, movable if any is too wide.
+/// Lets the lines of a block scroll sideways if any of them is too wide. The block must start at the beginning of the lines.
 pub(super) fn sliding(mut lines: Vec<StyledLine>, column: Column) -> Vec<StyledLine> {
     let cells = lines.iter().map(line_cells).max().unwrap_or_default();
     if cells > column.width {
@@ -142,7 +142,7 @@ fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
 fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
     let widest = items.iter().map(|item| cells(&item.marker)).max().unwrap_or_default();
     let indent = indent(widest + 1, column.width);
-    // Items of several paragraphs keep a blank line from each other.
+    // Items with several paragraphs are separated by blank lines.
     let is_long = |item: &Item| {
         item.blocks.iter().filter(|block| !matches!(block, Block::List(_))).count() > 1
     };
@@ -157,7 +157,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
             laid.push(StyledLine::default());
         }
         if indent == 0 {
-            // Too narrow to stand beside its marker.
+            // There is no room for the text beside its marker.
             laid.insert(0, vec![marker(&item.marker, column.width)].into());
         }
         if apart && !lines.is_empty() {
@@ -177,13 +177,13 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
     lines
 }
 
-/// A marker on a line of its own, cut to the width.
+/// Returns a marker that is alone on its line. A marker that is too wide becomes a bullet.
 fn marker(text: &str, width: usize) -> super::model::StyledSpan {
     let text = if cells(text) <= width { text } else { "•" };
     Look::with_role(Role::ListMarker).span(text.to_owned())
 }
 
-/// The indent to use: as wished, or none if the text would become too narrow.
+/// Returns the wished indent, or none if the text would become too narrow.
 const fn indent(wished: usize, width: usize) -> usize {
     if width >= wished + TEXT_CELLS_MIN { wished } else { 0 }
 }
@@ -197,18 +197,18 @@ fn prefix(line: &mut StyledLine, text: &str, role: Role) {
     }
 }
 
-/// A line across the column.
+/// Returns a horizontal rule of the given width.
 pub(super) fn horizontal_rule(width: usize, role: Role) -> StyledLine {
     vec![Look::with_role(role).span("─".repeat(width))].into()
 }
 
-/// A remark of ours, cut to the width.
+/// Returns a note by the program, cut to the width.
 pub(super) fn remark(text: &str, width: usize) -> StyledLine {
     let text = text.chars().take(width).collect();
     vec![Look::with_role(Role::Note).span(text)].into()
 }
 
-/// The narrowest and the widest a set of blocks wants to be, in cells.
+/// Returns the minimum and preferred width of a sequence of blocks, in cells.
 pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
     let sizes = blocks.iter().map(|block| match block {
         Block::Text { runs, .. } => extent(runs),

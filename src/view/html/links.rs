@@ -7,10 +7,10 @@ use url::Url;
 
 use super::model::LinkTarget;
 
-/// Further links of a body get no number.
+/// Maximum number of numbered links in a body.
 const LINKS_MAX: u16 = 9_999;
 
-/// Longest address of a link in bytes.
+/// Maximum length of a link address, in bytes.
 const URL_BYTES_MAX: usize = 8_192;
 
 /// The links of a body, in order of their first appearance.
@@ -22,13 +22,13 @@ pub(super) struct NumberedLinks {
 }
 
 impl NumberedLinks {
-    /// Relative references are resolved against `base`; without it they are not links.
+    /// Creates an empty list. Relative references are resolved against `base`; without a base, they are not links.
     pub(super) fn new(base: Option<&str>) -> Self {
         let base = base.and_then(|base| Url::parse(base).ok());
         Self { base, targets: Vec::new(), numbers: BTreeMap::new() }
     }
 
-    /// Returns the number of a reference, the same for the same address; `None`: it cannot be opened.
+    /// Returns the number of a reference. Equal addresses have the same number. Returns `None` if the address cannot be opened.
     pub(super) fn number(&mut self, reference: &str) -> Option<u16> {
         let url: String = self.resolve(reference, &["http", "https", "mailto"])?.into();
         if let Some(number) = self.numbers.get(&url) {
@@ -62,7 +62,7 @@ impl NumberedLinks {
     }
 }
 
-/// Finds bare `http://` and `https://` addresses in running text, without the punctuation around them.
+/// Finds bare `http://` and `https://` addresses in running text, without surrounding punctuation.
 pub(super) fn bare_urls(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, _) in text.match_indices("://") {
@@ -86,7 +86,7 @@ pub(super) fn bare_urls(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether `text` ends with the scheme, as a word of its own.
+/// Checks whether `text` ends with the scheme as a separate word.
 fn ends_with(text: &str, scheme: &str) -> bool {
     let Some(start) = text.len().checked_sub(scheme.len()) else { return false };
     let word = text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(scheme));
@@ -101,7 +101,7 @@ fn ends_url(c: char) -> bool {
         || matches!(c, '\u{FF00}'..='\u{FF0F}' | '\u{200B}' | '\u{2060}')
 }
 
-/// Removes trailing punctuation; a closing bracket stays if the address opened it.
+/// Removes trailing punctuation. A closing bracket remains if the address contains the opening one.
 fn trim_sentence(url: &str) -> &str {
     let count = |sign: char| url.matches(sign).count();
     let mut surplus = [(')', '('), (']', '['), ('}', '{')]

@@ -7,14 +7,14 @@ use super::tags::Nested;
 use backissue_core::feed::content::markup::Tag;
 
 impl BodyReader {
-    /// Adds the label of a picture, with its own number outside of links.
+    /// Adds the label of a picture. Outside a link, the picture has a separate number.
     pub(super) fn image(&mut self, tag: &Tag) {
         let Some(picture) = picture(tag, &self.links) else { return };
         if picture.sign {
             return self.flow.text(&picture.alt);
         }
         let url = picture.url.as_ref().map(|url| url.as_str().to_owned());
-        // A picture that is loaded late often stands twice, once more within `noscript`.
+        // Lazily loaded pictures often occur twice, the second time within `noscript`.
         let again = |known: &ImageTarget| Some(&known.url) == url.as_ref();
         if self.images.last().is_some_and(again) {
             return;
@@ -33,7 +33,7 @@ impl BodyReader {
         }
     }
 
-    /// Adds a line for a frame or player, at its end tag if its address may be in elements within it.
+    /// Adds a line for a frame or player. If elements inside it may give its address, the line is added at its end tag.
     pub(super) fn embed(&mut self, word: &'static str, tag: &Tag) {
         let address = if tag.name() == "object" { "data" } else { "src" };
         let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
@@ -51,7 +51,7 @@ impl BodyReader {
         }
     }
 
-    /// Adds the line that stands for a frame or player.
+    /// Adds the placeholder line of a frame or player.
     pub(super) fn show_embed(&mut self, word: &str, title: Option<&str>, source: Option<&str>) {
         let Some(source) = source else { return };
         let Some(url) = self.links.resolve(source, &["http", "https"]) else { return };

@@ -9,20 +9,20 @@ use super::language::Language;
 /// The column that a text is laid out in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// In cells.
+    /// Width in cells.
     pub width: usize,
-    /// Whether wider tables and preformatted lines keep their form and are scrolled sideways ([`StyledLine::slide`]);
-    /// otherwise they are broken.
+    /// `true` if tables and preformatted lines that are too wide keep their form and scroll sideways ([`StyledLine::slide`]).
+    /// Otherwise they are wrapped.
     pub slides: bool,
 }
 
 impl Column {
-    /// A column that breaks everything that is wider.
+    /// Creates a column in which all wide content is wrapped.
     pub(super) const fn fixed(width: usize) -> Self {
         Self { width, slides: false }
     }
 
-    /// The rest of the column beside a bar or an indent.
+    /// Returns the part of the column beside a bar or an indent.
     pub(super) const fn narrower(self, by: usize) -> Self {
         Self { width: self.width.saturating_sub(by), ..self }
     }
@@ -58,7 +58,7 @@ impl Look {
     }
 }
 
-/// Text in one format; a line feed is a forced line break.
+/// Text in one format. A line feed is a forced line break.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TextRun {
     pub text: String,
@@ -68,7 +68,7 @@ pub(super) struct TextRun {
 /// A block of the body.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// A paragraph; a `loose` one has blank lines around it.
+    /// A paragraph. A `loose` one has blank lines around it.
     Text {
         runs: Vec<TextRun>,
         loose: bool,
@@ -89,16 +89,16 @@ pub(super) enum Block {
 /// An item of a list.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The bullet or number, without the blank after it.
+    /// Bullet or number, without the space after it.
     pub marker: String,
     pub blocks: Vec<Block>,
 }
 
-/// A table as written: rows of cells, spans not resolved.
+/// A table as written: rows of cells, with unresolved spans.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub rows: Vec<Vec<Cell>>,
-    /// The table is used for layout only (`role=presentation`).
+    /// `true` if the table is used for layout only (`role=presentation`).
     pub layout_only: bool,
 }
 

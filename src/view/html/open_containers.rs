@@ -1,10 +1,10 @@
-//! The containers that are open while markup is read: lists, items, quotations, tables.
+//! The containers that are open while markup is parsed: lists, items, quotations, tables.
 
 use super::elements::ListKind;
 use super::flow::TextState;
 use super::model::{Align, Block, Cell, Item, Table};
 
-/// Deepest nesting; the contents of deeper containers are added to the last one.
+/// Maximum nesting depth. The contents of deeper containers are added to the deepest allowed one.
 const FRAMES_MAX: usize = 64;
 
 /// The kind of a container.
@@ -23,7 +23,7 @@ pub(super) enum Container {
 }
 
 impl Container {
-    /// Whether an end tag of `inner` does not close anything outside of this container.
+    /// Checks whether an end tag of `inner` cannot close anything outside this container.
     const fn holds(self, inner: Self) -> bool {
         match inner {
             Self::Item => matches!(self, Self::List | Self::Cell | Self::TableCaption),
@@ -42,7 +42,7 @@ impl Container {
 pub(super) struct OpenContainer {
     holds: ContainerContents,
     blocks: Vec<Block>,
-    /// The state of the text outside, restored when the container ends.
+    /// Formatting of the text outside, restored when the container ends.
     outside: TextState,
 }
 
@@ -77,11 +77,11 @@ impl ContainerContents {
     }
 }
 
-/// The stack of open containers; the body is the first.
+/// The stack of open containers. The first one is the body.
 #[derive(Debug)]
 pub(super) struct OpenContainers {
     open: Vec<OpenContainer>,
-    /// Open containers beyond [`FRAMES_MAX`].
+    /// Number of open containers beyond [`FRAMES_MAX`].
     beyond: usize,
 }
 
@@ -103,7 +103,7 @@ impl OpenContainers {
         }
     }
 
-    /// Whether a container of this kind is open and its end tag would close it.
+    /// Checks whether a container of this kind is open and its end tag would close it.
     pub(super) fn is_open(&self, container: Container) -> bool {
         self.find(container).is_some()
     }
@@ -113,12 +113,12 @@ impl OpenContainers {
         self.open.last().map_or(Container::Body, |frame| frame.holds.container())
     }
 
-    /// Counts the open lists.
+    /// Returns the number of open lists.
     pub(super) fn lists(&self) -> usize {
         self.open.iter().filter(|frame| frame.holds.container() == Container::List).count()
     }
 
-    /// Returns the marker of the next item of the innermost list; `value` is the number that the item asks for.
+    /// Returns the marker of the next item in the innermost list. `value` is the number that the item specifies.
     pub(super) fn next_marker(&mut self, value: Option<i64>) -> String {
         self.open
             .iter_mut()
@@ -145,7 +145,7 @@ impl OpenContainers {
         }
     }
 
-    /// Closes the innermost container of this kind and all within it. Returns the state outside of it.
+    /// Closes the innermost container of this kind and everything inside it. Returns the formatting outside it.
     pub(super) fn close(&mut self, container: Container) -> Option<TextState> {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -237,11 +237,11 @@ pub(super) enum Numbering {
     Number { next: i64, step: i64, form: char },
 }
 
-/// Largest absolute number of an item.
+/// Maximum absolute value of an item number.
 const NUMBER_MAX: i64 = 1_000_000_000;
 
 impl Numbering {
-    /// `form` is the attribute `type` of an `ol`, `depth` the number of enclosing lists.
+    /// Creates the markers of a list. `form` is the `type` attribute of an `ol`; `depth` is the number of enclosing lists.
     pub(super) fn new(
         kind: ListKind,
         start: Option<i64>,
@@ -281,7 +281,7 @@ impl Numbering {
     }
 }
 
-/// 1 is `a`, 26 `z`, 27 `aa`.
+/// Formats a number as letters: 1 is `a`, 26 `z`, 27 `aa`.
 fn letters(number: i64, first: char) -> Option<String> {
     let mut rest = u32::try_from(number).ok().filter(|&n| n > 0 && n < 100_000)?;
     let mut letters = Vec::new();

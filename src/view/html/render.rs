@@ -1,4 +1,4 @@
-//! Renders an entry's body, HTML or plain text, as lines.
+//! Renders an entry's body, in HTML or plain text, as lines.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use backissue_core::feed::content::data_values::without_data_values;
 use backissue_core::feed::content::markup::{Piece, walk_markup};
 use backissue_core::feed::content::markup_starts::{Place, has_markup};
 
-/// Longest markup in bytes, without the pictures written into it; the rest is left out.
+/// Maximum length of the markup in bytes, not counting embedded pictures. The rest is dropped.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Lines of plain text of at least so many characters count as wrapped, so that their line ends have no meaning.
+/// Minimum length of a line of wrapped plain text, in characters. Line breaks in wrapped text have no meaning.
 const WRAPPED_CHARS_MIN: usize = 50;
 
 /// Lays out `html` in a column.
 ///
-/// Relative references are resolved against `base`, an absolute address. No line is wider than `column`, except those
-/// that can be scrolled sideways; below two cells nothing can be shown. The links are not listed after the text; the
-/// caller has them in [`Rendered::links`].
+/// Relative references are resolved against `base`, an absolute address. No line is wider than `column`, except lines that
+/// scroll sideways. A column narrower than two cells shows nothing. The links are not listed after the text; the caller finds
+/// them in [`Rendered::links`].
 pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     if column.width < 2 {
         return Rendered::default();
@@ -42,7 +42,7 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
 }
 
-/// Converts text whose paragraphs are separated by empty lines to markup; `None`: the markup has its own paragraphs.
+/// Converts text with paragraphs separated by empty lines to markup. Returns `None` if the markup has its own paragraphs.
 fn as_paragraphs(text: &str) -> Option<String> {
     if !has_markup(text, Place::Body) {
         return Some(paragraphs(&text.replace('<', "&lt;")));
@@ -62,8 +62,8 @@ fn as_paragraphs(text: &str) -> Option<String> {
     None
 }
 
-/// Wraps the text between empty lines in `p`. Line ends within a paragraph are kept, unless its lines look wrapped to
-/// a fixed width.
+/// Wraps the text between empty lines in `p`. Line breaks within a paragraph are kept, unless its lines look wrapped to a fixed
+/// width.
 fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut markup = String::with_capacity(text.len() + 64);
@@ -75,7 +75,7 @@ fn paragraphs(text: &str) -> String {
         }
         if let Some((last, all_but_last)) = paragraph.split_last() {
             let is_long = |line: &&str| line.chars().count() >= WRAPPED_CHARS_MIN;
-            // One long line alone says little: a sentence has to go on behind it.
+            // A single long line is weak evidence, so its sentence must continue on the next line.
             let goes_on = || last.trim_start().starts_with(char::is_lowercase);
             let is_wrapped = all_but_last.iter().all(is_long)
                 && (all_but_last.len() > 1 || (all_but_last.len() == 1 && goes_on()));

@@ -1,21 +1,21 @@
-//! Lays out tables: as a grid with borders if the width allows, else as a wider grid that is scrolled sideways, or row
-//! by row. Tables for layout become text.
+//! Lays out tables: as a grid with borders if it fits, or else as a wider grid that scrolls sideways, or row by row. Layout
+//! tables become text.
 
 use super::lines::{blocks_extent, horizontal_rule, lay_out, sliding};
 use super::model::{Align, Block, Cell, Column, Item, Look, Role, Style, StyledLine, Table};
 use super::table_grid::Grid;
 use super::wrap::cells;
 
-/// Fewest cells for a column with sentences.
+/// Minimum width of a column with sentences, in cells.
 const SENTENCE_CELLS_MIN: usize = 8;
 
-/// Fewest cells for a column with paragraphs.
+/// Minimum width of a column with paragraphs, in cells.
 const PARAGRAPH_CELLS_MIN: usize = 16;
 
-/// Cells for a column with sentences in a table that is wider than the pane anyway.
+/// Width of a column with sentences in a table that is wider than the pane anyway, in cells.
 const SENTENCE_CELLS: usize = 28;
 
-/// Longest word in cells that is never cut to make room for other columns.
+/// Maximum width of a word that is never cut to make room for other columns, in cells.
 const WORD_CELLS_MAX: usize = 16;
 
 /// Lays out a table.
@@ -40,7 +40,7 @@ pub(super) fn table(written: &Table, column: Column) -> Vec<StyledLine> {
     }
 }
 
-/// Whether any cell holds a table, which means that the outer table is for layout.
+/// Checks whether any cell contains a table, which means that the outer table is for layout.
 fn holds_table(table: &Table) -> bool {
     fn in_blocks(blocks: &[Block]) -> bool {
         blocks.iter().any(|block| match block {
@@ -53,7 +53,7 @@ fn holds_table(table: &Table) -> bool {
     table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
 }
 
-/// Lays out the cells one after the other.
+/// Lays out the cells one after another.
 fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut long_before = false;
@@ -121,7 +121,8 @@ pub(super) fn line_cells(line: &StyledLine) -> usize {
     line.spans.iter().map(|span| cells(&span.text)).sum()
 }
 
-/// Returns the width of each column and the padding of its text; `None`: words would be cut or sentences unreadable.
+/// Returns the width of each column and the padding of its text. Returns `None` if words would be cut or sentences would be
+/// unreadable.
 fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     let columns = grid.columns;
     let room = |padding: usize| width.checked_sub(columns + 1 + 2 * padding * columns);
@@ -141,14 +142,14 @@ fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     Some((widths, padding))
 }
 
-/// Returns the width of each column if the table may be wider than the pane; no column is wider than the pane.
+/// Returns the width of each column of a table that may be wider than the pane. No single column is wider than the pane.
 fn natural_widths(grid: &Grid<'_>, width: usize) -> Vec<usize> {
     let seen = width.saturating_sub(4).max(SENTENCE_CELLS_MIN);
     let wanted = |(least, most): (usize, usize)| least.max(most.min(SENTENCE_CELLS)).min(seen);
     wants(grid, 1).into_iter().map(wanted).collect()
 }
 
-/// Distributes the remaining cells, one by one, to the column with the smallest share of its wanted width.
+/// Distributes the remaining cells, one at a time, to the column with the smallest fraction of its preferred width.
 fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     let mut left = room.saturating_sub(widths.iter().sum());
     while left > 0 {
@@ -163,8 +164,8 @@ fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     }
 }
 
-/// Returns the least and the most cells that each column wants. The least is its longest word, within limits, or room
-/// for a sentence if it holds any.
+/// Returns the minimum and preferred width of each column, in cells. The minimum is its longest word, within limits, or room
+/// for a sentence if it contains any.
 fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     let mut wants = vec![(1, 1); grid.columns];
     let sized = grid.placed.iter().map(|placed| (placed, blocks_extent(&placed.cell.blocks)));
@@ -188,7 +189,7 @@ fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     wants
 }
 
-/// Returns the least width at which so many cells of text are readable.
+/// Returns the minimum width at which a text of `most` cells is readable.
 const fn readable(most: usize) -> usize {
     let wished = most / 4;
     let wished = if wished < PARAGRAPH_CELLS_MIN { wished } else { PARAGRAPH_CELLS_MIN };
@@ -196,7 +197,7 @@ const fn readable(most: usize) -> usize {
     if least < most { least } else { most }
 }
 
-/// Returns the blanks before and after a text of `used` cells in a cell of `width` cells.
+/// Returns the spaces before and after a text of `used` cells in a cell of `width` cells.
 pub(super) const fn margins(align: Align, used: usize, width: usize) -> (usize, usize) {
     let free = width.saturating_sub(used);
     match align {

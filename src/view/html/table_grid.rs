@@ -4,17 +4,18 @@ use super::lines::lay_out;
 use super::model::{Cell, Column, Look, Role, StyledLine};
 use super::table::{line_cells, margins};
 
-/// Larger tables are not drawn as a grid.
+/// Limits beyond which a table is not drawn as a grid.
 const COLUMNS_MAX: usize = 32;
 const ROWS_MAX: usize = 2_000;
 
-/// A cell and its place.
+/// A cell and its position.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub cell: &'a Cell,
     pub row: usize,
     pub column: usize,
-    /// Number of columns that it has in its row: fewer than were asked for where a cell of a row above stands in the way.
+    /// Number of columns that the cell covers in its row. It is smaller than the declared span if a cell from a row above is in
+    /// the way.
     pub columns: usize,
 }
 
@@ -22,12 +23,12 @@ pub(super) struct Placed<'a> {
 pub(super) struct Grid<'a> {
     pub columns: usize,
     pub placed: Vec<Placed<'a>>,
-    /// For each row and column the index in `placed` of the cell that covers it.
+    /// For each row and column, the index in `placed` of the cell that covers it.
     slots: Vec<Vec<Option<usize>>>,
 }
 
 impl<'a> Grid<'a> {
-    /// Places the cells of all rows; `None`: the table is too large.
+    /// Places the cells of all rows. Returns `None` if the table is too large.
     pub(super) fn place(rows: &'a [Vec<Cell>]) -> Option<Self> {
         if rows.len() > ROWS_MAX {
             return None;
@@ -56,7 +57,7 @@ impl<'a> Grid<'a> {
         Some(Self { columns, placed, slots })
     }
 
-    /// Draws the grid with columns of these widths.
+    /// Draws the grid with the given column widths.
     pub(super) fn draw(&self, widths: &[usize], padding: usize, headers: usize) -> Vec<StyledLine> {
         let pen = Pen { grid: self, widths, padding };
         let laid: Vec<Vec<StyledLine>> = self.placed.iter().map(|placed| pen.lay(placed)).collect();
@@ -88,7 +89,7 @@ impl<'a> Grid<'a> {
         self.slots.get(row)?.get(column).copied().flatten()
     }
 
-    /// Whether there is a border to the left of `column` in `row`.
+    /// Checks whether there is a border to the left of `column` in `row`.
     fn is_split_left(&self, row: usize, column: usize) -> bool {
         if row >= self.slots.len() {
             return false;
@@ -98,7 +99,7 @@ impl<'a> Grid<'a> {
             || self.slot(row, left).is_none_or(|id| self.slot(row, column) != Some(id))
     }
 
-    /// Whether there is a border above `row` in `column`.
+    /// Checks whether there is a border above `row` in `column`.
     fn is_split_above(&self, row: usize, column: usize) -> bool {
         if column >= self.columns {
             return false;
@@ -113,7 +114,7 @@ fn is_taken(slots: &[Vec<Option<usize>>], row: usize, column: usize) -> bool {
     slots.get(row).and_then(|row| row.get(column)).is_some_and(Option::is_some)
 }
 
-/// Covers those of these columns that are free.
+/// Covers the given columns, except those already taken.
 fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize) {
     if line.len() < column + columns {
         line.resize(column + columns, None);
@@ -135,13 +136,13 @@ impl Pen<'_> {
         lay_out(&placed.cell.blocks, Column::fixed(self.inner(placed.column, placed.columns)))
     }
 
-    /// Returns the width for text in so many columns.
+    /// Returns the text width of a cell that spans this number of columns.
     fn inner(&self, column: usize, columns: usize) -> usize {
         let widths: usize = self.widths.iter().skip(column).take(columns).sum();
         widths + columns.saturating_sub(1) * (1 + 2 * self.padding)
     }
 
-    /// Draws a line of the texts of a row.
+    /// Draws one line of the texts in a row.
     fn text(&self, row: usize, line: usize, laid: &[Vec<StyledLine>]) -> StyledLine {
         let mut drawn = StyledLine::default();
         let mut column = 0;
@@ -192,7 +193,7 @@ impl Pen<'_> {
     }
 }
 
-/// Returns the character at which lines from these sides meet.
+/// Returns the character for a joint of lines from these sides.
 const fn joint(above_below_left_right: [bool; 4]) -> char {
     match above_below_left_right {
         [true, true, true, true] => '┼',

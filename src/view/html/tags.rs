@@ -1,11 +1,11 @@
-//! Reads attributes of single tags.
+//! Parses attributes of single tags.
 
 use super::model::Align;
 use super::open_containers::ContainerContents;
 use backissue_core::feed::content::html_names::is_void;
 use backissue_core::feed::content::markup::Tag;
 
-/// An element whose end tag is awaited, and how deeply it is nested in itself.
+/// An element with a pending end tag, and the nesting depth of the same element.
 pub(super) struct Nested {
     name: String,
     depth: usize,
@@ -20,19 +20,19 @@ impl Nested {
         self.depth += usize::from(self.name == tag.name() && !tag.is_self_closing());
     }
 
-    /// Whether this end tag is the awaited one.
+    /// Checks whether this end tag is the pending one.
     pub(super) fn close(&mut self, name: &str) -> bool {
         self.depth -= usize::from(self.name == name);
         self.depth == 0
     }
 }
 
-/// Whether an end tag is expected.
+/// Checks whether an end tag is expected.
 pub(super) fn has_inside(tag: &Tag) -> bool {
     !tag.is_self_closing() && !is_void(tag.name())
 }
 
-/// Whether an element asks not to be shown.
+/// Checks whether the attributes of an element hide it.
 pub(super) fn is_hidden(tag: &Tag) -> bool {
     let by_style = |style: &str| {
         let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
@@ -41,12 +41,12 @@ pub(super) fn is_hidden(tag: &Tag) -> bool {
     tag.attribute("hidden").is_some() || tag.attribute("style").is_some_and(by_style)
 }
 
-/// Parses an attribute that is an integer.
+/// Parses an integer attribute.
 pub(super) fn number(tag: &Tag, attribute: &str) -> Option<i64> {
     tag.attribute(attribute)?.trim().parse().ok()
 }
 
-/// Reads a cell of a table, with its spans limited.
+/// Parses a table cell, with limited spans.
 pub(super) fn cell(tag: &Tag, header: bool) -> ContainerContents {
     let span = |name: &str, max: usize| {
         tag.attribute(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, max)

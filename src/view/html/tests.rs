@@ -1,4 +1,4 @@
-//! What a body looks like when it is laid out.
+//! Tests of the layout of bodies.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -51,7 +51,7 @@ fn headings_say_their_level_and_are_bold() {
 }
 
 #[test]
-fn links_are_numbered_once_an_address() {
+fn each_address_is_numbered_once() {
     let html = "<a href='/a'>x </a>y <a href=b><b>z</b></a>, <a href='../a'>w</a> <a name=n>v</a>";
     let rendered = render(html, BASE, 40);
     assert_eq!(rendered.lines[0].text(), "x[1] y z[2], w[1] v");
@@ -61,7 +61,7 @@ fn links_are_numbered_once_an_address() {
 }
 
 #[test]
-fn a_link_around_blocks_has_its_number_once_a_block() {
+fn link_around_blocks_is_numbered_once_per_block() {
     check(
         "<a href=/a><h3>T</h3><p>text</p></a><a href=/b></a>end",
         20,
@@ -70,7 +70,7 @@ fn a_link_around_blocks_has_its_number_once_a_block() {
 }
 
 #[test]
-fn links_that_are_not_safe_to_open_are_text() {
+fn unsafe_links_are_shown_as_text() {
     let html = "<a href='javascript:x()'>a</a> <a href='data:,x'>b</a> <a href='file:///x'>c</a> \
                 <a href='mailto:q@x.example'>d</a>";
     let rendered = render(html, BASE, 40);
@@ -103,7 +103,7 @@ fn lists_are_nested_and_numbered() {
 }
 
 #[test]
-fn quotes_stand_beside_a_bar() {
+fn quotes_are_beside_a_bar() {
     check("<blockquote><p>a</p><p>b</p></blockquote>", 20, &["│ a", "│", "│ b"]);
     let rendered = render("<blockquote>a</blockquote>", None, 20);
     assert_eq!(rendered.lines[0].spans[0].role, Role::QuoteBar);
@@ -140,14 +140,14 @@ fn a_table_without_room_is_shown_row_by_row() {
     );
 }
 
-/// The lines where what is too wide is moved so far sideways.
+/// Returns the lines with wide content scrolled sideways by `moved` cells.
 fn moved(html: &str, width: usize, moved: usize) -> Vec<String> {
     let rendered = super::render(html, BASE, Column { width, slides: true });
     rendered.lines.iter().map(|line| line.window(moved, width).text()).collect()
 }
 
 #[test]
-fn a_table_without_room_is_moved_sideways_and_the_text_stays() {
+fn wide_table_is_moved_sideways_and_text_stays() {
     let html = "<p>before</p><table><tr><th>A<th>B<th>C<tr><td>one<td>two<td>three</table>";
     for (sideways, expected) in [
         (0, ["┌─────┬────›", "│ A   │ B  ›", "├─────┼────›", "│ one │ two›", "└─────┴────›"]),
@@ -161,7 +161,7 @@ fn a_table_without_room_is_moved_sideways_and_the_text_stays() {
 }
 
 #[test]
-fn code_that_is_too_wide_keeps_its_lines_beside_a_bar() {
+fn wide_code_keeps_its_lines_beside_a_bar() {
     let html = "<blockquote><pre>0123456789abcdef\nx</pre></blockquote><pre>fits</pre>";
     assert_eq!(moved(html, 10, 0), ["│ 0123456›", "│ x", "", "fits"]);
     assert_eq!(moved(html, 10, 99), ["│ ‹9abcdef", "│ ‹", "", "fits"]);
@@ -170,7 +170,7 @@ fn code_that_is_too_wide_keeps_its_lines_beside_a_bar() {
 }
 
 #[test]
-fn a_table_that_only_arranges_things_is_text() {
+fn layout_table_is_shown_as_text() {
     check("<table><tr><td>a<tr><td>b</table>", 20, &["a", "b"]);
     check("<table role=presentation><tr><td>a<td>b</table>", 20, &["a", "b"]);
     check(
@@ -197,7 +197,7 @@ fn pictures_show_their_alternative_text() {
 }
 
 #[test]
-fn frames_films_and_sounds_leave_a_line() {
+fn frames_videos_and_audio_leave_a_line() {
     check(
         "a<iframe src='https://www.youtube.com/embed/x'></iframe>b",
         40,
@@ -221,7 +221,7 @@ fn figures_details_and_rules_keep_their_blocks() {
 }
 
 #[test]
-fn small_things_are_written_as_a_terminal_can() {
+fn superscripts_quotes_and_checkboxes_use_terminal_forms() {
     check("x<sup>2</sup> 4<sup>th</sup> e<sup>i+x</sup> <q>q</q>", 40, &["x² 4th e^i+x “q”"]);
     check("<ul><li><input type=checkbox checked> a</ul>", 40, &["• [x] a"]);
     check("super<wbr>long", 10, &["superlong"]);
@@ -245,7 +245,7 @@ fn plain_text_keeps_its_paragraphs() {
 }
 
 #[test]
-fn hidden_text_is_not_shown_unless_it_would_take_the_rest_along() {
+fn hidden_text_is_dropped_unless_it_holds_the_rest() {
     check("a<p hidden>b</p><div style='display: none'>c<div>d</div></div>e", 20, &["a", "e"]);
     check("a<div hidden>b", 20, &["a", "b"]);
     check("a<svg class=x>b", 20, &["ab"]);
@@ -255,7 +255,7 @@ fn hidden_text_is_not_shown_unless_it_would_take_the_rest_along() {
 }
 
 #[test]
-fn characters_that_deceive_are_dropped() {
+fn deceptive_characters_are_dropped() {
     check("a\u{1b}[31mb\u{202e}c\u{200b}d&#27;e&#x202e;f\u{ad}g", 40, &["a[31mbcdefg"]);
     let rendered = render("<a href='http://a.example/\u{1b}]8;;x\u{7}y'>x</a>", None, 40);
     assert_eq!(urls(&rendered), ["http://a.example/%1B]8;;x%07y"]);
@@ -275,7 +275,7 @@ fn wide_signs_are_measured() {
 }
 
 #[test]
-fn what_is_read_from_right_to_left_begins_at_the_right_edge() {
+fn right_to_left_text_starts_at_the_right_edge() {
     check(
         "<p>שלום עולם ומלואו</p><p>and RSS</p>",
         10,
@@ -284,10 +284,10 @@ fn what_is_read_from_right_to_left_begins_at_the_right_edge() {
     check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
     check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
     check("<blockquote>لا إله</blockquote>", 12, &["│     لا إله"]);
-    // Our own words for a picture are not the text's.
+    // The generated label of a picture does not count as text.
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
-    // And the picture has the whole width.
+    // The picture has the whole width.
     assert_eq!(crate::ui::reader::picture_places::find_places(&rendered)[0].indent, 0);
 }
 
@@ -298,7 +298,7 @@ fn too_much_markup_is_cut_with_a_remark() {
     assert!(render("text", None, 1).lines.is_empty());
 }
 
-/// Nothing may be wider than asked, and nothing hidden may come through.
+/// Checks that no line is wider than allowed and no hidden character appears.
 fn is_sound(html: &str, width: u16) {
     is_sound_in(html, Column::fixed(width.into()));
     is_sound_in(html, Column { width: width.into(), slides: true });
@@ -330,7 +330,7 @@ fn deep_nesting_is_read_in_time() {
     }
 }
 
-/// Pieces that get in each other's way.
+/// Generates pieces of markup that interfere with each other.
 fn piece() -> impl Strategy<Value = String> {
     let names = "p|div|ul|ol|li|table|tr|td|th|caption|blockquote|pre|code|b|i|a|h1|h3|dl|dt|dd|hr|br\
                  |img|figure|figcaption|details|summary|sup|q|iframe|video|source|span|thead|wbr|input";

@@ -1,4 +1,4 @@
-//! Breaks running text into lines of a given width (UAX #14), measured in terminal cells.
+//! Wraps running text to lines of a given width (UAX #14), measured in terminal cells.
 
 use std::iter::Peekable;
 
@@ -11,13 +11,13 @@ use backissue_core::feed::characters::is_hidden;
 
 use super::model::{Look, Role, StyledLine, TextRun};
 
-/// Code points that are kept of a grapheme; more are marks piled up to cover other lines.
+/// Maximum number of code points per grapheme. More are stacked marks that cover other lines.
 const GRAPHEME_CHARS_MAX: usize = 12;
 
 /// Columns between the tab stops of preformatted text.
 const TAB_STOP: usize = 4;
 
-/// The sign before the continuation of a preformatted line.
+/// Sign before a continued preformatted line.
 const WRAP_MARK: &str = "↳ ";
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ struct Atom<'a> {
     text: &'a str,
     cells: usize,
     look: Look,
-    /// Whether a line may end after it.
+    /// `true` if a line may end after it.
     break_after: bool,
 }
 
@@ -35,7 +35,7 @@ impl Atom<'_> {
     }
 }
 
-/// Breaks running text into lines of at most `width` cells (`width` is at least 1).
+/// Wraps running text to lines of at most `width` cells (`width` is at least 1).
 pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
@@ -45,7 +45,7 @@ pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Returns the lines of preformatted text, with tabs expanded; a line that does not fit continues after a mark.
+/// Returns the lines of preformatted text, with tabs expanded. A line that does not fit continues after a mark.
 pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
@@ -71,7 +71,7 @@ pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Returns the widths of the widest word and of the widest line of running text, in cells.
+/// Returns the width of the widest word and of the widest line of running text, in cells.
 pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     let (mut widest_word, mut widest_line) = (0, 0);
     for line in forced_lines(runs) {
@@ -90,9 +90,9 @@ pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     (widest_word, widest_line)
 }
 
-/// Whether running text is read from right to left, judged by its first letter.
+/// Checks whether running text is right-to-left, based on its first letter.
 pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
-    // What we say of links and pictures ourselves is no word of the text.
+    // Generated labels of links and pictures are not part of the text.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
     let of_text = runs.iter().filter(|run| !ours(run.look.role));
     let mut letters = of_text.flat_map(|run| run.text.chars()).filter(|c| c.is_alphabetic());
@@ -138,7 +138,7 @@ fn expand_tabs(line: &[TextRun]) -> Vec<TextRun> {
     expanded
 }
 
-/// Returns the graphemes of a line; one that is wider than `width` is replaced.
+/// Returns the graphemes of a line. A grapheme wider than `width` is replaced.
 fn atoms<'a>(text: &'a str, line: &[TextRun], width: usize) -> Vec<Atom<'a>> {
     let mut breaks = linebreaks(text).map(|(at, _)| at).peekable();
     let mut looks = line.iter().map(|run| (run.text.len(), run.look));
@@ -164,7 +164,7 @@ fn breaks_at(breaks: &mut Peekable<impl Iterator<Item = usize>>, end: usize) -> 
 
 fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_> {
     if grapheme == "\u{A0}" {
-        // Kept apart from blanks, which may vanish at the end of a line.
+        // A no-break space is distinct from spaces, which may be dropped at the end of a line.
         return Atom { text: "\u{A0}", cells: 1, look, break_after };
     }
     if grapheme.chars().all(is_hidden) {
@@ -179,11 +179,11 @@ fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_>
     Atom { text, cells, look, break_after }
 }
 
-/// Fills lines with as many words as fit; a word that is too long for a line is cut.
+/// Fills lines with as many words as fit. A word that is too long for a line is split.
 fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     let mut start = 0;
     let mut used = 0;
-    // After this atom the line may end, and so many cells stand up to there.
+    // End of the last atom that may end the line, and the number of cells up to there.
     let mut last_break: Option<(usize, usize)> = None;
     for (at, atom) in atoms.iter().enumerate() {
         while used + atom.cells > width && !atom.is_space() && at > start {
@@ -200,7 +200,7 @@ fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     lines.push(drawn(atoms.get(start..).unwrap_or_default()));
 }
 
-/// Returns a line of these graphemes without trailing blanks.
+/// Returns a line of these graphemes without trailing spaces.
 fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     let blanks = atoms.iter().rev().take_while(|atom| atom.is_space() || atom.text.is_empty());
     let length = atoms.len() - blanks.count();
@@ -211,7 +211,7 @@ fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     line
 }
 
-/// Adds a grapheme to a line, in the last span if the format is the same.
+/// Adds a grapheme to a line, extending the last span if the format is the same.
 fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
     let text = if atom.text == "\u{A0}" { " " } else { atom.text };
     if text.is_empty() {

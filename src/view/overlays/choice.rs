@@ -1,4 +1,4 @@
-//! The feeds a page names, to choose from, and what the selected one offers.
+//! The choice between the feeds that a page names, with a preview of the selected one.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -11,12 +11,12 @@ use crate::ui::app::App;
 use crate::ui::state::overlay::Choice;
 use crate::view::{cells, pane, theme};
 
-/// Columns of the dialog at most.
+/// Maximum width of the dialog, in columns.
 const COLUMNS_MAX: u16 = 100;
-/// Lines of what a feed offers, above its titles.
+/// Maximum number of lines for the description of a feed, above its titles.
 const OFFER_LINES: usize = 2;
 
-/// Draws the choice over the panes; answers with the place of its rows and the first one shown.
+/// Draws the choice over the panes. Returns the area of its rows and the index of the first visible one.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -60,7 +60,7 @@ pub(in crate::view) fn draw(
     (list, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
-/// What a feed offers, and its newest titles.
+/// Describes a feed and lists its newest titles.
 fn offer_lines(app: &App, preview: &FeedPreview, width: usize) -> Vec<Line<'static>> {
     let title = preview.title.as_deref().unwrap_or("(no title)");
     let said = format!("{title}: {}", preview.words());

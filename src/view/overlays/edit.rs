@@ -1,4 +1,4 @@
-//! The edit dialog: one line for each thing the reader can choose for a feed.
+//! The edit dialog: one line for each setting of a feed.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -9,14 +9,14 @@ use super::form::{self, FormLook};
 use crate::ui::overlays::edit_form::EditForm;
 use crate::view::{cells, pane, theme};
 
-/// Columns of the dialog at most.
+/// Maximum width of the dialog, in columns.
 const COLUMNS_MAX: u16 = 84;
-/// Cells of a line's name: the longest, and where there is little room.
+/// Width of a label in cells: normally, and with little room.
 const LABEL_CELLS: (usize, usize) = (27, 17);
 /// Lines below the form.
 const BOTTOM_LINES: u16 = 2;
 
-/// Draws the dialog over the panes; answers with the place of its lines and the first one shown.
+/// Draws the dialog over the panes. Returns the area of its lines and the index of the first visible one.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> (Rect, u16) {
     let rows = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
@@ -31,7 +31,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm
     (fields, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// Draws the lines; answers with the first one shown.
+/// Draws the lines. Returns the index of the first visible one.
 fn draw_fields(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> usize {
     let (long, short) = LABEL_CELLS;
     let label_cells = if area.width >= 60 { long } else { short };

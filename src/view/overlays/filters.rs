@@ -1,4 +1,4 @@
-//! The dialog of a filter, with what it would hit below it; and the list of all filters.
+//! The filter dialog, with a preview of the matching entries below it, and the list of all filters.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -18,12 +18,12 @@ use crate::view::{cells, pane, theme};
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, until_text};
 
-/// Columns of the dialog at most.
+/// Maximum width of the dialog, in columns.
 const COLUMNS_MAX: u16 = 84;
-/// Cells of a line's name.
+/// Width of a label, in cells.
 const LABEL_CELLS: usize = 11;
 
-/// Draws the dialog over the panes; answers with the place of its fields and the first one shown.
+/// Draws the dialog over the panes. Returns the area of its fields and the index of the first visible one.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -35,7 +35,7 @@ pub(in crate::view) fn draw(
     let height = fields.saturating_add(titles).saturating_add(4);
     let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let form = &edited.form;
-    // Two lines at least are kept for what it hits.
+    // At least two lines are reserved for the preview.
     let scrolls = place.height < fields.saturating_add(4);
     let at = form::place_of(form.selected, form.rows.len(), scrolls);
     let title = "Filter ─ Enter saves and applies, Esc cancels";
@@ -58,7 +58,7 @@ pub(in crate::view) fn draw(
     (above, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// How many entries a filter would hit, and the newest of them.
+/// Formats the number of entries that a filter matches, and the newest of them.
 fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'static>> {
     let unread = match preview.unread {
         0 => String::new(),
@@ -81,7 +81,7 @@ fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'
     lines
 }
 
-/// Draws the list over the panes; answers with the place of its lines and the first filter shown.
+/// Draws the list over the panes. Returns the area of its lines and the index of the first visible filter.
 pub(in crate::view) fn draw_list(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -115,7 +115,7 @@ pub(in crate::view) fn draw_list(
     (inside, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// What a filter hit, and how long it holds.
+/// Formats the number of matches of a filter and its expiry date.
 fn state(app: &App, rule: &EntryFilter, now: DateTime<Utc>) -> String {
     let count = app.engine.filters.counts.get(&rule.id).copied().unwrap_or_default();
     let hits = match count.hits {

@@ -1,4 +1,4 @@
-//! The lines of a form, as both dialogs show them: labels on the left, and beside them what is typed or chosen.
+//! The lines of a form for both dialogs: labels on the left, values on the right.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -9,17 +9,17 @@ use crate::ui::overlays::form::{Form, FormValue};
 use crate::ui::overlays::prompt::Prompt;
 use crate::view::{cells, theme};
 
-/// How a form is laid out.
+/// The layout of a form.
 #[derive(Debug)]
 pub(super) struct FormLook {
-    /// Cells of a label.
+    /// Width of a label, in cells.
     pub(super) label_cells: usize,
-    /// Lines that stand above those of the form and scroll with them.
+    /// Lines above the form's own lines that scroll with them.
     pub(super) above: Vec<Line<'static>>,
 }
 
-/// Draws the lines of a form, scrolled so that the selected one is in sight; answers with the first one shown, counted with
-/// those above.
+/// Draws the lines of a form, scrolled so that the selected one is visible. Returns the index of the first visible line,
+/// counting the lines above.
 pub(super) fn draw<F>(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -52,21 +52,21 @@ pub(super) fn draw<F>(
     top
 }
 
-/// Which line of a form is selected, where not all of them are in sight: it stands in the border, as in a list that scrolls.
+/// Formats the position of the selected line if not all lines are visible. Like in a scrolling list, it is part of the border.
 pub(super) fn place_of(selected: usize, lines: usize, scrolls: bool) -> String {
     if scrolls { format!("{}/{lines}", selected.saturating_add(1)) } else { String::new() }
 }
 
-/// A label in so many cells, with a blank on both sides.
+/// Pads a label to `label_cells` cells, with a space on both sides.
 pub(super) fn label(text: &str, label_cells: usize) -> String {
     format!(" {} ", cells::fit(text, label_cells))
 }
 
-/// What stands in a line of a form.
+/// Returns the spans of a line's value.
 fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Vec<Span<'static>> {
     match value {
         FormValue::Line(prompt) if prompt.text.is_empty() => {
-            // The cursor stands before the hint.
+            // Leaves room for the cursor before the hint.
             let before = if selected { " " } else { "" };
             let hint = cells::cut(&format!("{before}{hint}"), room);
             vec![Span::styled(hint, theme::DIM)]
@@ -86,7 +86,7 @@ fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Ve
     }
 }
 
-/// The part of a line around its cursor, and the cursor's column in it.
+/// Returns the part of a line around its cursor, and the cursor's column in it.
 fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
     let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);

@@ -1,4 +1,4 @@
-//! What lies over the panes, drawn.
+//! Draws the overlays.
 
 pub(super) mod choice;
 pub(super) mod edit;

@@ -1,4 +1,4 @@
-//! The command palette: what the typed letters may mean, above the line they are typed in.
+//! The command palette: matching commands above the input line.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
@@ -10,14 +10,14 @@ use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::state::overlay::Palette;
 use crate::view::{cells, pane, theme};
 
-/// Widest palette, in cells.
+/// Maximum width of the palette, in cells.
 const CELLS: u16 = 90;
-/// Cells of a command's name.
+/// Width of a command's name, in cells.
 const NAME_CELLS: usize = 17;
-/// Below this width what a command does is left to its name.
+/// Minimum width for descriptions, in cells. Below it, only the name is shown.
 const HELP_CELLS_MIN: usize = 12;
 
-/// Draws the palette at the bottom of the panes; answers with the place of its rows and the first one shown.
+/// Draws the palette at the bottom of the panes. Returns the area of its rows and the index of the first visible one.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,

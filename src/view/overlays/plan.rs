@@ -1,5 +1,5 @@
-//! The plan pane: when next and why in one sentence, what can be done, rules, the week, the last polls; the steps that
-//! led there unfold.
+//! The plan pane: the next poll and its reason in one sentence, possible actions, rules, the week, and the last polls. The
+//! steps that produced the plan can be unfolded.
 //!
 //! ```text
 //! ┌ Plan ─ Orchard Notes ▲ ─ w why · times in UTC · U changes ─┐
@@ -30,13 +30,13 @@ use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
 use backissue_core::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
 
-/// From this width on a step stands on one line with its values beside it.
+/// Minimum width for the values of a step on the same line.
 const WIDE: usize = 72;
-/// Cells of a name before its text.
+/// Width of a name before its text, in cells.
 const NAME_CELLS: usize = 15;
-/// Cells of the values of a step.
+/// Width of a step's values, in cells.
 const VALUE_CELLS: usize = 30;
-/// Draws the pane; answers with its lines and the place of its rows.
+/// Draws the pane. Returns its number of lines and the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -76,7 +76,7 @@ pub(in crate::view) fn draw(
     (count, inside)
 }
 
-/// ▲ more often, ▼ less often.
+/// Returns the sign of a feed's pace: ▲ more often, ▼ less often.
 pub(in crate::view) const fn pace_sign(feed: &Subscription) -> &'static str {
     match feed.record.feed_settings.pace {
         Some(Pace::More) => "▲",
@@ -116,7 +116,7 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
     lines
 }
 
-/// What can be done, and what each pace would bring if it is polled at all.
+/// Lists the user's possible actions and, if the feed is polled at all, the effect of each pace.
 fn advice_lines(shown: &PlanPane, coming: bool, ink: Ink) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
@@ -135,7 +135,7 @@ fn advice_lines(shown: &PlanPane, coming: bool, ink: Ink) -> Vec<Line<'static>> 
     lines
 }
 
-/// Floors that have not passed and that nothing above tells of, and hours to skip.
+/// Lists restrictions that are still in force and not mentioned above, and the hours to skip.
 fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
@@ -155,7 +155,7 @@ fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     lines
 }
 
-/// When and why, and how it went so far.
+/// Describes the next poll, its reason, and the last result.
 fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     let mut lines = sentence(&shown.page.sentence, ink.width, theme::UNREAD);
     if let Some(held_up) = &shown.page.held_up {
@@ -222,7 +222,7 @@ const fn pace_key(pace: Pace) -> &'static str {
     }
 }
 
-/// What a pace would bring.
+/// Describes the effect of a pace.
 fn effect_words(effect: &PaceEffect) -> String {
     let name = match effect.pace {
         Pace::More => "more often",
@@ -234,7 +234,7 @@ fn effect_words(effect: &PaceEffect) -> String {
     format!("{name}{colon}{}{now}", effect.words)
 }
 
-/// The interval rules as a table.
+/// Formats the interval rules as a table.
 fn rule_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     let rules = &shown.page.rules;
     let mut lines = Vec::new();
@@ -256,7 +256,7 @@ fn rule_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     lines
 }
 
-/// A key with what it does.
+/// Formats a key with its effect.
 fn keyed(key: &'static str, text: &str, ink: Ink) -> Vec<Line<'static>> {
     let indent = if key.is_empty() { 0 } else { 2 };
     let mut words = cells::wrap(text, ink.width.saturating_sub(indent), SENTENCE_LINES).into_iter();

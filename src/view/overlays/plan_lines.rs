@@ -1,4 +1,4 @@
-//! How the lines of the plan pane are written: headings, sentences, instants.
+//! Formatting of lines in the plan pane: headings, sentences, times.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -7,24 +7,24 @@ use ratatui::text::Line;
 
 use crate::view::{cells, theme};
 
-/// Lines of one sentence at most.
+/// Maximum number of lines of a sentence.
 pub(in crate::view) const SENTENCE_LINES: usize = 12;
 
-/// Where and how lines are written.
+/// The context in which lines are formatted.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::view) struct Ink {
-    /// Columns there are.
+    /// Available width in columns.
     pub(in crate::view) width: usize,
-    /// The zone times are shown in.
+    /// Time zone of the displayed times.
     pub(in crate::view) zone: Tz,
-    /// Now.
+    /// Current time.
     pub(in crate::view) now: DateTime<Utc>,
-    /// Times are told to the second.
+    /// `true` if times include seconds.
     pub(in crate::view) seconds: bool,
 }
 
-/// An instant, as short as it can be: the day of the week within six days; seconds where they are wanted and there are
-/// some.
+/// Formats a time as short as possible: with only the day of the week within six days, and with seconds only if they are wanted
+/// and not zero.
 pub(in crate::view) fn instant(at: DateTime<Utc>, ink: Ink) -> String {
     let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
     let day = if near { "%a" } else { "%-d %b %Y" };
@@ -33,13 +33,13 @@ pub(in crate::view) fn instant(at: DateTime<Utc>, ink: Ink) -> String {
     at.with_timezone(&ink.zone).format(&format!("{day} {time}")).to_string()
 }
 
-/// An empty line and a heading.
+/// Adds an empty line and a heading.
 pub(in crate::view) fn heading(lines: &mut Vec<Line<'static>>, text: &'static str) {
     lines.push(Line::default());
     lines.push(Line::styled(text, theme::HEADING));
 }
 
-/// A text in as many lines as it needs.
+/// Wraps a text into lines.
 pub(in crate::view) fn sentence(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let lines = cells::wrap(text, width, SENTENCE_LINES);
     lines.into_iter().map(|line| Line::styled(line, style)).collect()

@@ -1,4 +1,4 @@
-//! The last polls of the plan pane: a row of marks, then a line for each.
+//! The last polls in the plan pane: a row of marks, then one line per poll.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -7,12 +7,12 @@ use super::plan_lines::{Ink, heading, instant, sentence};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::view::{bytes, cells, theme};
 
-/// Polls shown.
+/// Number of polls shown.
 const POLLS_SHOWN: usize = 20;
-/// Cells of the time of a poll.
+/// Width of the time of a poll, in cells.
 const TIME_CELLS: usize = 18;
 
-/// The lines of the last polls, newest first; `None`: they are being read.
+/// Returns the lines of the last polls, newest first. `None` means that they are still being read.
 pub(in crate::view) fn poll_lines(polls: Option<&[PollLogEntry]>, ink: Ink) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     heading(&mut lines, "The last polls");
@@ -25,7 +25,7 @@ pub(in crate::view) fn poll_lines(polls: Option<&[PollLogEntry]>, ink: Ink) -> V
         return lines;
     }
     let shown = polls.get(..polls.len().min(POLLS_SHOWN)).unwrap_or_default();
-    // The newest stands at the right, as on an axis of time.
+    // The newest poll is on the right, as on a time axis.
     let mut marks: Vec<Span<'_>> = shown.iter().rev().map(mark_span).collect();
     if ink.width >= 60 {
         let legend = "   ● news  · nothing new  ! failed, the newest last";

@@ -1,4 +1,4 @@
-//! The rhythm of the plan pane: what was learned, and the week as a picture of what is expected, published and polled.
+//! The rhythm in the plan pane: a summary, and a picture of the week with expected and past publications and polls.
 //!
 //! ```text
 //!      0           6           12          18
@@ -14,7 +14,7 @@ use super::plan_lines::{Ink, heading, instant, sentence};
 use crate::ui::state::plan_pane::{Outline, PlanPane, RhythmHour, RhythmPicture};
 use crate::view::{cells, theme};
 
-/// Signs of what is expected, the least first: they tell without colours too.
+/// Shades for expected publications, lightest first. They are distinguishable without colours too.
 const SHADES: [(&str, Style); 5] = [
     ("·", theme::DIM),
     ("░", theme::HEAT[0]),
@@ -26,7 +26,7 @@ const SHADES: [(&str, Style); 5] = [
 const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// What was learned, and the picture.
+/// Returns the summary of the learned rhythm and the picture.
 pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     heading(&mut lines, "When it posts");
@@ -48,7 +48,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
         let text = format!("{learned}{}", not.unwrap_or_default());
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
-    // The first of them is what the pane begins with.
+    // The top of the pane already shows the first coming poll.
     let times: Vec<String> = rhythm.coming.iter().skip(1).map(|at| instant(*at, ink)).collect();
     if !times.is_empty() {
         let text = format!("the polls after that: {}", times.join(", "));
@@ -59,7 +59,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
     lines
 }
 
-/// The pane while hours are being marked: the picture, and what to do.
+/// Returns the contents of the pane while hours are being marked: the picture and instructions.
 pub(in crate::view) fn outline_lines(
     shown: &PlanPane,
     outline: Outline,
@@ -93,7 +93,7 @@ pub(in crate::view) fn outline_lines(
     lines
 }
 
-/// What is known of an hour, in words.
+/// Describes an hour in words.
 fn hour_words(hour: RhythmHour, foretold: bool) -> String {
     let published = match hour.published {
         0 => "nothing published so far".to_owned(),
@@ -132,7 +132,7 @@ fn picture(rhythm: &RhythmPicture, outline: Option<Outline>, width: usize) -> Ve
     lines
 }
 
-/// One hour: what is expected, and what happens in it. Where there is little room a publication hides the shade.
+/// Draws one hour: its shade and its events. With little room, the mark of a publication replaces the shade.
 fn hour_spans(hour: RhythmHour, wide: bool, lit: bool) -> Vec<Span<'static>> {
     let (sign, style) = SHADES.get(usize::from(hour.shade)).copied().unwrap_or_default();
     let mark = match (hour.published > 0, hour.polled) {
@@ -173,7 +173,7 @@ mod tests {
     use crate::view::overlays::plan_rhythm::*;
 
     #[test]
-    fn an_hour_says_in_words_what_is_known_of_it() {
+    fn hour_is_described_in_words() {
         let hour =
             RhythmHour { published: 2, expected: 1.25, polled: true, ..RhythmHour::default() };
         let words =
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_hour_tells_what_is_expected_and_what_happened() {
+    fn each_hour_shows_expected_and_observed_entries() {
         let hours = (0..168).map(|hour| RhythmHour {
             published: u32::from(hour % 24 == 9),
             expected: 0.0,

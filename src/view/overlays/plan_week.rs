@@ -1,4 +1,4 @@
-//! The week of the plan pane: 7 x 24 hours, each with the sign of the interval in force.
+//! The week in the plan pane: 7 x 24 hours, each with a sign for the interval in force.
 //!
 //! ```text
 //!      0     6     12    18
@@ -13,17 +13,17 @@ use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
 use backissue_core::schedule::duration_words;
 
-/// Signs of up to five intervals, the shortest first; fewer are spread over them.
+/// Shades for up to five intervals, shortest first. Fewer intervals are spread over them.
 const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];
-/// Signs of more intervals; further ones share the last.
+/// Signs for more intervals. All further ones share the last.
 const LETTERS: [&str; 12] = ["█", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "…"];
-/// Sign of an hour in which the publisher wants no polls.
+/// Sign of an hour in which the publisher requests no polls.
 const SKIPPED: &str = "×";
 /// Cells before the hours.
 const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// The lines of the week; none where all hours are alike.
+/// Returns the lines of the week. There are none if all hours are alike.
 pub(in crate::view) fn week_lines(week: Option<&WeekPicture>, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let Some(week) = week else { return lines };
@@ -53,7 +53,7 @@ fn sign(week: &WeekPicture, hour: WeekHour) -> &'static str {
     interval_sign(place.unwrap_or(0), week.intervals.len())
 }
 
-/// The sign of the interval at a place of so many.
+/// Returns the sign of an interval, given its index and the number of intervals.
 fn interval_sign(place: usize, count: usize) -> &'static str {
     if count <= SHADES.len() {
         let last = SHADES.len().saturating_sub(1);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_whose_hours_are_alike_is_not_drawn() {
+    fn uniform_week_is_not_drawn() {
         assert!(week_lines(None, 40).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The feeds that were unsubscribed from within a week.
+//! The list of feeds that were unsubscribed within the last week.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -13,10 +13,10 @@ use crate::ui::scroll_list::ScrollList;
 use crate::view::{cells, pane, theme};
 use backissue_core::feed::text::counted_words;
 
-/// Columns of the list at most.
+/// Maximum width of the list, in columns.
 const COLUMNS_MAX: u16 = 84;
 
-/// Draws the list over the panes; answers with the place of its rows and the first one shown.
+/// Draws the list over the panes. Returns the area of its rows and the index of the first visible one.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,

@@ -1,4 +1,4 @@
-//! The timetable: the coming polls of all feeds in order, with time, feed and what settled each.
+//! The timetable: the coming polls of all feeds in order, each with its time, feed and deciding factor.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -14,18 +14,18 @@ use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
 use backissue_core::history::FeedKey;
 
-/// From this width on the reason stands beside the feed.
+/// Minimum width for the reason beside the feed.
 const WIDE: usize = 84;
-/// From this width on what a feed costs stands beside it.
+/// Minimum width for the cost beside the feed.
 const COSTS: usize = 52;
-/// Cells of what a feed costs.
+/// Width of a feed's cost, in cells.
 const COST_CELLS: usize = 23;
-/// Lines of what all feeds cost.
+/// Lines for the total cost.
 const SUM_LINES: usize = 2;
-/// Cells of the reason.
+/// Width of the reason, in cells.
 const REASON_CELLS: usize = 28;
 
-/// Draws the timetable; answers with the place of its rows.
+/// Draws the timetable. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -60,7 +60,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// The rows, and below them, if there is room, what all feeds cost.
+/// Splits the area into the rows and, if there is room, the total cost below them.
 fn with_sums(area: Rect) -> (Rect, Rect) {
     let lines = if usize::from(area.height) >= SUM_LINES.saturating_mul(3) { SUM_LINES } else { 0 };
     let lines = u16::try_from(lines).unwrap_or(0);
@@ -69,7 +69,7 @@ fn with_sums(area: Rect) -> (Rect, Rect) {
     (rows, bottom)
 }
 
-/// What all feeds cost together, and what could be saved.
+/// Describes the total cost of all feeds, and how much could be saved.
 fn sums_words(sums: &Sums) -> String {
     let feeds = if sums.feeds == 1 { "1 feed".into() } else { format!("{} feeds", sums.feeds) };
     let saving = if sums.saved_a_day >= 0.5 {

@@ -1,4 +1,4 @@
-//! The Attention list: five lines a feed.
+//! The Attention list: five lines per feed.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -13,10 +13,10 @@ use crate::ui::panes::attention::ROW_LINES;
 use crate::ui::state::layout::Pane;
 use crate::view::{cells, pane, theme};
 
-/// A list of so many cells has room for a further key.
+/// Minimum width of the list for an additional key, in cells.
 const ROOMY_CELLS: usize = 52;
 
-/// Draws the list in the place of the entries; answers with the place of its rows.
+/// Draws the list instead of the entries. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -49,7 +49,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// The lines of one feed; `selected`: it is, and whether the pane has the keys.
+/// Returns the lines of one feed. `selected` is set for the selected feed, to whether the pane has the focus.
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
     let of_store = concern.feed == trouble::STORE;
     let feed = app.engine.feeds.get(&concern.feed);

@@ -1,14 +1,14 @@
-//! The files attached to an entry, under its text: what they are, how large, how long, and a number to open them.
+//! The files attached to an entry, below its text: type, size, duration, and a number to open each.
 
 use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::view::{bytes, cells};
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::text::one_line;
 
-/// Characters of a media type and of a file's name.
+/// Maximum length of a media type or file name, in characters.
 const NAME_CHARS_MAX: usize = 60;
 
-/// Adds the files under the text; each is a link with a number.
+/// Adds the files below the text, each as a numbered link.
 pub(in crate::view) fn append(rendered: &mut Rendered, enclosures: &[Enclosure], width: u16) {
     if enclosures.is_empty() {
         return;
@@ -31,7 +31,8 @@ pub(in crate::view) fn append(rendered: &mut Rendered, enclosures: &[Enclosure],
     }
 }
 
-/// The number of a file's address, the same if the text names it too; `None`: nothing to be opened.
+/// Returns the number of a file's address. If the text also links to it, the number is the same. Returns `None` if the address
+/// cannot be opened.
 fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
     let url =
         url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
@@ -44,7 +45,7 @@ fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
     u16::try_from(place.saturating_add(1)).ok()
 }
 
-/// Type, size, playing time and name of a file, as far as they are stated.
+/// Describes the type, size, duration and name of a file, as far as known.
 fn described(enclosure: &Enclosure) -> String {
     let kind = enclosure.media_type.as_deref().map(|kind| one_line(kind, NAME_CHARS_MAX));
     let name = url::Url::parse(&enclosure.url).ok().and_then(|url| {
@@ -61,7 +62,7 @@ fn described(enclosure: &Enclosure) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// Seconds as a clock shows them.
+/// Formats a duration like a clock.
 fn duration(seconds: u32) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match hours {
@@ -75,7 +76,7 @@ mod tests {
     use crate::view::panes::enclosure_list::*;
 
     #[test]
-    fn a_file_is_described_by_what_is_stated() {
+    fn attachment_is_described_by_its_stated_facts() {
         for (media_type, length, duration_seconds, url, expected) in [
             (
                 Some("audio/mpeg"),
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_shares_the_number_of_a_link_to_it_and_only_the_web_is_numbered() {
+    fn attachment_shares_the_number_of_its_link() {
         let known = LinkTarget { url: "https://a.example/1.mp3".into() };
         let mut rendered = Rendered { links: vec![known], ..Rendered::default() };
         let file = |url: &str| Enclosure { url: url.into(), ..Enclosure::default() };

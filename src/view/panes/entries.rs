@@ -1,4 +1,4 @@
-//! The entries pane: rows under day headings, unread bold, starred marked.
+//! The entries pane: rows under day headings, with unread entries in bold and stars marked.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -21,31 +21,31 @@ use crate::view::{cells, pane, theme, when};
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines};
 
-/// The most cells of a feed's name beside its entries in a list of several feeds.
+/// Maximum width of the feed name beside its entries in a list of several feeds, in cells.
 const NAME_CELLS_MAX: usize = 28;
 
-/// A list of so many cells has room for the names of feeds.
+/// Minimum width of a list for feed names, in cells.
 const ROOMY_CELLS: usize = 56;
 
-/// Stands before what is marked to be dealt with together.
+/// Mark of feeds and entries that are marked for a common action.
 pub(in crate::view) const MARKED_SIGN: &str = "✓";
-/// Cells of the mark of an unread entry.
+/// Width of the mark of an unread entry, in cells.
 const MARK_CELLS: usize = 2;
-/// Cells of a star.
+/// Width of a star, in cells.
 const STAR_CELLS: usize = 2;
-/// Cells of a time of day.
+/// Width of a time of day, in cells.
 const TIME_CELLS: usize = 6;
-/// Cells of a date.
+/// Width of a date, in cells.
 const DATE_CELLS: usize = 11;
-/// Cells of a title, with its star, at least, before the time is left out.
+/// Minimum width of a title with its star, in cells. If the title would be narrower, the time is left out.
 const TITLE_COLUMN_MIN: usize = 32;
 
-/// Cells of a feed's title beside its state, before the state is said in short; a shorter title needs fewer.
+/// Preferred width of a feed's title, in cells. If the title would be narrower, the history status is abbreviated.
 const TITLE_CELLS_WANTED: usize = 24;
-/// Cells of a feed's title beside its state at least.
+/// Minimum width of a feed's title beside its history status, in cells.
 const TITLE_CELLS_MIN: usize = 4;
 
-/// Draws the pane; answers with the place of its rows.
+/// Draws the pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -92,7 +92,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// The feed of the selected entry, where the list has no room for the names of feeds.
+/// Returns the feed of the selected entry, if the list has no room for feed names.
 fn unlisted_name(app: &App, width: usize) -> Option<&str> {
     let is_listed = is_of_one_feed(app) || RowColumns::new(app, width).feed > 0;
     let feed = app.ui.list.selected_row().and_then(|row| match row.key {
@@ -103,8 +103,8 @@ fn unlisted_name(app: &App, width: usize) -> Option<&str> {
     feed.map(|feed| feed.record.shown_title())
 }
 
-/// Where the reader is: the feed of the selected entry where the list does not name it, the month in a list longer than
-/// the screen, what was read from the beginning, and the place; as much of it as there is room for in the border.
+/// Formats the position in the list, as far as the border has room: the feed of the selected entry if the list does not name
+/// it, the month in a list longer than the screen, the progress when reading from the beginning, and the row number.
 fn place(app: &App, room: usize) -> String {
     let list = &app.ui.list;
     let long = list.total > usize::from(app.ui.viewport.entries_rows);
@@ -127,8 +127,8 @@ fn place(app: &App, room: usize) -> String {
     wholes.iter().map(joined).find(fits).unwrap_or(place)
 }
 
-/// The mark at the right edge that shows which part of a long list is on the screen. Drawn after all panes, which
-/// share their borders.
+/// Draws the mark at the right edge that shows which part of a long list is visible. It is drawn after all panes, because they
+/// share borders.
 pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
     let list = &app.ui.list;
     let rows = usize::from(area.height.saturating_sub(2));
@@ -142,7 +142,7 @@ pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
     frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
 }
 
-/// What stands in the border, in so many cells.
+/// Returns the title in the border, for a given width.
 fn title(app: &App, room: usize) -> String {
     if let Some(search) = &app.ui.search {
         return search_title(app, search);
@@ -166,8 +166,7 @@ fn title(app: &App, room: usize) -> String {
             let title = feed.map_or("", |feed| feed.record.shown_title());
             let standing = said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed)));
             let brief = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
-            // What is shown, and the standing of the history, are said whole before the name is; a trouble stands in the
-            // status line too.
+            // The filter and the history status take precedence over the name. The status line also shows the trouble.
             let room = room.saturating_sub(cells::width(shown));
             let wanted = cells::width(title).min(TITLE_CELLS_WANTED);
             let fits = cells::width(&standing).saturating_add(wanted) <= room;
@@ -179,7 +178,7 @@ fn title(app: &App, room: usize) -> String {
     format!("{name}{shown}")
 }
 
-/// What a list says of which of its entries it shows.
+/// Describes which entries a list shows.
 const fn shown_words(show: Show) -> &'static str {
     match show {
         Show::All => "",
@@ -189,7 +188,7 @@ const fn shown_words(show: Show) -> &'static str {
     }
 }
 
-/// What an empty list says instead of entries.
+/// Returns the text of an empty list.
 fn nothing(app: &App, now: DateTime<Utc>) -> String {
     if let Some(search) = &app.ui.search {
         return nothing_found(app, search);
@@ -231,7 +230,7 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
     .to_owned()
 }
 
-/// What stands in the border of a search.
+/// Returns the title of a search.
 fn search_title(app: &App, search: &Search) -> String {
     let behind = match app.ui.unindexed {
         0 => String::new(),
@@ -244,7 +243,7 @@ fn search_title(app: &App, search: &Search) -> String {
     }
 }
 
-/// What a search says that finds nothing.
+/// Returns the text of a search without results.
 fn nothing_found(app: &App, search: &Search) -> String {
     match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
@@ -256,12 +255,12 @@ fn nothing_found(app: &App, search: &Search) -> String {
     }
 }
 
-/// Whether the list is that of one feed: then its entries need not name it.
+/// Checks whether the list belongs to a single feed, so that its entries need not name it.
 fn is_of_one_feed(app: &App) -> bool {
     app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Feed(..)))
 }
 
-/// The lines of a gap; in a list of several feeds the first one names its feed.
+/// Returns the lines of a gap. In a list of several feeds, the first line names the feed.
 fn gap_lines(
     app: &App,
     feed: FeedKey,
@@ -282,7 +281,7 @@ fn gap_lines(
         format!(" · {} {}", enter_sign(app), said.enter)
     };
     let next = format!("   {}{enter}", said.next);
-    // Where there is room, the other ways too; the reader pane always names them.
+    // The other actions are listed if there is room. The reader pane always lists them.
     let elsewhere =
         if said.has_address { " · o in the browser · W Internet Archive" } else { "" };
     let fits = cells::width(&next).saturating_add(cells::width(elsewhere)) <= width;
@@ -294,12 +293,12 @@ fn gap_lines(
     ]
 }
 
-/// The key that acts, as a sign or in words.
+/// Returns the key for the main action, as a symbol or in words.
 pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
     if app.ui.appearance.plain { "Enter:" } else { "⏎" }
 }
 
-/// An entry in words: its marks, its title, its feed where others stand beside it.
+/// Describes an entry in words: its marks, its title, and its feed in a list of several feeds.
 fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "no title" } else { &row.title };
     let feed = app.engine.feeds.get(&feed).filter(|_| !is_of_one_feed(app));
@@ -347,7 +346,7 @@ fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> 
     Line::from(spans)
 }
 
-/// The title with its labels and the star behind it.
+/// Returns the title with its labels, followed by the star.
 fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>> {
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
     let labels = entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]);
@@ -360,7 +359,7 @@ fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>>
     spans
 }
 
-/// When an entry was published: under the heading of its day the time, else the date.
+/// Formats the publication time of an entry: the time under a day heading, or else the date.
 fn dated(app: &App, row: &Row) -> String {
     let form = match app.ui.list.order {
         RowOrder::BestFirst => "%Y-%m-%d",
@@ -369,14 +368,14 @@ fn dated(app: &App, row: &Row) -> String {
     row.listed.with_timezone(&app.engine.zone).format(form).to_string()
 }
 
-/// Cells of a feed's name in a list of so many; 0: titles need all of them, and the border names the feed of the
-/// selected entry.
+/// Returns the width of the feed name for a list of the given width. It is 0 if titles need all the room; the border then names
+/// the feed of the selected entry.
 fn name_cells(width: usize) -> usize {
     let share = width.saturating_mul(3) / 10;
     if width < ROOMY_CELLS { 0 } else { share.min(NAME_CELLS_MAX).saturating_add(1) }
 }
 
-/// Cells of the columns of a row, each with its gap; 0: it is left out.
+/// The widths of a row's columns in cells, each with its gap. A column of width 0 is left out.
 struct RowColumns {
     date: usize,
     title: usize,
@@ -384,7 +383,8 @@ struct RowColumns {
 }
 
 impl RowColumns {
-    /// The title has what the others leave; where that is too little, the time is left out, where headings say the day.
+    /// Computes the widths. The title takes the room that the others leave. If it is too narrow, the time is left out, provided
+    /// that day headings show the day.
     fn new(app: &App, width: usize) -> Self {
         let wanted = |column| app.ui.settings.columns.contains(&column);
         let one_feed = is_of_one_feed(app) || !wanted(EntryColumn::Feed);

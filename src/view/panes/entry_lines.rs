@@ -1,11 +1,11 @@
-//! An entry's text with everything below it, laid out for the reader pane.
+//! Lays out an entry's text, with everything below it, for the reader pane.
 
 use super::{enclosure_list, link_list};
 use crate::ui::effect::RenderWork;
 use crate::ui::reader::lines::Rendered;
 use crate::view::html::{self, Column};
 
-/// Lays an entry out: its text, its attached files, where its links lead.
+/// Lays out an entry: its text, its attached files, and its list of links.
 pub fn lay_out(wanted: &RenderWork) -> Rendered {
     let column = Column { width: usize::from(wanted.width), slides: wanted.slides };
     let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), column);

@@ -1,4 +1,4 @@
-//! The subscriptions pane: smart lists, tags, feeds with their unread entries and the time to the next poll.
+//! The subscriptions pane: smart lists, tags, and feeds with their unread counts and the time until the next poll.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -19,26 +19,27 @@ use crate::ui::state::layout::{Arrangement, Pane};
 use crate::view::overlays::plan;
 use crate::view::{cells, pane, theme, when};
 
-/// Cells of the time to the next poll.
+/// Width of the time until the next poll, in cells.
 const WHEN_CELLS: usize = 4;
-/// Cells of an unread count at least.
+/// Minimum width of an unread count, in cells.
 const COUNT_CELLS_MIN: usize = 2;
-/// Cells of a feed's marks, of what is the matter and of the reader's pace.
+/// Width of a feed's marks for trouble and pace, in cells.
 const MARK_CELLS: usize = 2;
-/// Columns of the pane at least.
+/// Minimum width of the pane, in columns.
 const COLUMNS_MIN: usize = 24;
-/// Of a hundred columns of the screen the names may take so many, even where a text is narrower than it could be.
+/// Maximum width of the pane as a percentage of the screen, even if this makes the text narrower: with three panes, and
+/// otherwise.
 const SHARE: (usize, usize) = (37, 38);
-/// The same with the times of the next polls beside the names.
+/// The same limit if the pane also shows the time until each next poll.
 const SHARE_WITH_TIME: (usize, usize) = (30, 34);
-/// Columns that the entries and the text keep at least where there are three panes.
+/// Minimum width of the entries and the text together with three panes, in columns.
 const OTHERS_COLUMNS: usize = 88;
-/// Columns that the entries want beside a text of full width.
+/// Preferred width of the entries beside a full-width text, in columns.
 const ENTRIES_COLUMNS: usize = 46;
-/// Columns that a text wants beside its own: borders and margins.
+/// Columns around a text: borders and margins.
 const TEXT_EDGES: usize = 4;
 
-/// Columns of the pane beside others: as wide as the names want and the screen allows.
+/// Returns the width of the pane beside others: as wide as the names need and the screen allows.
 pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
     let width = usize::from(screen);
     let percent = |share: usize| width.saturating_mul(share) / 100;
@@ -50,7 +51,7 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
         let least = names.saturating_add(fixed_cells(counts, false));
         let roomy = names.saturating_add(fixed_cells(counts, true));
         let (most, with_time) = match app.ui.usual_arrangement() {
-            // Names are whole as long as the text has its full width, and beyond that up to a share.
+            // Names are shown completely as long as the text keeps its full width; beyond that, up to the percentage limit.
             Arrangement::Wide => {
                 let text = usize::from(app.ui.settings.text_width).saturating_add(TEXT_EDGES);
                 let spare = width.saturating_sub(text).saturating_sub(ENTRIES_COLUMNS);
@@ -68,27 +69,27 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
     u16::try_from(columns.max(COLUMNS_MIN)).unwrap_or(u16::MAX)
 }
 
-/// Cells of what stands to the right of a feed's name, where counts take so many.
+/// Returns the width of everything to the right of a feed's name, given the width of the counts.
 fn fixed_cells(counts: usize, with_time: bool) -> usize {
     let time = if with_time { WHEN_CELLS.saturating_add(1) } else { 0 };
     MARK_CELLS.saturating_add(counts).saturating_add(time).saturating_add(3)
 }
 
-/// The room that a row has.
+/// The available width of a row.
 #[derive(Debug, Clone, Copy)]
 struct RowRoom {
-    /// Cells of the row.
+    /// Width of the row, in cells.
     width: usize,
-    /// Cells of its count.
+    /// Width of its count, in cells.
     counts: usize,
 }
 
-/// Cells of the largest count. All feeds are added up for it: once a frame, not once a row.
+/// Returns the width of the largest count. It sums over all feeds, so it is called once per frame instead of once per row.
 fn count_cells(app: &App) -> usize {
     app.engine.unread().max(app.engine.starred()).to_string().len().max(COUNT_CELLS_MIN)
 }
 
-/// Draws the pane; answers with the place of its rows.
+/// Draws the pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -157,14 +158,13 @@ fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Lin
     counted_line(&format!(" {sign} {name}"), count, room.width, style)
 }
 
-/// A name, and a count at the right edge; none if it is 0.
+/// Returns a line with a name, and a count at the right edge unless it is 0.
 fn counted_line(left: &str, count: u32, width: usize, style: Style) -> Line<'static> {
     let count = if count == 0 { String::new() } else { format!("{count} ") };
     Line::styled(cells::ends(left, &count, width), style)
 }
 
-/// A feed: its name, what is the matter with it, the reader's pace, the time to its next poll where there is room, and what
-/// is unread.
+/// Returns the line of a feed: its name, trouble mark, pace, time until the next poll if there is room, and unread count.
 fn feed_line(
     app: &App,
     feed: &Subscription,
@@ -204,7 +204,7 @@ fn feed_line(
     ])
 }
 
-/// The time to the next poll, or that it is polled now.
+/// Formats the time until the next poll, or the sign of a running poll.
 fn next_poll(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
     if app.engine.polls.contains_key(&feed.key) {
         return "⟳".to_owned();

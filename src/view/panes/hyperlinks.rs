@@ -1,8 +1,8 @@
-//! Links of the text as hyperlinks of the terminal (OSC 8), put into the finished screen.
+//! Writes the links of the text as terminal hyperlinks (OSC 8) into the finished screen.
 //!
-//! A run of cells that belongs to one link in one style becomes one cell that writes the escape, the whole text of
-//! the run and the closing escape, and is known to be as wide as the run. The cells behind it hold nothing, so that
-//! whatever stands there later differs from them and is written anew: no cell keeps a link that is gone.
+//! A run of cells that belongs to one link in one style becomes a single cell. That cell contains the opening escape, the whole
+//! text of the run and the closing escape, and has the width of the run. The cells after it are empty, so anything drawn there
+//! later differs from them and is written again. No cell keeps a link that has disappeared.
 
 use std::num::NonZeroU16;
 
@@ -14,12 +14,12 @@ use crate::ui::app::App;
 use crate::ui::reader::lines::{self, StyledLine};
 use crate::ui::state::layout::Viewport;
 
-/// Bytes of an address at most: longer ones are refused by terminals.
+/// Maximum length of an address in bytes, because terminals reject longer ones.
 const ADDRESS_MAX: usize = 2000;
 
-/// Makes hyperlinks of the links of the text that is read.
+/// Turns the links of the open text into hyperlinks.
 pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
-    // What lies over the panes hides links.
+    // Overlays hide links.
     if app.ui.covers_panes() {
         return;
     }
@@ -41,14 +41,14 @@ pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport)
     }
 }
 
-/// Cells of a line that belong to one link.
+/// The cells of a line that belong to one link.
 struct Run {
     number: u16,
     from: u16,
     to: u16,
 }
 
-/// The runs of a line in a column of so many cells.
+/// Returns the runs of a line in a column of the given width.
 fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut at = 0_u16;
@@ -65,7 +65,7 @@ fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
     runs
 }
 
-/// Only what is surely an address is written into an escape: an allowed scheme, printable ASCII, not too long.
+/// Checks whether an address is safe to write into an escape sequence: an allowed scheme, printable ASCII, not too long.
 fn is_harmless(address: &str) -> bool {
     let scheme = ["http://", "https://", "mailto:"];
     address.len() <= ADDRESS_MAX
@@ -73,7 +73,7 @@ fn is_harmless(address: &str) -> bool {
         && address.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Links the cells of a row from a column to before another, a stretch of one style at a time.
+/// Links the cells of a row from one column up to another (exclusive), one stretch of uniform style at a time.
 fn link_run(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), run: &Run, address: &str) {
     let style =
         |buffer: &Buffer, column: u16| buffer.cell(Position::new(column, row)).map(Cell::style);
@@ -101,12 +101,12 @@ fn link_stretch(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), number: u
         hidden = hidden.saturating_sub(1);
         cell.set_symbol("");
     }
-    // The width of the whole may be less than that of its cells: some letters join.
+    // The whole text may be narrower than its cells, because some letters join.
     let cells = NonZeroU16::new(to.saturating_sub(from));
     let (Some(cells), Some(cell)) = (cells, buffer.cell_mut(Position::new(from, row))) else {
         return;
     };
-    // The number ties the pieces of a link together that lines have broken apart.
+    // The number connects the pieces of a link that is split over lines.
     let symbol = format!("\u{1b}]8;id={number};{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\");
     cell.set_symbol(&symbol).set_diff_option(CellDiffOption::ForcedWidth(cells));
 }
@@ -190,7 +190,7 @@ mod tests {
         assert!(buffer.content[2].symbol().contains("\\cd\u{1b}"));
     }
 
-    /// What would be written to a terminal that shows `before`.
+    /// Returns the output for a terminal that shows `before`.
     fn written(before: &Buffer, after: &Buffer) -> Vec<(u16, String)> {
         before
             .diff(after)
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_gone_leaves_no_cell_behind() {
+    fn removed_link_leaves_no_cell_behind() {
         let mut plain = Buffer::empty(Rect::new(0, 0, 6, 1));
         plain.set_string(0, 0, "ladder", Style::new());
         let mut linked = plain.clone();

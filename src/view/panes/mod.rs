@@ -1,4 +1,4 @@
-//! The panes, drawn.
+//! Draws the panes.
 
 pub(super) mod attention;
 pub(super) mod enclosure_list;

@@ -1,4 +1,4 @@
-//! The pictures of the text that is read, put into the finished screen: their own colours are no roles of a theme.
+//! Draws the pictures of the open text into the finished screen. Their colours are not roles of a theme.
 
 use std::num::NonZeroU16;
 
@@ -15,18 +15,18 @@ use crate::view::dressing::colour;
 use crate::view::{cells, theme};
 use backissue_core::history::address::host;
 
-/// A picture within the text's part of the screen.
+/// A picture in the visible part of the text.
 struct Shown<'m> {
     url: &'m str,
     place: PicturePlace,
-    /// Its first line that is on the screen, and where.
+    /// First visible line of the picture, and its screen row.
     first: u16,
     row: u16,
-    /// How many of its lines are.
+    /// Number of visible lines.
     rows: u16,
 }
 
-/// The pictures on the screen; none while something lies over them.
+/// Returns the visible pictures. There are none while an overlay covers them.
 fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
     let in_sight = !app.ui.covers_panes();
     let Some(reader) = app.ui.shown_reader().filter(|_| in_sight) else { return Vec::new() };
@@ -43,14 +43,14 @@ fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
     reader.pictures.iter().filter_map(in_sight).collect()
 }
 
-/// The drawing of a picture, if it can be shown as it stands on the screen.
+/// Returns the drawing of a picture, if it can be shown at its position.
 fn ready<'m>(app: &'m App, shown: &Shown<'_>) -> Option<&'m Drawing> {
     let cells = (shown.place.columns, shown.place.rows);
     let drawing = app.ui.pictures.drawing(shown.url, cells)?;
     (!drawing.whole || shown.rows == shown.place.rows).then_some(drawing)
 }
 
-/// Says in the places of pictures that are not there why they are not.
+/// Writes an explanation where a picture cannot be shown yet.
 pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     let area = viewport.reader;
     for shown in shown(app, area) {
@@ -77,7 +77,7 @@ pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport)
     }
 }
 
-/// Draws the pictures that are ready.
+/// Draws the finished pictures.
 pub(in crate::view) fn draw(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     let area = viewport.reader;
     for shown in shown(app, area) {
@@ -92,8 +92,7 @@ pub(in crate::view) fn draw(buffer: &mut Buffer, app: &App, viewport: &Viewport)
     }
 }
 
-/// Puts one cell of a picture on the screen. What is covered holds nothing, so that whatever stands there later
-/// differs from it and is written anew.
+/// Draws one cell of a picture. Covered cells are empty, so anything drawn there later differs from them and is written again.
 fn put(buffer: &mut Buffer, at: Position, drawn: &DrawnCell) {
     let Some(cell) = buffer.cell_mut(at) else { return };
     cell.set_style(Style::reset().fg(colour(drawn.ink)).bg(colour(drawn.ground)));
@@ -101,7 +100,7 @@ fn put(buffer: &mut Buffer, at: Position, drawn: &DrawnCell) {
     if drawn.symbol.is_empty() {
         cell.set_diff_option(CellDiffOption::Skip);
     } else if drawn.paints {
-        // Who has painted may have left the cursor anywhere; the next cell is to be written beside this one.
+        // A painting escape can leave the cursor anywhere, so it is moved to the position of the next cell.
         if drawn.symbol.starts_with('\u{1b}') {
             let (row, column) = (at.y.saturating_add(1), at.x.saturating_add(2));
             cell.set_symbol(&format!("{}\u{1b}[{row};{column}H", drawn.symbol));

@@ -1,4 +1,4 @@
-//! The reader pane: one entry with its title, its origin, its text and its links.
+//! The reader pane: an entry with its title, origin, text and links.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -17,12 +17,12 @@ use crate::view::{cells, pane, plain, theme, when};
 use backissue_core::feed::text::one_line;
 use backissue_core::history::Gap;
 
-/// Lines of the title at most; a longer one is cut.
+/// Maximum number of title lines. A longer title is cut.
 const TITLE_LINES: usize = 4;
-/// Lines of feed, author and date at most.
+/// Maximum number of lines for feed, author and date.
 const ORIGIN_LINES: usize = 2;
 
-/// Draws the pane; answers with the place of its text.
+/// Draws the pane. Returns the area of its text.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -52,14 +52,14 @@ pub(in crate::view) fn draw(
     text
 }
 
-/// Where the text stands: a column in the middle, with a margin on both sides.
+/// Returns the area of the text: a centred column with margins on both sides.
 fn column(app: &App, inside: Rect) -> Rect {
     let margins = Constraint::Max(inside.width.saturating_sub(2).min(app.ui.settings.text_width));
     let [column] = Layout::horizontal([margins]).flex(Flex::Center).areas(inside);
     column
 }
 
-/// The gap that is selected, if one is: the pane explains it.
+/// Returns the selected gap, if there is one. The pane then explains it.
 fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<Gap> {
     match app.ui.list.selected_row()?.key {
         RowKey::Gap(feed, gap) => gap_rows::shown(&app.engine, feed, gap, now),
@@ -67,7 +67,7 @@ fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<Gap> {
     }
 }
 
-/// Title, origin, address or enclosure, and a blank line.
+/// Returns title, origin, address or enclosure, and a blank line.
 fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let kept = &reader.entry.kept;
     let feed =
@@ -92,7 +92,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Which text is shown, where there are two of them.
+/// Describes which text is shown, if there are two.
 fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
         (TextSource::Page, _) => Some("full text"),

@@ -1,4 +1,4 @@
-//! The bottom line: a line being typed, else the last message, else what the poller is doing.
+//! The bottom line: an input line, the last message, or the progress of polls.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
@@ -26,16 +26,16 @@ use crate::view::{cells, theme, when};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
-/// A message stays this long, unless a key is pressed before.
+/// Duration of a message in seconds. A key press hides it earlier.
 const NOTICE_SECONDS: i64 = 12;
-/// Lines of a message at most; those beyond the bottom one lie over the panes.
+/// Maximum number of message lines. All but the bottom one cover the panes.
 const NOTICE_LINES: usize = 3;
-/// Cells of a feed's name at least in a line that says more of it.
+/// Minimum width of a feed's name in a status line with further text, in cells.
 const NAME_CELLS_MIN: usize = 12;
-/// Lines of the tour at most.
+/// Maximum number of tour lines.
 const TOUR_LINES: usize = 2;
 
-/// Draws the line below the panes; answers with the first row that is covered: a long message needs more than its own.
+/// Draws the line below the panes. Returns the first covered row, because a long message needs more than one line.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     (panes, area): (Rect, Rect),
@@ -72,7 +72,7 @@ pub(in crate::view) fn draw(
     });
     let question = question(app);
     let wrapped = |text: &str, style: Style| {
-        // Sentences repeat what servers and files say.
+        // Messages may contain text from servers and files.
         let text: String = text.chars().filter(|char| !is_hidden(*char)).collect();
         let lines = cells::wrap(&text, room.saturating_sub(1), NOTICE_LINES);
         lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
@@ -80,7 +80,7 @@ pub(in crate::view) fn draw(
     let mut lines = match (&question, notice) {
         (Some(question), _) => wrapped(question, theme::KEY),
         (None, Some(notice)) if notice.trouble => wrapped(&notice.text, theme::TROUBLE),
-        // Long work stays in sight.
+        // Progress of long work remains visible.
         (None, Some(notice)) => match poll_progress(app) {
             Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
             None => wrapped(&notice.text, theme::TEXT),
@@ -111,8 +111,8 @@ pub(in crate::view) fn draw(
     top
 }
 
-/// Draws the lower border of the panes above what covers it from a row on, so that the panes end there; answers with the
-/// first row that is not as it was.
+/// Moves the lower border of the panes above the rows that are covered, so that the panes end there. Returns the first changed
+/// row.
 fn raise_border(frame: &mut Frame<'_>, panes: Rect, covered: u16) -> u16 {
     let (Some(border), Some(row)) = (panes.bottom().checked_sub(1), covered.checked_sub(1)) else {
         return covered;
@@ -130,7 +130,7 @@ fn raise_border(frame: &mut Frame<'_>, panes: Rect, covered: u16) -> u16 {
     row
 }
 
-/// The keys that move what is wider than the pane, if something in sight is.
+/// Returns the keys that scroll sideways, if a visible line is wider than the pane.
 fn sideways_hint(app: &App) -> String {
     let reading = app.ui.focus == Pane::Reader && app.ui.overlay.is_none();
     if !reading || sideways::slack_in_sight(app) == 0 {
@@ -143,7 +143,7 @@ fn sideways_hint(app: &App) -> String {
     if keys.trim().is_empty() { String::new() } else { format!(" {} sideways ", keys.trim()) }
 }
 
-/// The lines of the tour at a width; none: there is no tour.
+/// Returns the lines of the tour at a width. There are none without a tour.
 pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
     let tour = app.ui.tour.and_then(Tour::line);
@@ -151,13 +151,13 @@ pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>>
     lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
 
-/// Draws a line being typed, and behind it what is wrong with it, or what it may become.
+/// Draws an input line, followed by an error or a suggestion.
 fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Option<(&str, Style)>) {
     let width = usize::from(area.width);
     let label = cells::cut(prompt.label(), width.saturating_sub(12));
     let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
-    // The part before the cursor is shown from as far left as it fits.
+    // The part before the cursor is shown from the leftmost position that fits.
     let from = before.char_indices().map(|(at, _)| at).chain([before.len()]);
     let from = from
         .into_iter()
@@ -176,7 +176,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
     frame.set_cursor_position(Position::new(column.min(area.right().saturating_sub(1)), area.y));
 }
 
-/// What the poller is doing, what comes next, and how many feeds need attention.
+/// Describes the progress of polls, the next poll, and the number of feeds that need attention.
 fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     let mut parts = Vec::new();
     if let Some(since) = app.engine.reachability.offline_since {
@@ -209,7 +209,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.join(" · ")
 }
 
-/// What is asked, or waited for, before the panes have the keys again.
+/// Returns the open question, or describes the pending lookup that blocks the keys.
 fn question(app: &App) -> Option<String> {
     match &app.ui.overlay {
         Some(Overlay::Question(question)) => Some(question.text.clone()),
@@ -222,7 +222,7 @@ fn question(app: &App) -> Option<String> {
     }
 }
 
-/// How far the polls are that run.
+/// Describes the progress of the running polls.
 fn poll_progress(app: &App) -> Option<String> {
     let run = &app.engine.poll_run;
     if app.engine.polls.is_empty() {
@@ -235,7 +235,7 @@ fn poll_progress(app: &App) -> Option<String> {
     Some(std::iter::once(done).chain(counts).collect::<Vec<_>>().join(" · "))
 }
 
-/// What is being fetched of histories: of one feed its progress, of several their number.
+/// Describes running history fetches: the progress of a single feed, or the number of several.
 fn back_fills(app: &App, room: usize) -> Option<String> {
     let mut walking = app.engine.backfills.keys().filter_map(|key| app.engine.feeds.get(key));
     let (first, more) = (walking.next()?, walking.count());
@@ -246,7 +246,7 @@ fn back_fills(app: &App, room: usize) -> Option<String> {
     Some(told_of(first, ": ", &progress, room))
 }
 
-/// What the selected feed's request waits for.
+/// Describes why the request of the selected feed is waiting.
 fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     app.engine.polls.get(key).filter(|poll| poll.stage == PollStage::Waiting)?;
@@ -264,26 +264,25 @@ fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
     Some(told_of(feed, " waits ", &what, room))
 }
 
-/// What is wrong with the selected feed.
+/// Describes the trouble of the selected feed.
 fn selected_trouble(app: &App, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     let feed = app.engine.feeds.get(key).filter(|_| app.ui.focus == Pane::Feeds)?;
-    // Its plan says it already.
+    // The plan of the feed already shows it.
     if planned(app) == Some(*key) {
         return None;
     }
     Some(told_of(feed, ": ", feed.state.trouble.as_deref()?, room))
 }
 
-/// Something about a feed in one line: where there is too little room its name is shortened, for what is told of it matters
-/// more.
+/// Combines a feed's name and a text in one line. With little room, the name is shortened, because the text matters more.
 fn told_of(feed: &Subscription, between: &str, text: &str, room: usize) -> String {
     let rest = cells::width(between).saturating_add(cells::width(text)).saturating_add(1);
     let left = room.saturating_sub(rest).max(NAME_CELLS_MIN);
     format!("{}{between}{text}", cells::cut(feed.record.shown_title(), left))
 }
 
-/// The feed whose plan lies over the panes.
+/// Returns the feed of the open plan.
 fn planned(app: &App) -> Option<FeedKey> {
     let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return None };
     Some(pane.feed)

@@ -1,5 +1,4 @@
-//! The welcome pane: three things to do while there is no subscription, one key each; and how feeds that were removed lately
-//! are brought back.
+//! The welcome pane: three actions for a start without subscriptions, one key each, and how to restore recently removed feeds.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -39,7 +38,7 @@ fn choice(key: &str, text: &'static str) -> Line<'static> {
     ])
 }
 
-/// How feeds that were removed within a week are brought back; none: there are no such feeds.
+/// Explains how to restore feeds that were removed within the last week. There are no lines without such feeds.
 fn removed_lines(app: &App, now: DateTime<Utc>) -> Vec<Line<'static>> {
     let removed = recently_removed(&app.engine, now).len();
     if removed == 0 {

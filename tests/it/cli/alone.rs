@@ -7,7 +7,7 @@ use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
 #[test]
-fn the_data_folder_and_the_configuration_can_come_from_the_environment_or_the_home() {
+fn data_and_config_paths_come_from_environment_or_home() {
     let program = Program::new();
     program.run_bare(&["feeds", "--json"]).with(0);
     let own = program.path("own");
@@ -16,7 +16,7 @@ fn the_data_folder_and_the_configuration_can_come_from_the_environment_or_the_ho
 }
 
 #[test]
-fn a_data_folder_that_is_a_file_is_told() {
+fn data_folder_that_is_a_file_is_reported() {
     let program = Program::new();
     let file = program.write("file", "x");
     for command in [&["feeds"][..], &["entries"], &["poll"], &["watch"], &["doctor"], &["export"]] {
@@ -30,7 +30,7 @@ fn a_data_folder_that_is_a_file_is_told() {
 }
 
 #[test]
-fn a_broken_configuration_is_told_with_line_and_column() {
+fn broken_configuration_is_reported_with_its_place() {
     let program = Program::new();
     for (text, place) in [
         ("[network]\nparallel = \"many\"\n", "line 2, column 12"),
@@ -51,7 +51,7 @@ fn a_broken_configuration_is_told_with_line_and_column() {
 }
 
 #[test]
-fn a_configuration_that_was_asked_for_has_to_exist() {
+fn requested_configuration_must_exist() {
     let program = Program::new();
     let missing = program.path("missing.toml");
     let told = program.run_bare(&["--config", missing.to_str().unwrap(), "feeds"]).refused(2);
@@ -59,7 +59,7 @@ fn a_configuration_that_was_asked_for_has_to_exist() {
 }
 
 #[test]
-fn a_document_that_is_not_there_is_told() {
+fn missing_document_is_reported() {
     let told = Program::new().run(&["parse", "no-such-file.xml"]).refused(2);
     assert!(told.contains("no-such-file.xml"), "{told}");
 }
@@ -97,7 +97,7 @@ fn a_document_is_parsed_without_a_store_or_a_network() {
 }
 
 #[test]
-fn completions_and_the_manual_pages_name_every_command() {
+fn completions_and_manual_pages_name_every_command() {
     let program = Program::new();
     let man = program.run_bare(&["man"]).with(0).out;
     for section in ["KEYS", "FILES", "ENVIRONMENT", "\"EXIT STATUS\"", "EXAMPLES"] {
@@ -143,7 +143,7 @@ fn plan_and_poll_say_that_feeds_are_polled_only_by_hand() {
 }
 
 #[test]
-fn a_poll_waits_for_the_command_that_is_told_of_new_entries_and_says_what_failed() {
+fn poll_waits_for_the_hook_and_reports_its_failure() {
     let asked = AtomicU32::new(1);
     let site = Site::start(move |_| {
         answer(200, &[], rss("Orchard", "e", asked.fetch_add(1, Ordering::Relaxed)))

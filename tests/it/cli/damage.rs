@@ -15,7 +15,7 @@ fn site() -> Site {
 }
 
 #[test]
-fn a_damaged_store_is_told_in_one_sentence() {
+fn damaged_store_is_reported_in_one_sentence() {
     let program = Program::new();
     program.run(&["feeds"]).with(0);
     std::fs::write(program.data().join("store/db"), vec![0xA5; 70_000]).unwrap();
@@ -27,7 +27,7 @@ fn a_damaged_store_is_told_in_one_sentence() {
 }
 
 #[test]
-fn a_store_that_was_destroyed_is_made_anew_from_the_backup_of_the_day() {
+fn destroyed_store_is_rebuilt_from_the_daily_backup() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml"), "--no-poll"]).with(0);
     program.run(&["poll", "--all"]).with(0);
@@ -49,7 +49,7 @@ fn a_store_that_was_destroyed_is_made_anew_from_the_backup_of_the_day() {
 }
 
 #[test]
-fn a_damaged_index_is_told_and_repaired() {
+fn damaged_index_is_reported_and_repaired() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     program.run(&["search", "text"]).with(0);
@@ -66,7 +66,7 @@ fn a_damaged_index_is_told_and_repaired() {
 }
 
 #[test]
-fn where_nothing_can_be_written_doctor_looks_and_claims_no_repair() {
+fn doctor_without_write_access_claims_no_repair() {
     let Some(disk) = SmallDisk::mount() else { return };
     let (site, program, data) = (site(), Program::new(), disk.data());
     let data = data.to_str().unwrap();
@@ -98,7 +98,7 @@ fn flip(program: &Program, name: &str) {
 }
 
 #[test]
-fn damaged_poll_logs_leave_the_list_of_feeds_whole_and_are_told() {
+fn damaged_poll_logs_are_reported_and_the_list_is_whole() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     plant_where(&program.data(), "polls", |_| true);
@@ -109,7 +109,7 @@ fn damaged_poll_logs_leave_the_list_of_feeds_whole_and_are_told() {
 }
 
 #[test]
-fn damaged_entries_end_no_list_and_are_told() {
+fn damaged_entries_are_reported_and_lists_continue() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     program.run(&["search", "text"]).with(0);
@@ -122,7 +122,7 @@ fn damaged_entries_end_no_list_and_are_told() {
 }
 
 #[test]
-fn a_subscription_that_cannot_be_read_is_missed_in_lists_and_exports() {
+fn unreadable_subscription_is_reported_in_lists() {
     let (site, program) = (site(), Program::new());
     for address in [site.at("/feed.xml"), site.at("/other.xml")] {
         program.run(&["add", &address]).with(0);
@@ -139,7 +139,7 @@ fn a_subscription_that_cannot_be_read_is_missed_in_lists_and_exports() {
 }
 
 #[test]
-fn damaged_settings_and_snapshots_of_the_database_are_nobodys_trouble() {
+fn damaged_database_settings_cause_no_error() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     program.run(&["mark", "--all"]);
@@ -157,7 +157,7 @@ fn damaged_settings_and_snapshots_of_the_database_are_nobodys_trouble() {
 }
 
 #[test]
-fn what_is_sound_in_a_damaged_log_comes_back_and_the_damaged_files_go_when_the_reader_says_so() {
+fn sound_log_parts_are_restored_and_damaged_files_cleared() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let log = program.data().join("store/db");

@@ -29,7 +29,7 @@ fn with_files(files: usize, program: &Program, args: &[&str]) -> Command {
 }
 
 #[test]
-fn where_no_work_can_be_done_a_sentence_says_so() {
+fn too_few_descriptors_are_reported_in_a_sentence() {
     let program = Program::new();
     for files in [6, 10, 20, 31] {
         let refused = ended(with_files(files, &program, &["feeds"]).spawn().unwrap(), b"").with(2);
@@ -40,7 +40,7 @@ fn where_no_work_can_be_done_a_sentence_says_so() {
 }
 
 #[test]
-fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing() {
+fn too_few_descriptors_delay_polls_without_failures() {
     let (program, site) = (Program::new(), HeldSite::start());
     let config = program.write(
         "config.toml",
@@ -69,7 +69,7 @@ fn where_there_are_too_few_descriptors_polls_wait_for_one_and_no_feed_is_failing
 }
 
 #[test]
-fn where_files_may_not_grow_a_sentence_says_so() {
+fn file_size_limit_is_reported_in_a_sentence() {
     let site = Site::start(|_| answer(200, &[], rss("T", "e", 3)));
     let program = Program::new();
     program.run(&["add", &site.at("/f")]).with(0);
@@ -84,7 +84,7 @@ fn where_files_may_not_grow_a_sentence_says_so() {
 
 /// As an account of its own, for the system's limit of threads does not hold for root.
 #[test]
-fn where_there_are_too_few_threads_a_sentence_says_so() {
+fn thread_limit_is_reported_in_a_sentence() {
     const NOBODY: u32 = 65_534;
     let program = Program::new();
     let run = |threads: &str| {

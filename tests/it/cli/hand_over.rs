@@ -77,7 +77,7 @@ fn rename(program: &Program, title: &str) {
 }
 
 #[test]
-fn a_reader_takes_over_from_a_service_which_goes_on_when_the_reader_ends_or_dies() {
+fn reader_takes_over_from_a_service_and_gives_back() {
     let program = with_a_feed();
     let watch = Watch::start(&program);
     watch.until_it_says(GOES_ON);
@@ -100,7 +100,7 @@ fn a_reader_takes_over_from_a_service_which_goes_on_when_the_reader_ends_or_dies
 }
 
 #[test]
-fn a_service_that_is_started_while_a_reader_is_open_waits_for_its_end() {
+fn service_started_beside_a_reader_waits_for_its_end() {
     let program = with_a_feed();
     let mut session = reader(&program);
     let watch = Watch::start(&program);
@@ -120,7 +120,7 @@ fn a_service_that_is_started_while_a_reader_is_open_waits_for_its_end() {
 }
 
 #[test]
-fn of_two_readers_the_second_asks_takes_over_and_gives_back() {
+fn second_reader_asks_takes_over_and_gives_back() {
     let program = with_a_feed();
     let mut first = reader(&program);
     let mut second = program.start_reader();
@@ -147,7 +147,7 @@ fn of_two_readers_the_second_asks_takes_over_and_gives_back() {
 }
 
 #[test]
-fn a_command_that_needs_the_store_for_itself_borrows_it_from_the_reader() {
+fn exclusive_command_borrows_the_store_from_the_reader() {
     let program = with_a_feed();
     let file = program.path("all.backup");
     let file = file.to_str().unwrap();
@@ -177,7 +177,7 @@ fn fill(program: &Program) {
 }
 
 #[test]
-fn a_reader_puts_its_store_in_order_at_its_end_also_when_a_signal_ends_it() {
+fn reader_tidies_its_store_on_exit_and_on_signals() {
     let quit = |session: &mut Session| session.press("q");
     let terminate = |session: &mut Session| ask_to_end(session.child.process_id().unwrap());
     for end in [quit, terminate as fn(&mut Session)] {

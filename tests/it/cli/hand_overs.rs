@@ -231,7 +231,7 @@ impl<'a> Hands<'a> {
 }
 
 #[test]
-fn hand_overs_lose_nothing_that_was_acknowledged_and_poll_nothing_twice() {
+fn hand_overs_lose_no_write_and_repeat_no_poll() {
     let site = Site::start(|request| answer(200, &[], rss(request.path(), "e", 3)));
     let program = Program::new();
     let settled: Vec<String> = (0..5).map(|number| site.at(&format!("/feed/{number}"))).collect();

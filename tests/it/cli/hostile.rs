@@ -108,7 +108,7 @@ const COMMANDS: [&[&str]; 37] = [
 ];
 
 #[test]
-fn no_line_of_output_steers_a_terminal() {
+fn no_output_line_has_control_characters() {
     let site = site();
     for owner in [StoreOwner::Nobody, StoreOwner::Service] {
         let program = program(&site, owner);
@@ -124,7 +124,7 @@ fn no_line_of_output_steers_a_terminal() {
 }
 
 #[test]
-fn what_is_said_of_a_hostile_document_steers_no_terminal() {
+fn hostile_document_output_has_no_control_characters() {
     let (site, program) = (site(), Program::new());
     let file = program.write("feed.xml", hostile_document());
     let broken = program.write("broken.xml", format!("<rss><{}", HOSTILE.concat()));
@@ -144,7 +144,7 @@ fn what_is_said_of_a_hostile_document_steers_no_terminal() {
 
 /// The process that has the store open is another one, and says what it likes.
 #[test]
-fn what_another_process_sends_steers_no_terminal() {
+fn messages_of_other_processes_are_sanitised() {
     let program = Program::new();
     let text = HOSTILE.concat();
     let welcome = OwnerMessage::Welcome { owner: OwnerKind::Reader, process: 1 };

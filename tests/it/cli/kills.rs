@@ -88,7 +88,7 @@ fn kept(program: &Program) -> Kept {
 const WORK: [&str; FEW] = ["polls", "walks", "marks", "filters", "compaction", "restore"];
 
 #[test]
-fn a_program_that_is_killed_at_its_work_keeps_what_it_acknowledged() {
+fn killed_program_keeps_acknowledged_writes() {
     let stated = std::env::var("BACKISSUE_KILLS").ok().and_then(|count| count.parse().ok());
     let grown = Arc::new(AtomicU32::new(0));
     let (site, program) = (site(Arc::clone(&grown)), Program::new());

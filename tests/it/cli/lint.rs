@@ -80,7 +80,7 @@ fn check(
 }
 
 #[test]
-fn a_sound_chain_is_walked_once_and_nothing_is_wrong() {
+fn sound_chain_is_walked_once_without_findings() {
     let site = Site::start(|request| sound(&request));
     let program = Program::new();
     let ended = program.run(&["lint", &site.at("/feed.atom"), "--json"]).with(0);
@@ -103,7 +103,7 @@ fn a_sound_chain_is_walked_once_and_nothing_is_wrong() {
 }
 
 #[test]
-fn a_loop_a_false_name_a_missing_link_and_a_wrong_type_are_found() {
+fn loop_wrong_self_missing_link_and_type_are_found() {
     let atom = |number, links: &'static str| move || answer(200, &GOOD, document(number, links));
     check(
         "/0.atom",
@@ -147,7 +147,7 @@ fn a_loop_a_false_name_a_missing_link_and_a_wrong_type_are_found() {
 }
 
 #[test]
-fn a_server_that_does_not_know_its_own_validators_is_found() {
+fn server_ignoring_its_validators_is_found() {
     let site = Site::start(|mut request| {
         request.headers.clear();
         sound(&request)
@@ -157,7 +157,7 @@ fn a_server_that_does_not_know_its_own_validators_is_found() {
 }
 
 #[test]
-fn what_is_no_feed_is_refused_in_one_sentence() {
+fn lint_of_a_non_feed_is_refused_in_one_sentence() {
     let page = "<html><head><title>Press</title><link rel='alternate' type='application/atom+xml' \
                 href='/feed.atom'></head></html>";
     let site = Site::start(move |request| match request.path() {

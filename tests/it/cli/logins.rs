@@ -40,7 +40,7 @@ impl Unwritable {
 }
 
 #[test]
-fn a_login_that_cannot_be_kept_is_told_and_kept_when_it_is_typed_again() {
+fn unsaved_login_is_reported_and_saved_when_retyped() {
     let (site, program) = (site(), Unwritable::new());
     let address = site.at("/feed.xml").replace("http://", "http://me:secret@");
     let added = program.run(&["add", &address, "--no-poll"]).with(1);
@@ -57,7 +57,7 @@ fn a_login_that_cannot_be_kept_is_told_and_kept_when_it_is_typed_again() {
 }
 
 #[test]
-fn an_import_tells_which_logins_could_not_be_kept() {
+fn import_reports_logins_it_could_not_save() {
     let (site, program) = (site(), Unwritable::new());
     let address = site.at("/feed.xml").replace("http://", "http://me:secret@");
     let list = program.0.write("list.txt", format!("{address}\n"));

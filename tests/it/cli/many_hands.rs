@@ -136,7 +136,7 @@ fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
 }
 
 #[test]
-fn eight_processes_at_once_and_keys_at_random_leave_a_sound_store_and_all_answers_come() {
+fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     let polls = std::sync::atomic::AtomicU32::new(0);
     // Each poll brings something new.
     let site = Site::start(move |request| match request.path() {

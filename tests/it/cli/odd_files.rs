@@ -19,7 +19,7 @@ fn in_place_of(program: &Program, name: &str, device: bool) {
 }
 
 #[test]
-fn a_configuration_that_is_no_regular_file_is_refused() {
+fn irregular_configuration_file_is_refused() {
     for device in [true, false] {
         let program = Program::new();
         in_place_of(&program, "config.toml", device);
@@ -31,7 +31,7 @@ fn a_configuration_that_is_no_regular_file_is_refused() {
 }
 
 #[test]
-fn other_files_that_are_no_regular_ones_keep_nobody_from_reading() {
+fn irregular_other_files_do_not_prevent_reading() {
     // No devices: what is written in their place by mistake would be lost to the whole machine.
     let program = Program::new();
     program.run(&["feeds"]).with(0);
@@ -46,7 +46,7 @@ fn other_files_that_are_no_regular_ones_keep_nobody_from_reading() {
 }
 
 #[test]
-fn what_only_the_network_can_judge_is_told_by_config() {
+fn config_command_checks_network_values() {
     for (line, told) in [
         ("user_agent = \"a\\nb\"", "user_agent cannot be sent"),
         ("proxy = \"::::\"", "the proxy '::::' cannot be used"),
@@ -61,7 +61,7 @@ fn what_only_the_network_can_judge_is_told_by_config() {
 }
 
 #[test]
-fn a_value_of_the_wrong_kind_is_told_in_a_short_line() {
+fn wrongly_typed_value_is_reported_in_a_short_line() {
     let long = "x".repeat(900_000);
     for (text, told) in [
         ("[poll]\npace = 3\n".to_owned(), "line 2, column 8: expected text in quotes"),
@@ -76,7 +76,7 @@ fn a_value_of_the_wrong_kind_is_told_in_a_short_line() {
 }
 
 #[test]
-fn an_index_that_is_a_link_to_nowhere_is_made_anew() {
+fn dangling_index_link_is_replaced() {
     let site = Site::start(|_| answer(200, &[], rss("T", "word", 1)));
     let program = Program::new();
     program.run(&["add", &site.at("/f")]).with(0);
@@ -88,7 +88,7 @@ fn an_index_that_is_a_link_to_nowhere_is_made_anew() {
 }
 
 #[test]
-fn a_service_that_systemd_does_not_know_leaves_no_unit_behind() {
+fn failed_service_install_leaves_no_unit_behind() {
     let program = Program::new();
     let home = program.path("");
     let unit = program.path(".config/systemd/user/backissue.service");

@@ -31,7 +31,7 @@ fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
 }
 
 #[test]
-fn a_second_process_has_its_command_done_by_the_one_that_has_the_store() {
+fn owner_runs_the_command_of_a_second_process() {
     let program = Program::new();
     watching(&program, |_| {
         program.run(&["add", "http://127.0.0.1:1/", "--no-poll"]).with(0);
@@ -45,7 +45,7 @@ fn a_second_process_has_its_command_done_by_the_one_that_has_the_store() {
 }
 
 #[test]
-fn a_list_that_is_too_long_to_be_held_back_comes_whole() {
+fn overlong_list_arrives_complete() {
     let program = Program::new();
     let title = "Acorn ".repeat(150);
     let outline =
@@ -69,7 +69,7 @@ fn a_list_that_is_too_long_to_be_held_back_comes_whole() {
 }
 
 #[test]
-fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+fn changes_made_through_an_owner_can_be_undone_later() {
     let program = Program::new();
     let title = || program.run(&["feeds", "--json"]).with(0).json()[0]["title"].clone();
     program.run(&["add", "http://127.0.0.1:1/", "--no-poll", "--title", "One"]).with(0);
@@ -84,7 +84,7 @@ fn what_is_changed_while_another_process_has_the_store_can_be_taken_back_when_it
 }
 
 #[test]
-fn what_happens_is_told_to_a_script_whoever_has_the_store() {
+fn events_reach_a_script_from_any_owner() {
     let program = Program::new();
     let mut script = program.start(&["events", "--follow"]);
     let out = BufReader::new(script.stdout.take().unwrap());
@@ -116,7 +116,7 @@ fn what_happens_is_told_to_a_script_whoever_has_the_store() {
 }
 
 #[test]
-fn an_owner_that_is_suspended_is_told_instead_of_being_waited_for() {
+fn suspended_owner_is_reported_instead_of_awaited() {
     let program = Program::new();
     watching(&program, |owner| {
         signal(owner, Signal::STOP);
@@ -146,7 +146,7 @@ fn watch_makes_the_backup_of_the_day_before_it_begins() {
 }
 
 #[test]
-fn another_folder_is_free_meanwhile() {
+fn other_data_folder_is_usable_meanwhile() {
     let (program, other) = (Program::new(), Program::new());
     watching(&program, |_| {
         other.run(&["feeds"]).with(0);
@@ -154,7 +154,7 @@ fn another_folder_is_free_meanwhile() {
 }
 
 #[test]
-fn an_owner_that_was_killed_leaves_nothing_locked() {
+fn killed_owner_leaves_nothing_locked() {
     let program = Program::new();
     let mut watch = program.start(&["watch"]);
     let mut told = BufReader::new(watch.stderr.take().unwrap());
@@ -165,7 +165,7 @@ fn an_owner_that_was_killed_leaves_nothing_locked() {
 }
 
 #[test]
-fn what_is_marked_while_another_process_has_the_store_can_be_taken_back_when_it_ended() {
+fn marks_made_through_an_owner_can_be_undone_later() {
     let (first, second) = ("tag:site.example,2026:1", "tag:site.example,2026:2");
     let feed = format!(
         "<rss version=\"2.0\"><channel><title>Orchard</title><description/>\
@@ -224,7 +224,7 @@ fn with_many_feeds() -> Program {
 }
 
 #[test]
-fn whoever_says_nothing_or_nonsense_or_never_reads_keeps_nobody_waiting() {
+fn faulty_clients_keep_nobody_waiting() {
     let program = with_many_feeds();
     let listing = [own_hello(), asked_for(&["feeds", "--json"])].concat();
     let half = [&100_u32.to_be_bytes()[..], b"half"].concat();
@@ -243,7 +243,7 @@ fn whoever_says_nothing_or_nonsense_or_never_reads_keeps_nobody_waiting() {
 }
 
 #[test]
-fn whoever_says_nothing_does_not_keep_the_owner_from_ending() {
+fn silent_client_does_not_delay_the_owners_exit() {
     let program = Program::new();
     let mut took = Duration::ZERO;
     watching(&program, |id| {
@@ -261,7 +261,7 @@ fn whoever_says_nothing_does_not_keep_the_owner_from_ending() {
 }
 
 #[test]
-fn another_version_is_told_so_in_one_sentence() {
+fn other_version_is_refused_in_one_sentence() {
     let program = Program::owned_by(StoreOwner::Service);
     program.run(&["feeds"]).with(0);
     let own = env!("CARGO_PKG_VERSION");
@@ -302,7 +302,7 @@ pub(super) fn with_owner_that(
 }
 
 #[test]
-fn a_client_prints_the_sentence_it_is_refused_with_or_that_the_owner_ended() {
+fn client_prints_the_refusal_or_that_the_owner_ended() {
     let program = Program::new();
     let refused = OwnerMessage::Refused("an older backissue has the store open".into());
     with_owner_that(&program, &[&[refused]], || {
@@ -323,7 +323,7 @@ fn a_client_prints_the_sentence_it_is_refused_with_or_that_the_owner_ended() {
 }
 
 #[test]
-fn a_socket_and_a_lock_file_that_were_left_are_replaced() {
+fn stale_socket_and_lock_files_are_replaced() {
     let program = Program::new();
     for _ in 0..2 {
         let mut watch = program.start(&["watch"]);
@@ -344,7 +344,7 @@ fn a_socket_and_a_lock_file_that_were_left_are_replaced() {
 }
 
 #[test]
-fn an_owner_that_is_killed_in_the_middle_of_a_command_is_told_in_one_sentence() {
+fn owner_killed_mid_command_is_reported_in_one_sentence() {
     let site = HeldSite::start();
     let program = Program::owned_by(StoreOwner::Service);
     program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
@@ -374,7 +374,7 @@ fn ctrl_c_at_one_poll_ends_that_poll_and_no_other() {
 }
 
 #[test]
-fn who_polls_what_another_is_polling_waits_for_it_and_tells_one_result() {
+fn joined_poll_waits_and_reports_one_result() {
     let site = HeldSite::start();
     let program = Program::owned_by(StoreOwner::Service);
     program.run(&["add", &site.at("/feed"), "--no-poll"]).with(0);
@@ -391,7 +391,7 @@ fn who_polls_what_another_is_polling_waits_for_it_and_tells_one_result() {
 }
 
 #[test]
-fn two_commands_that_set_different_things_of_one_feed_lose_neither() {
+fn concurrent_settings_of_one_feed_are_both_kept() {
     let program = Program::owned_by(StoreOwner::Service);
     program.run(&["add", "http://127.0.0.1:1/", "--no-poll"]).with(0);
     for round in 0..5 {

@@ -17,7 +17,7 @@ const LOG: &str = "BACKISSUE_TEST_LOG_OF_PANICS";
 const SECRET: &str = "https://me:pw,1@a.example/feed?token=abc,2";
 
 #[test]
-fn another_process_panics_in_every_way() {
+fn child_process_panics_in_every_way() {
     let Some(folder) = std::env::var_os(LOG) else { return };
     log::begin(folder.into(), false);
     guard_panics();
@@ -40,10 +40,10 @@ fn texts(folder: &Path, begin: &str) -> Vec<String> {
 }
 
 #[test]
-fn faults_leave_a_report_each_and_all_panics_a_line_and_none_holds_a_secret() {
+fn faults_leave_reports_and_panics_leave_secretless_lines() {
     let folder = tempfile::tempdir().unwrap();
     let ended = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "cli::panics::another_process_panics_in_every_way", "--nocapture"])
+        .args(["--exact", "cli::panics::child_process_panics_in_every_way", "--nocapture"])
         .env(LOG, folder.path())
         .output()
         .unwrap();
@@ -80,7 +80,7 @@ fn faults_leave_a_report_each_and_all_panics_a_line_and_none_holds_a_secret() {
 }
 
 #[test]
-fn the_program_begins_with_the_hook() {
+fn program_starts_with_the_panic_hook() {
     let main = include_str!("../../../src/cli/mod.rs");
     let body = main.split_once("pub fn main() -> ExitCode {\n").unwrap().1;
     assert!(body.trim_start().starts_with("terminal::guard_panics();"), "{body}");
@@ -92,7 +92,7 @@ fn unread(data: &Path) -> Output {
 }
 
 #[test]
-fn a_command_tells_of_a_report_once_and_the_reader_is_told_all_the_same() {
+fn command_mentions_a_report_once_and_the_reader_again() {
     let data = tempfile::tempdir().unwrap();
     let folder = data.path().join("log");
     fs::create_dir_all(&folder).unwrap();

@@ -68,7 +68,7 @@ fn last(at: &str) -> Value {
 }
 
 #[test]
-fn the_worked_examples_of_recommendations_and_floors_come_out_of_the_binary() {
+fn binary_reproduces_recommendation_and_floor_examples() {
     let headers = |pairs: &[(&str, &str)]| {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
         ten(&json!({"headers": pairs.collect::<serde_json::Map<_, _>>()}))
@@ -103,7 +103,7 @@ fn the_worked_examples_of_recommendations_and_floors_come_out_of_the_binary() {
 }
 
 #[test]
-fn the_worked_examples_of_windows_and_rules_come_out_of_the_binary() {
+fn binary_reproduces_window_and_rule_examples() {
     let good = ten(&json!({}));
     let legacy = format!("<ttl>5</ttl>{}{SET_P}", skip_hours([10]));
     check("B14", &rss(&legacy), &good, "03-02T10:30");
@@ -147,7 +147,7 @@ fn the_worked_examples_of_windows_and_rules_come_out_of_the_binary() {
 }
 
 #[test]
-fn a_document_is_planned_in_sentences_too_and_wrong_facts_are_refused() {
+fn document_plan_is_printed_and_wrong_facts_are_refused() {
     let program = Program::new();
     let document = program.write("feed.xml", ttl(30));
     let facts = program.write("facts.json", json!({"last_ok": MONDAY}).to_string());

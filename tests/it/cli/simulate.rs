@@ -32,7 +32,7 @@ pub(super) fn row(table: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn the_table_has_all_policies_side_by_side_and_the_learned_one_waits_least() {
+fn simulation_lists_all_policies_and_the_learned_one_wins() {
     let program = Program::new();
     let feeds = program.write("feeds.jsonl", history("a", "paper") + "\n" + &history("b", "paper"));
     let told =
@@ -119,7 +119,7 @@ fn a_driver_is_answered_line_by_line() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused_in_words() {
+fn impossible_simulation_is_refused_in_words() {
     let program = Program::new();
     let why = program.run_bare(&["simulate"]).refused(2);
     assert!(why.contains("--feeds") && why.contains("--feed,"), "{why}");

@@ -250,7 +250,7 @@ fn judge(seen: &Seen) {
 }
 
 #[test]
-fn the_reader_works_for_long_and_holds_no_more_than_before() {
+fn long_running_reader_keeps_its_memory_bounded() {
     let minutes: Option<u64> =
         std::env::var("BACKISSUE_SOAK_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
     let (feeds, time) =

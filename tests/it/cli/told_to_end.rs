@@ -38,7 +38,7 @@ fn an_import_that_waits_for_its_list_ends_at_once() {
 }
 
 #[test]
-fn addresses_that_were_not_read_are_told_in_one_line() {
+fn unread_addresses_are_reported_in_one_line() {
     let (program, site) = (Program::new(), HeldSite::start());
     let urls: Vec<String> = (0..20).map(|feed| site.at(&format!("/{feed}"))).collect();
     let args: Vec<&str> = ["add"].into_iter().chain(urls.iter().map(String::as_str)).collect();
@@ -53,7 +53,7 @@ fn addresses_that_were_not_read_are_told_in_one_line() {
 }
 
 #[test]
-fn a_service_that_is_told_to_end_tells_of_no_other_process() {
+fn stopped_service_mentions_no_other_process() {
     let program = Program::new();
     let watch = program.start(&["watch", "--follow"]);
     wait_until("it has the store open", || program.socket().exists());
@@ -63,7 +63,7 @@ fn a_service_that_is_told_to_end_tells_of_no_other_process() {
 }
 
 #[test]
-fn odd_arguments_are_told() {
+fn odd_arguments_are_reported_clearly() {
     let site = Site::start(|_| answer(200, &[], crate::support::documents::rss("T", "e", 1)));
     let program = Program::new();
     let address = site.at("/f");

@@ -105,7 +105,7 @@ fn names(help: &str, flag: &str) -> bool {
 }
 
 #[test]
-fn every_command_is_one_of_the_list_and_the_help_names_it() {
+fn every_command_is_listed_and_in_the_help() {
     let help = Program::new().run_bare(&["--help"]).with(0).out;
     let mut listed = COMMANDS.map(|(name, _)| name);
     listed.sort_unstable();
@@ -197,7 +197,7 @@ fn helps(command: &clap::Command, above: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_help_of_every_command_has_examples_of_that_command_that_can_be_typed() {
+fn every_command_help_has_valid_examples() {
     for (name, help) in helps(&backissue::cli::command(), "") {
         let (_, examples) =
             help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{name}: {help}"));
@@ -221,7 +221,7 @@ fn all_below(command: &clap::Command) -> Vec<&clap::Command> {
 }
 
 #[test]
-fn the_usage_of_every_command_names_its_words_in_the_order_in_which_they_are_typed() {
+fn usage_lists_arguments_in_typing_order() {
     let program = backissue::cli::command();
     for command in all_below(&program) {
         let usage = command.clone().render_usage().to_string();
@@ -240,7 +240,7 @@ fn the_usage_of_every_command_names_its_words_in_the_order_in_which_they_are_typ
 }
 
 #[test]
-fn what_every_command_takes_stands_under_one_heading() {
+fn global_options_are_under_one_heading() {
     let program = Program::new();
     for command in ["poll", "mark", "undo"] {
         let help = program.run_bare(&[command, "--help"]).with(0).out;
@@ -253,7 +253,7 @@ fn what_every_command_takes_stands_under_one_heading() {
 }
 
 #[test]
-fn the_version_is_that_of_the_manifest() {
+fn version_matches_the_manifest() {
     let told = Program::new().run_bare(&["--version"]).with(0).out;
     assert_eq!(told, concat!("backissue ", env!("CARGO_PKG_VERSION"), "\n"));
 }

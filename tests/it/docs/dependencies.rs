@@ -15,7 +15,7 @@ fn first_column(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_dependency_is_listed_with_what_it_is_for() {
+fn every_dependency_is_listed_with_its_purpose() {
     let manifest = |path: &str| -> toml::Table {
         fs::read_to_string(root().join(path)).unwrap().parse().unwrap()
     };
@@ -39,7 +39,7 @@ fn rust_files(folder: &Path, text: &mut String) {
 }
 
 #[test]
-fn every_threat_has_the_test_that_it_names() {
+fn every_threat_has_its_named_test() {
     let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let named = Regex::new(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`").unwrap();
     let named: BTreeSet<String> = named.captures_iter(&page).map(|it| it[1].to_owned()).collect();

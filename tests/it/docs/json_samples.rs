@@ -95,7 +95,7 @@ fn of_kind(values: &Value, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn documents_and_plans_are_written_as_the_samples_say() {
+fn document_and_plan_json_match_the_samples() {
     let program = Program::new();
     let flawed = program.write("flawed.xml", FLAWED);
     let rules = super::pages::root().join("tests/it/fixtures/spec/rules-rss.xml");
@@ -107,7 +107,7 @@ fn documents_and_plans_are_written_as_the_samples_say() {
 }
 
 #[test]
-fn what_the_store_holds_is_written_as_the_samples_say() {
+fn stored_data_json_matches_the_samples() {
     let site = Site::start(|request| match request.path() {
         "/notes.xml" => answer(200, &[], FLAWED),
         "/orchard.xml" => answer(200, &[("etag", "\"a\"")], NEWEST),

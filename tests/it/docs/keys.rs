@@ -14,7 +14,7 @@ fn commands() -> impl Iterator<Item = (String, &'static CommandRow)> {
 }
 
 #[test]
-fn the_table_of_keys_is_the_table_of_the_program() {
+fn documented_keys_match_the_program() {
     let mut table = "| keys | name | what |\n| --- | --- | --- |\n".to_owned();
     for (keys, row) in commands() {
         let keys = keys.replace('|', "\\|");

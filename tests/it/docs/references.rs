@@ -51,7 +51,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_path_that_a_document_names_is_there() {
+fn every_path_named_in_a_document_exists() {
     let (mut named, mut missing) = (0, Vec::new());
     for path in pages() {
         let text = page(&path);
@@ -65,7 +65,7 @@ fn every_path_that_a_document_names_is_there() {
 }
 
 #[test]
-fn every_link_between_documents_leads_somewhere() {
+fn every_link_between_documents_resolves() {
     let broken: Vec<String> = pages()
         .into_iter()
         .flat_map(|path| {
@@ -126,7 +126,7 @@ fn is_a_name(quoted: &str) -> bool {
 }
 
 #[test]
-fn the_rooms_are_those_of_the_crate_in_their_order() {
+fn documented_rooms_match_the_crate_order() {
     let library = [page("src/core/src/lib.rs"), page("src/lib.rs")].concat();
     let listed: Vec<&str> = library
         .lines()

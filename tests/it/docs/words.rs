@@ -43,7 +43,7 @@ fn said(path: &Path) -> String {
 }
 
 #[test]
-fn no_sentence_of_the_program_and_no_document_for_readers_has_an_old_form() {
+fn program_and_reader_documents_have_no_old_wording() {
     let old = old_forms();
     assert!(old.len() > 20, "{old:?}");
     let mut texts = Vec::new();

@@ -62,7 +62,7 @@ fn computed(program: &Program, document: &str, last: DateTime<Utc>) -> (DateTime
 }
 
 #[test]
-fn worked_examples_of_interval_rules_are_what_the_program_computes() {
+fn interval_rule_examples_match_the_program() {
     let (program, text) = (Program::new(), page("docs/specification.md"));
     let mut count = 0;
     for (letter, rules) in RULE_SETS {

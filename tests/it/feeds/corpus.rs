@@ -93,7 +93,7 @@ fn list_differs(all: &[Value], found: &[OpmlFeed]) -> Option<String> {
 }
 
 #[test]
-fn lists_of_others_are_read_as_they_meant_them() {
+fn real_world_lists_are_read_as_intended() {
     let Some(folder) = corpus() else { return };
     let (mut differing, mut total) = (Vec::new(), 0);
     for row in rows(&folder, "opml.jsonl") {
@@ -114,7 +114,7 @@ fn lists_of_others_are_read_as_they_meant_them() {
 }
 
 #[test]
-fn pages_of_others_lead_to_their_feeds() {
+fn real_world_pages_lead_to_their_feeds() {
     let Some(folder) = corpus() else { return };
     let (mut differing, mut total) = (Vec::new(), 0);
     for row in rows(&folder, "autodiscovery.jsonl") {
@@ -141,7 +141,7 @@ fn pages_of_others_lead_to_their_feeds() {
 }
 
 #[test]
-fn dates_of_others_are_read_alike() {
+fn real_world_dates_match_their_expected_values() {
     const LIVING: [&str; 5] = ["rfc822", "w3dtf", "w3cdtf", "simplepie", "iso8601"];
     let Some(folder) = corpus() else { return };
     let (mut differing, mut total) = (Vec::new(), 0);
@@ -164,7 +164,7 @@ fn dates_of_others_are_read_alike() {
 }
 
 #[test]
-fn attacks_of_others_end_soon() {
+fn real_world_attacks_end_quickly() {
     let Some(folder) = corpus() else { return };
     let rows = rows(&folder, "attacks.jsonl");
     for row in &rows {

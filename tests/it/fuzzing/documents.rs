@@ -93,6 +93,6 @@ pub fn documents() -> Target {
 }
 
 #[test]
-fn documents_are_read_alike_twice_and_never_panic() {
+fn parsing_a_document_is_deterministic_and_never_panics() {
     documents().run();
 }

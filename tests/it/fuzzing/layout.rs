@@ -50,7 +50,7 @@ const FOUND: [&str; 1] = [
 ];
 
 #[test]
-fn what_was_found_once_is_laid_out_within_every_width() {
+fn regression_markup_fits_every_width() {
     for html in FOUND {
         for width in 1..=60 {
             check_at(html.as_bytes(), 1, width);
@@ -63,6 +63,6 @@ pub fn layout() -> Target {
 }
 
 #[test]
-fn markup_is_laid_out_alike_twice_within_its_width_and_without_control_characters() {
+fn markup_layout_is_deterministic_and_within_its_width() {
     layout().run();
 }

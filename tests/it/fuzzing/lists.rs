@@ -34,6 +34,6 @@ pub fn lists() -> Target {
 }
 
 #[test]
-fn lists_of_subscriptions_are_read_alike_twice_and_never_panic() {
+fn list_parsing_is_deterministic_and_never_panics() {
     lists().run();
 }

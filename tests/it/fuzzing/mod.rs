@@ -30,7 +30,7 @@ pub fn targets() -> Vec<Target> {
 }
 
 #[test]
-fn every_target_is_one_for_cargo_fuzz_too() {
+fn every_target_exists_for_cargo_fuzz_too() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/fuzz_targets");
     // A package from a registry comes without it.
     let Ok(files) = std::fs::read_dir(folder) else { return };
@@ -41,7 +41,7 @@ fn every_target_is_one_for_cargo_fuzz_too() {
 }
 
 #[test]
-fn a_seed_makes_the_same_inputs_each_time_and_another_seed_makes_others() {
+fn seed_determines_the_generated_inputs() {
     let target = typed::queries();
     let inputs = |seed| {
         let mut dice = dice::Dice::of(seed, target.name, 0);

@@ -117,12 +117,12 @@ pub fn configurations() -> Target {
 }
 
 #[test]
-fn queries_are_read_alike_twice_and_never_panic() {
+fn query_parsing_is_deterministic_and_never_panics() {
     queries().run();
 }
 
 #[test]
-fn patterns_of_filters_are_read_and_looked_for_without_panic() {
+fn filter_patterns_compile_and_match_without_panic() {
     patterns().run();
 }
 

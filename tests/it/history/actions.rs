@@ -8,7 +8,7 @@ use super::publisher::Publisher;
 use super::publisher::SITE;
 
 #[test]
-fn in_the_mode_ask_a_catch_up_of_three_goes_without_asking() {
+fn in_ask_mode_a_catch_up_of_three_needs_no_question() {
     let mut publisher = Publisher::new(2, 5);
     let mut reader = Reader::of(SITE);
     reader.policy.mode = Mode::Ask;
@@ -31,7 +31,7 @@ fn in_the_mode_ask_a_catch_up_of_three_goes_without_asking() {
 }
 
 #[test]
-fn a_walk_that_is_stopped_goes_on_where_it_stood() {
+fn stopped_walk_continues_where_it_stopped() {
     let mut publisher = Publisher::new(10, 5);
     let mut reader = Reader::of(SITE);
     reader.policy.run_documents = 4;
@@ -70,7 +70,7 @@ fn a_dismissed_gap_stays_hidden_until_its_reason_changes() {
 }
 
 #[test]
-fn reading_again_forgets_archives_and_keeps_entries() {
+fn rereading_forgets_archives_and_keeps_entries() {
     let mut publisher = Publisher::new(6, 5);
     let mut reader = Reader::of(SITE);
     reader.poll(&mut |url: &str| publisher.answer(url));
@@ -83,7 +83,7 @@ fn reading_again_forgets_archives_and_keeps_entries() {
 }
 
 #[test]
-fn who_asks_to_go_on_while_everything_is_read_again_does_not_end_that() {
+fn continue_during_a_reread_does_not_end_it() {
     let mut publisher = Publisher::new(6, 5);
     let mut reader = Reader::of(SITE);
     reader.poll(&mut |url: &str| publisher.answer(url));

@@ -390,7 +390,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_claimed_of_a_history_agrees_with_the_publisher(
+    fn claimed_history_agrees_with_the_publisher(
         form in forms(),
         window in 3..9_usize,
         published in 1..24_usize,

@@ -56,7 +56,7 @@ fn reader_of(documents: Vec<(&'static str, FeedDocument)>) -> Reader {
 type Change = fn(&mut HistoryLinks);
 
 #[test]
-fn a_history_is_complete_only_if_no_document_speaks_against_it() {
+fn history_is_complete_only_without_contrary_documents() {
     let oldest = || document([1], |h| h.archive = true);
     let cases: [(&str, Change, Change, &str); 8] = [
         ("archives", |h| h.prev_archive = link("1"), |_| (), "complete history"),
@@ -102,7 +102,7 @@ fn a_history_is_complete_only_if_no_document_speaks_against_it() {
 }
 
 #[test]
-fn an_archive_newer_than_the_newest_that_answers_404_is_a_gap() {
+fn archive_above_the_newest_answering_404_is_a_gap() {
     let feed = document([9], |h| h.prev_archive = link("2"));
     let newest = document([5], |h| {
         (h.archive, h.prev_archive, h.next_archive) = (true, link("1"), link("3"));
@@ -116,7 +116,7 @@ fn an_archive_newer_than_the_newest_that_answers_404_is_a_gap() {
 }
 
 #[test]
-fn windows_that_share_no_entry_are_a_gap_also_where_archives_exist() {
+fn disjoint_windows_are_a_gap_even_with_archives() {
     let feed = |days: std::ops::Range<i64>| document(days.rev(), |h| h.prev_archive = link("1"));
     let archive = |days: std::ops::Range<i64>| document(days.rev(), |h| h.archive = true);
     for (grown, text, again) in [
@@ -149,7 +149,7 @@ fn windows_that_share_no_entry_are_a_gap_also_where_archives_exist() {
 }
 
 #[test]
-fn a_newest_archive_that_may_not_be_read_again_leaves_the_gap_and_no_other() {
+fn unreadable_newest_archive_leaves_only_the_overrun_gap() {
     let feed = |days: std::ops::Range<i64>| document(days.rev(), |h| h.prev_archive = link("1"));
     let mut reader =
         reader_of(vec![("feed", feed(10..15)), ("1", document([1], |h| h.archive = true))]);
@@ -164,7 +164,7 @@ fn a_newest_archive_that_may_not_be_read_again_leaves_the_gap_and_no_other() {
 }
 
 #[test]
-fn what_is_missing_stands_below_the_new_entries_and_not_below_a_pinned_one() {
+fn gap_is_listed_below_new_entries_but_above_pinned_ones() {
     let feed = document([-2_000, 9, 8, 7], |h| h.prev_archive = link("1"));
     let reader = reader_of(vec![("feed", feed)]);
     assert_eq!(reader.list(), ["9", "8", "7", "Unavailable", "-2000"]);
@@ -174,7 +174,7 @@ fn what_is_missing_stands_below_the_new_entries_and_not_below_a_pinned_one() {
 }
 
 #[test]
-fn an_archive_without_dates_reaches_back_to_no_date() {
+fn archive_without_dates_gives_no_start_date() {
     let mut undated = document([2, 1], |h| h.archive = true);
     undated.entries.iter_mut().for_each(|entry| entry.published = None);
     let feed = document([9, 8], |h| h.prev_archive = link("1"));
@@ -185,7 +185,7 @@ fn an_archive_without_dates_reaches_back_to_no_date() {
 }
 
 #[test]
-fn an_address_that_leads_to_what_is_not_read_is_never_complete() {
+fn unread_target_address_prevents_completeness() {
     let feed = document([9], |h| h.complete = true);
     let mut reader = reader_of(vec![("feed", feed.clone())]);
     assert_eq!(reader.standing(), "complete history");
@@ -196,7 +196,7 @@ fn an_address_that_leads_to_what_is_not_read_is_never_complete() {
 }
 
 #[test]
-fn the_limits_of_a_run_are_of_requests() {
+fn run_limits_count_requests() {
     let mut reader = reader_of(vec![("feed", document([9], |h| h.prev_archive = link("5")))]);
     reader.policy.run_documents = 5;
     reader.record.frontiers.clear();

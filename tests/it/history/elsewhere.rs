@@ -75,7 +75,7 @@ fn numbered_pages_are_read_after_the_next_poll() {
 }
 
 #[test]
-fn copies_are_listed_and_read_and_one_that_is_gone_is_a_gap() {
+fn copies_are_listed_and_read_and_a_gone_one_is_a_gap() {
     let site = site();
     let program = subscribed(&site);
     program.run(&["set", "1", "--archives", "internet-archive"]).with(0);

@@ -39,7 +39,7 @@ fn endless(url: &str, new: bool) -> Answer {
 }
 
 #[test]
-fn a_chain_without_end_stops_at_the_cap_of_a_run_and_of_a_day() {
+fn endless_chain_stops_at_the_run_and_day_caps() {
     let mut reader = Reader::of(FEED);
     let mut web = |url: &str| endless(url, true);
     reader.poll(&mut web);
@@ -68,7 +68,7 @@ fn a_chain_without_end_stops_at_the_cap_of_a_run_and_of_a_day() {
 }
 
 #[test]
-fn a_chain_that_brings_nothing_new_is_left_after_three() {
+fn chain_without_news_is_abandoned_after_three() {
     let mut reader = Reader::of(FEED);
     reader.poll(&mut |url: &str| endless(url, false));
     assert_eq!(reader.requests.len(), 3);
@@ -77,7 +77,7 @@ fn a_chain_that_brings_nothing_new_is_left_after_three() {
 }
 
 #[test]
-fn many_entries_and_many_bytes_end_a_run() {
+fn entry_and_byte_limits_end_a_run() {
     let web = |url: &str| {
         let number = number(url);
         let ids: Vec<String> = (0..1_000).map(|n| format!("{number}/{n}")).collect();
@@ -95,7 +95,7 @@ fn many_entries_and_many_bytes_end_a_run() {
 }
 
 #[test]
-fn links_to_itself_and_cycles_of_two_are_loops() {
+fn self_links_and_two_cycles_are_loops() {
     let cycle = |url: &str| match number(url) {
         0 => page(url, &["a".into()], Some("https://mill.example/a?n=1")),
         1 => page(url, &["b".into()], Some("https://mill.example/a?n=2")),
@@ -124,7 +124,7 @@ fn links_to_itself_and_cycles_of_two_are_loops() {
 }
 
 #[test]
-fn an_archive_that_answers_with_the_subscription_document_is_missing() {
+fn archive_answered_with_the_feed_document_is_missing() {
     let mut reader = Reader::of(FEED);
     reader.poll(&mut |_: &str| page(FEED, &["a".into()], Some("https://mill.example/a?n=1")));
     assert_eq!(only_gap(&reader).kind(), GapKind::Unreadable);
@@ -132,7 +132,7 @@ fn an_archive_that_answers_with_the_subscription_document_is_missing() {
 }
 
 #[test]
-fn addresses_that_may_not_be_asked_are_a_gap_without_a_request() {
+fn disallowed_addresses_are_gaps_without_a_request() {
     for link in [
         "http://mill.example/a",
         "file:///etc/passwd",
@@ -150,7 +150,7 @@ fn addresses_that_may_not_be_asked_are_a_gap_without_a_request() {
 }
 
 #[test]
-fn a_request_says_whose_word_its_address_is() {
+fn request_names_the_source_of_its_address() {
     let mut reader = Reader::of(FEED);
     let link = Some("https://other.example/a");
     let Answer::Document(url, document) = page(FEED, &["a".into()], link) else { unreachable!() };
@@ -164,7 +164,7 @@ fn a_request_says_whose_word_its_address_is() {
 }
 
 #[test]
-fn a_new_link_at_every_poll_leaves_a_bounded_record() {
+fn new_link_at_every_poll_keeps_the_record_bounded() {
     let mut reader = Reader::of(FEED);
     for poll in 0..2_000_u32 {
         let link = format!("https://mill.example/never?n={poll}");

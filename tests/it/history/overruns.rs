@@ -53,7 +53,7 @@ fn a_full_window_that_shares_no_entry_is_an_overrun() {
 }
 
 #[test]
-fn each_condition_alone_clears_the_suspicion() {
+fn each_condition_alone_rules_out_an_overrun() {
     let before = [window(0..10), window(2..12)];
     let complete = FeedDocument {
         history: HistoryLinks { complete: true, ..HistoryLinks::default() },
@@ -76,7 +76,7 @@ fn each_condition_alone_clears_the_suspicion() {
 }
 
 #[test]
-fn entries_that_always_stand_there_are_no_link_between_windows() {
+fn pinned_entries_do_not_link_windows() {
     let with_notice =
         |numbers: std::ops::Range<i64>| window(std::iter::once(-1_000).chain(numbers));
     let moving: Vec<FeedDocument> = (0..5).map(|n| with_notice(n * 4..n * 4 + 9)).collect();
@@ -86,7 +86,7 @@ fn entries_that_always_stand_there_are_no_link_between_windows() {
 }
 
 #[test]
-fn a_conditional_answer_is_verified_before_anything_is_noted() {
+fn conditional_answer_is_verified_before_an_overrun() {
     let mut reader = reader_of(&[window(0..10)]);
     let after = window(40..50);
     let polled = Polled {
@@ -110,7 +110,7 @@ fn a_conditional_answer_is_verified_before_anything_is_noted() {
 }
 
 #[test]
-fn an_overrun_is_one_line_that_says_between_which_days() {
+fn overrun_is_one_line_naming_both_days() {
     let mut reader = reader_of(&[window(0..10)]);
     reader.now = at(300);
     assert!(matches!(reader.take(FEED, &window(240..250), true), OverrunVerdict::Missed(_)));
@@ -130,7 +130,7 @@ fn an_overrun_is_one_line_that_says_between_which_days() {
 }
 
 #[test]
-fn a_delta_is_never_compared_and_goes_in_front_of_the_window() {
+fn delta_is_never_compared_and_precedes_the_window() {
     let mut reader = reader_of(&[window(0..10)]);
     let polled = |document, whole| Polled {
         requested: FEED,
@@ -148,7 +148,7 @@ fn a_delta_is_never_compared_and_goes_in_front_of_the_window() {
 }
 
 #[test]
-fn entries_with_new_ids_are_the_old_ones() {
+fn entries_with_new_ids_match_the_old_ones() {
     let mut reader = reader_of(&[window(0..10)]);
     let mut moved = window(0..10);
     moved.entries.iter_mut().for_each(|entry| entry.id = format!("https{}", entry.id));
@@ -158,7 +158,7 @@ fn entries_with_new_ids_are_the_old_ones() {
 }
 
 #[test]
-fn an_entry_deleted_by_its_publisher_is_hidden_until_a_newer_copy_comes() {
+fn deleted_entry_is_hidden_until_a_newer_copy_comes() {
     let undated = |hour: Option<i64>| {
         let mut document = window(0..1);
         document.entries[0].updated = hour.map(at);
@@ -186,7 +186,7 @@ fn an_entry_deleted_by_its_publisher_is_hidden_until_a_newer_copy_comes() {
 }
 
 #[test]
-fn a_merge_with_a_place_keeps_undated_entries_below_what_is_newer() {
+fn undated_archive_entries_take_the_place_of_the_merge() {
     let mut reader = Reader::of(FEED);
     let place = DocumentPlace { position: Position::Page, fetched_at: at(10) };
     let undated = Entry { id: "old".into(), ..Entry::default() };

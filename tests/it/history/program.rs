@@ -105,7 +105,7 @@ fn gaps(program: &Program) -> Vec<Value> {
 }
 
 #[test]
-fn a_gap_is_listed_in_its_place_and_a_retry_fills_it() {
+fn gap_is_listed_in_place_and_a_retry_fills_it() {
     let mut press = Press::new(4, 3);
     press.faulty.insert(2, 403);
     let (site, program) = (press.serve(), program());
@@ -135,7 +135,7 @@ fn a_gap_is_listed_in_its_place_and_a_retry_fills_it() {
 }
 
 #[test]
-fn what_was_subscribed_to_is_told_before_its_archives_are_asked_for() {
+fn subscription_is_reported_before_archives_are_fetched() {
     use std::io::BufRead as _;
     let (site, program) = (Press::new(2, 3).serve(), Program::new());
     program.write("config.toml", "[network]\narchive_spacing = \"60s\"\n");
@@ -155,7 +155,7 @@ fn what_was_subscribed_to_is_told_before_its_archives_are_asked_for() {
 }
 
 #[test]
-fn a_poll_catches_up_unless_told_not_to_and_a_cap_asks() {
+fn poll_catches_up_by_default_and_asks_at_a_cap() {
     let press = Press::new(30, 2);
     let (site, program) = (press.serve(), program());
     program.run(&["add", &site.at("/press.atom"), "--no-poll"]).with(0);
@@ -178,7 +178,7 @@ fn a_poll_catches_up_unless_told_not_to_and_a_cap_asks() {
 }
 
 #[test]
-fn a_program_killed_fifty_times_keeps_what_it_fetched() {
+fn program_killed_fifty_times_keeps_fetched_entries() {
     let mut press = Press::new(60, 10);
     press.faulty.extend([(11, 500), (25, 404), (37, 200), (48, 403)]);
     let (site, program) = (press.serve(), program());

@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_order_and_any_repetition_keep_the_same(
+    fn any_order_and_repetition_keep_the_same_entries(
         documents in documents(),
         order in proptest::collection::vec(0..6_usize, 0..20),
     ) {
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn no_sequence_of_documents_makes_one_publication_two_entries(
+    fn no_document_sequence_duplicates_a_publication(
         documents in documents_with_changing_ids(),
         archives in proptest::collection::vec(any::<bool>(), 8),
     ) {
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn an_undated_chain_ends_as_the_corrected_drafts_say(mut documents in documents()) {
+    fn undated_chain_ends_as_the_corrected_drafts_require(mut documents in documents()) {
         for (document, _) in &mut documents {
             document.head.updated = None;
             document.entries.iter_mut().for_each(|entry| entry.updated = None);
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn any_interruption_keeps_the_same_and_asks_for_nothing_twice(
+    fn any_interruption_loses_and_refetches_nothing(
         archives in 1..25_usize,
         broken in proptest::collection::btree_map(1..25_usize, 0..4_u8, 0..3),
         crashes in proptest::collection::btree_set(1..60_u32, 0..12),
@@ -251,7 +251,7 @@ fn go_on(mut reader: Reader, archives: &[Archive], rounds: &[(usize, u8)]) -> Re
 }
 
 #[test]
-fn what_an_archive_leads_to_stays_missing_when_older_subscription_documents_are_forgotten() {
+fn missing_archive_stays_known_without_old_feed_documents() {
     let refused = (13, 13, 0);
     let mut archives = [refused; 12];
     for (archive, prev, next) in [(2, 6, 0), (6, 10, 0), (10, 9, 2), (9, 7, 2), (7, 5, 4)] {
@@ -264,7 +264,7 @@ fn what_an_archive_leads_to_stays_missing_when_older_subscription_documents_are_
 }
 
 #[test]
-fn an_archive_found_by_the_way_is_followed_once_the_chain_leads_to_it() {
+fn side_archive_is_followed_once_the_chain_reaches_it() {
     // 0 is refused when 2 names it as what it skips; then the subscription document names it.
     let mut archives = [(13, 13, 2); 12];
     (archives[0], archives[1], archives[2]) = ((5, 13, 0), (2, 13, 2), (3, 0, 2));

@@ -91,19 +91,19 @@ fn simulate(seed: u64, loops: bool, undated: bool) {
 }
 
 #[test]
-fn a_broken_publisher_is_read_as_far_as_it_goes_and_wholly_once_it_healed() {
+fn broken_archives_are_read_partly_and_fully_once_healed() {
     for seed in 1..=2 {
         simulate(seed, false, seed % 2 == 0);
     }
 }
 
 #[test]
-fn loops_are_shown_and_mended() {
+fn loops_are_shown_and_repaired() {
     simulate(11, true, false);
 }
 
 #[test]
-fn addresses_that_change_cost_one_request_and_double_nothing() {
+fn changed_addresses_cost_one_request_without_duplicates() {
     let mut publisher = Publisher::new(40, 10);
     let mut reader = Reader::of(SITE);
     reader.policy.run_documents = 100;
@@ -120,7 +120,7 @@ fn addresses_that_change_cost_one_request_and_double_nothing() {
 }
 
 #[test]
-fn an_address_that_changes_while_it_cannot_be_had_stays_one_gap() {
+fn changing_unreachable_address_stays_one_gap() {
     let mut publisher = Publisher::new(40, 10);
     publisher.faults.insert(40, Fault::Status(404));
     let mut reader = Reader::of(SITE);

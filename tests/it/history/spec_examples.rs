@@ -58,7 +58,7 @@ fn h4_an_archived_feed_is_rebuilt() {
 }
 
 #[test]
-fn h4_a_refused_archive_is_one_line_in_its_place_until_it_answers() {
+fn h4_refused_archive_is_one_line_until_it_answers() {
     let mut reader = Reader::of("https://orchard.example/notes/index.atom");
     let refused = |url: &str| {
         if url.ends_with("2026-01.atom") { Answer::Status(403) } else { orchard(url) }
@@ -88,7 +88,7 @@ fn h4_a_refused_archive_is_one_line_in_its_place_until_it_answers() {
 }
 
 #[test]
-fn h4_a_missing_archive_is_asked_for_again_after_a_good_check() {
+fn h4_missing_archive_is_retried_after_a_good_poll() {
     let mut reader = Reader::of("https://orchard.example/notes/index.atom");
     reader.poll(&mut |url: &str| {
         if url.ends_with("2026-02.atom") { Answer::Status(404) } else { orchard(url) }
@@ -104,7 +104,7 @@ fn h4_a_missing_archive_is_asked_for_again_after_a_good_check() {
 }
 
 #[test]
-fn h4_who_subscribes_to_an_archive_is_moved_to_the_index() {
+fn h4_subscribing_to_an_archive_leads_to_the_index() {
     let url = "https://orchard.example/notes/archive/2026-01.atom";
     let archive = read(url, example!("arch-2026-01.xml"));
     let index = "https://orchard.example/notes/index.atom";
@@ -115,7 +115,7 @@ fn h4_who_subscribes_to_an_archive_is_moved_to_the_index() {
 }
 
 #[test]
-fn h5_undated_items_are_settled_by_the_order_of_archives() {
+fn h5_undated_items_are_ordered_by_archive() {
     let mut reader = Reader::of("https://tower.example/rss/current.xml");
     reader.poll(&mut { tower });
     assert_eq!(reader.ids(), ["b1", "b4", "b5", "b6", "b7"]);
@@ -127,7 +127,7 @@ fn h5_undated_items_are_settled_by_the_order_of_archives() {
 }
 
 #[test]
-fn h5_a_chain_that_loops_is_one_line_at_its_end() {
+fn h5_looping_chain_is_one_line_at_its_end() {
     let mut reader = Reader::of("https://tower.example/rss/current.xml");
     let text = std::str::from_utf8(example!("arch-rss-a1.xml")).unwrap();
     let looped =
@@ -171,7 +171,7 @@ fn chain<'a>(links: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Answer + 'a {
 }
 
 #[test]
-fn a_next_archive_of_the_newest_archive_is_looked_at_too() {
+fn next_archive_of_the_newest_one_is_read_too() {
     // SPEC C.9.
     let links = [
         ("index", "<link rel='prev-archive' href='a2'/>"),
@@ -187,7 +187,7 @@ fn a_next_archive_of_the_newest_archive_is_looked_at_too() {
 }
 
 #[test]
-fn what_a_next_archive_leads_to_and_is_not_followed_is_said() {
+fn unfollowed_next_archive_links_are_reported() {
     // SPEC C.9.
     let links = [
         ("index", "<link rel='prev-archive' href='a2'/>"),
@@ -216,7 +216,7 @@ fn what_a_next_archive_leads_to_and_is_not_followed_is_said() {
 }
 
 #[test]
-fn h6_a_complete_feed_withdraws_the_rest_and_it_can_be_undone() {
+fn h6_complete_feed_withdraws_the_rest_undoably() {
     let url = "https://lakes.example/top.atom";
     let mut reader = Reader::of(url);
     let before = "<feed xmlns='http://www.w3.org/2005/Atom'><id>x</id>\
@@ -230,7 +230,7 @@ fn h6_a_complete_feed_withdraws_the_rest_and_it_can_be_undone() {
 }
 
 #[test]
-fn h7_a_paged_feed_is_paged_on_demand_and_never_called_complete() {
+fn h7_paged_feed_loads_on_demand_and_is_never_complete() {
     let url = "https://find.example/rss?q=bicycles";
     let mut reader = Reader::of(url);
     reader.poll(&mut |asked: &str| {
@@ -300,7 +300,7 @@ fn h9_previous_is_an_archive_link_after_one_confirmation() {
 }
 
 #[test]
-fn modes_ask_and_off_fetch_nothing_unasked() {
+fn modes_ask_and_off_fetch_nothing_automatically() {
     for (mode, limit) in [(Mode::Ask, Limit::Consent), (Mode::Off, Limit::Off)] {
         let mut reader = Reader::of("https://orchard.example/notes/index.atom");
         reader.policy.mode = mode;

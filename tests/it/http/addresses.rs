@@ -81,7 +81,7 @@ fn blocked(fetched: &Fetched) -> &str {
 }
 
 #[tokio::test]
-async fn typed_addresses_of_this_machine_are_asked_and_told_not_to_be_public() {
+async fn typed_loopback_address_is_polled_and_called_not_public() {
     let (_publisher, port) = publisher(|_| feed()).await;
     for host in ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"] {
         let asked = request(&format!("http://{host}:{port}/"));
@@ -92,7 +92,7 @@ async fn typed_addresses_of_this_machine_are_asked_and_told_not_to_be_public() {
 
 /// SPEC D.6: typed, and link-local or forbidden.
 #[tokio::test]
-async fn typed_addresses_where_no_feed_is_are_refused_with_a_sentence() {
+async fn typed_address_without_a_feed_is_refused_with_a_sentence() {
     for (host, word) in [
         ("169.254.169.254", "allow_link_local = [\"169.254.169.254\"]"),
         ("[fe80::1]", "allow_link_local = [\"fe80::1\"]"),
@@ -114,7 +114,7 @@ async fn typed_addresses_where_no_feed_is_are_refused_with_a_sentence() {
 
 /// SPEC D.6: "link-local asks".
 #[tokio::test]
-async fn a_link_local_host_the_reader_named_is_asked() {
+async fn allowed_link_local_host_is_polled() {
     let (_publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC]]);
     let around = ClientEnvironment { classify: |_| AddressClass::LinkLocal, ..world(&names) };
@@ -127,7 +127,7 @@ async fn a_link_local_host_the_reader_named_is_asked() {
 
 /// SPEC D.6: `allow_addresses`.
 #[tokio::test]
-async fn an_address_the_reader_allows_is_asked_whoever_names_it() {
+async fn allowed_address_is_requested_from_any_source() {
     let (_publisher, port) = publisher(|_| feed()).await;
     let allow_addresses = vec!["127.0.0.0/8".parse().unwrap()];
     let allowing = NetworkSettings { allow_addresses, ..settings() };
@@ -140,7 +140,7 @@ async fn an_address_the_reader_allows_is_asked_whoever_names_it() {
 
 /// SPEC D.6: supplied addresses, from public and from nearby documents.
 #[tokio::test]
-async fn a_supplied_address_reaches_as_far_as_its_document() {
+async fn supplied_address_has_the_reach_of_its_document() {
     let (publisher, port) = publisher(|_| feed()).await;
     let here_url = format!("http://localhost:{port}/archive");
     let numbers = format!("http://127.0.0.1:{port}/archive");
@@ -167,7 +167,7 @@ async fn a_supplied_address_reaches_as_far_as_its_document() {
 
 /// SPEC D.6: private to public is allowed, and the answer says what it is.
 #[tokio::test]
-async fn a_document_from_nearby_may_name_a_public_address() {
+async fn local_document_may_name_a_public_address() {
     let (_publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC]]);
     for public in [true, false] {
@@ -179,7 +179,7 @@ async fn a_document_from_nearby_may_name_a_public_address() {
 
 /// SPEC D.3, D.6: the policy holds on every hop.
 #[tokio::test]
-async fn a_public_site_may_not_redirect_into_the_readers_net() {
+async fn public_site_may_not_redirect_to_local_addresses() {
     for target in ["http://127.0.0.3:1/", "http://127.0.0.2/", "http://10.0.0.1/", "http://[::1]/"]
     {
         let (publisher, port) = publisher(move |path| match path {
@@ -197,7 +197,7 @@ async fn a_public_site_may_not_redirect_into_the_readers_net() {
 
 /// SPEC D.6: a server on this machine leads to itself, and not to another on another port.
 #[tokio::test]
-async fn a_site_on_this_machine_may_redirect_to_its_own_port_only() {
+async fn loopback_site_may_redirect_only_to_its_own_port() {
     let (other, other_port) = publisher(|_| feed()).await;
     let (_publisher, port) = publisher(move |path| match path {
         "/own" => answer(301, &[("location", "/feed")], ""),
@@ -215,7 +215,7 @@ async fn a_site_on_this_machine_may_redirect_to_its_own_port_only() {
 /// SPEC D.6: a name is looked up once for a connection, and the connection goes to what was checked: what the
 /// name means at the next poll-up cannot matter.
 #[tokio::test]
-async fn a_name_that_changes_between_check_and_connection_leads_nowhere_else() {
+async fn name_changed_after_the_check_is_not_connected_to() {
     // The second answer leads to a server that must never be asked.
     let (publisher, port) = publisher(|_| feed()).await;
     let inner = BrokenServer::start_at(PRIVATE, port, "HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
@@ -239,7 +239,7 @@ async fn a_name_that_changes_between_check_and_connection_leads_nowhere_else() {
 
 /// SPEC D.6: all addresses are checked, not only the one that would be tried first.
 #[tokio::test]
-async fn a_name_with_one_public_and_one_private_address_is_refused_where_only_public_ones_may_be() {
+async fn name_with_one_private_address_is_refused_as_public() {
     let (publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC, PRIVATE]]);
     let asked = supplied(format!("http://a.example:{port}/"), "http://b.example/", true);
@@ -249,7 +249,7 @@ async fn a_name_with_one_public_and_one_private_address_is_refused_where_only_pu
 
 /// SPEC D.6: a connection made for an address the reader typed is of no use to a public document.
 #[tokio::test]
-async fn a_connection_that_stands_does_not_open_a_way_around_the_check() {
+async fn open_connection_does_not_bypass_the_address_check() {
     let server = BrokenServer::start_at(
         PRIVATE,
         0,
@@ -268,7 +268,7 @@ async fn a_connection_that_stands_does_not_open_a_way_around_the_check() {
 
 /// SPEC D.6: schemes and user information of supplied addresses.
 #[tokio::test]
-async fn a_supplied_address_with_credentials_or_another_scheme_is_refused() {
+async fn supplied_address_with_login_or_other_scheme_is_refused() {
     let by = "http://a.example/feed";
     blocked(&fetch(SMALL, supplied("http://u:p@b.example/".into(), by, true)).await);
     for scheme in ["file:///etc/hostname", "ftp://b.example/", "gopher://b.example/"] {
@@ -279,7 +279,7 @@ async fn a_supplied_address_with_credentials_or_another_scheme_is_refused() {
 
 /// SPEC D.6: https names http.
 #[tokio::test]
-async fn a_secure_document_may_not_name_an_insecure_address_unless_the_reader_allows_it() {
+async fn insecure_address_in_a_secure_document_needs_permission() {
     let (publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC]]);
     let asked = supplied(format!("http://b.example:{port}/"), "https://a.example/feed", true);

@@ -49,7 +49,7 @@ fn brotli(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn every_encoding_that_is_asked_for_is_read() {
+async fn every_accepted_encoding_is_read() {
     let text = rss("T", "e", 40).into_bytes();
     for (encoding, body) in [
         ("gzip", gzip(&text)),
@@ -67,12 +67,12 @@ async fn every_encoding_that_is_asked_for_is_read() {
 }
 
 #[tokio::test]
-async fn gzip_that_nobody_announced_is_read() {
+async fn unannounced_gzip_body_is_read() {
     assert_eq!(document(&read(&[], gzip(rss("T", "e", 2).as_bytes())).await).entries.len(), 2);
 }
 
 #[tokio::test]
-async fn an_encoding_nobody_knows_does_not_hide_a_document() {
+async fn unknown_encoding_does_not_hide_a_document() {
     for encoding in ["aws-chunked", "UTF-8", "none", "binary", "7bit", "identity, utf-8", "zstd"] {
         let headers = [("content-encoding", encoding)];
         assert_eq!(
@@ -89,7 +89,7 @@ async fn an_encoding_nobody_knows_does_not_hide_a_document() {
 }
 
 #[tokio::test]
-async fn an_encoding_that_was_not_asked_for_is_named_where_the_body_cannot_be_read() {
+async fn unrequested_encoding_of_an_unreadable_body_is_named() {
     for (encoding, media_type) in [
         ("zstd", "text/xml"),
         ("compress", "text/html"),
@@ -107,7 +107,7 @@ async fn an_encoding_that_was_not_asked_for_is_named_where_the_body_cannot_be_re
 }
 
 #[tokio::test]
-async fn the_body_decides_and_not_its_content_type() {
+async fn body_decides_the_kind_over_its_content_type() {
     for media_type in ["text/html", "application/octet-stream", "image/png", ""] {
         let answer = read(&[("content-type", media_type)], rss("T", "e", 2)).await;
         assert_eq!(document(&answer).kind, Kind::Rss, "{media_type}");
@@ -115,7 +115,7 @@ async fn the_body_decides_and_not_its_content_type() {
 }
 
 #[tokio::test]
-async fn a_page_is_told_with_the_feeds_it_names() {
+async fn page_is_reported_with_its_feeds() {
     let feeds = [("News", "/news.xml"), ("Comments", "comments.xml")];
     let body = read(&[("content-type", "text/html")], page("Home & away", &feeds)).await.body;
     let AnswerBody::Page { title, candidates, .. } = body else { panic!("{body:?}") };
@@ -127,7 +127,7 @@ async fn a_page_is_told_with_the_feeds_it_names() {
 }
 
 #[tokio::test]
-async fn bytes_that_mean_nothing_are_no_feed() {
+async fn random_bytes_are_no_feed() {
     for (media_type, body) in [
         ("application/rss+xml", garbage()),
         ("application/octet-stream", vec![0; 5000]),
@@ -143,7 +143,7 @@ async fn bytes_that_mean_nothing_are_no_feed() {
 }
 
 #[tokio::test]
-async fn nothing_but_white_space_is_empty() {
+async fn white_space_counts_as_empty() {
     for body in ["", " \r\n\t "] {
         assert_eq!(read(&[], body).await.body, AnswerBody::Empty);
     }
@@ -161,7 +161,7 @@ async fn a_body_at_the_limit_is_read_and_one_byte_more_is_not() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_without_saying_so_is_left() {
+async fn unannounced_oversized_body_is_abandoned() {
     let endless =
         [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b' '; 4 * SMALL.body.wire_max]].concat();
     let server = BrokenServer::start(endless, Then::Close).await;
@@ -171,7 +171,7 @@ async fn a_body_that_is_too_large_without_saying_so_is_left() {
 }
 
 #[tokio::test]
-async fn a_bomb_ends_at_the_size_of_a_body() {
+async fn compression_bomb_stops_at_the_body_size() {
     for (encoding, bomb) in [
         ("gzip", gzip(&vec![b' '; 2 << 20])),
         ("deflate", zlib(&vec![b' '; 2 << 20])),
@@ -184,7 +184,7 @@ async fn a_bomb_ends_at_the_size_of_a_body() {
 }
 
 #[tokio::test]
-async fn a_bomb_ends_at_the_ratio() {
+async fn compression_bomb_stops_at_the_ratio() {
     let body = BodyLimits { ratio_max: 200, ..BodyLimits::default() };
     let bomb = answer(200, &[("content-encoding", "gzip")], gzip(&vec![b' '; 4 << 20]));
     let refused = fetched(Limits { body, ..roomy() }, bomb).await.result;
@@ -193,7 +193,7 @@ async fn a_bomb_ends_at_the_ratio() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_cut_off_is_told() {
+async fn truncated_body_is_reported() {
     let whole = rss("T", "e", 3);
     let short = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{whole}", whole.len() + 10);
     let chunked = format!(
@@ -215,7 +215,7 @@ async fn a_body_that_is_cut_off_is_told() {
 }
 
 #[tokio::test]
-async fn missing_last_end_tags_are_a_flaw_only_where_the_length_was_right() {
+async fn missing_end_tags_are_a_flaw_only_at_full_length() {
     let text = rss("T", "e", 3);
     let text = text.trim_end().strip_suffix("</channel></rss>").unwrap().to_owned();
     for (head, is_whole) in

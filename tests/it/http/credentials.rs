@@ -104,7 +104,7 @@ async fn an_origin_is_scheme_host_and_port() {
 
 /// SPEC D.1: user information in an address the reader typed is a header, not a part of what is sent or told.
 #[tokio::test]
-async fn user_information_in_a_typed_address_is_sent_as_a_header_to_that_origin() {
+async fn login_in_a_typed_address_is_sent_only_to_its_origin() {
     let there = site(String::new()).await;
     let here = site(format!("{}/feed", there.base_url())).await;
     let with = |path: &str| {
@@ -124,7 +124,7 @@ async fn user_information_in_a_typed_address_is_sent_as_a_header_to_that_origin(
 }
 
 #[tokio::test]
-async fn what_was_typed_wins_over_what_is_configured() {
+async fn typed_credentials_override_configured_ones() {
     let here = site(String::new()).await;
     let settings = knowing(&[(&here.base_url(), bearer())]);
     let place = here.base_url().replace("http://", "http://o%40c:a%2Fb@");
@@ -134,7 +134,7 @@ async fn what_was_typed_wins_over_what_is_configured() {
 
 /// SPEC D.6: never shown, neither in a failure nor where values are printed for a developer.
 #[tokio::test]
-async fn secrets_stand_in_no_message() {
+async fn secrets_appear_in_no_message() {
     let settings = knowing(&[("http://127.0.0.1:1", reader()), ("http://b.example", bearer())]);
     let shown = format!("{settings:?}");
     let http = backissue::io::http::Http::new(&settings, roomy()).unwrap();

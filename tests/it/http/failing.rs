@@ -21,7 +21,7 @@ fn waited_for(fetched: &Fetched) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_told_with_the_host() {
+async fn refused_connection_is_reported_with_the_host() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -31,7 +31,7 @@ async fn a_refused_connection_is_told_with_the_host() {
 }
 
 #[tokio::test]
-async fn a_name_that_does_not_exist_is_told() {
+async fn unknown_host_name_is_reported() {
     let limits =
         Limits { connect: Duration::from_secs(10), total: Duration::from_secs(10), ..SMALL };
     let unknown = fetch(limits, request("http://no-such-host.invalid/feed")).await.result;
@@ -39,7 +39,7 @@ async fn a_name_that_does_not_exist_is_told() {
 }
 
 #[tokio::test]
-async fn an_address_that_cannot_be_asked_is_told() {
+async fn unrequestable_address_is_reported() {
     for url in ["file:///etc/hostname", "ftp://a.example/", "not an address", "http://"] {
         let refused = fetch(SMALL, request(url)).await.result;
         assert!(matches!(refused, Err(FetchFailure::Address(_))), "{url}: {refused:?}");
@@ -53,7 +53,7 @@ async fn a_server_that_never_answers_ends_at_the_idle_limit() {
 }
 
 #[tokio::test]
-async fn a_body_that_stops_ends_at_the_idle_limit() {
+async fn stalled_body_ends_at_the_idle_limit() {
     let server = BrokenServer::start(FEED_HEAD, Then::Wait).await;
     let stopped = fetch(SMALL, request(&server.at("/"))).await;
     assert_eq!(waited_for(&stopped), "the next byte");
@@ -61,13 +61,13 @@ async fn a_body_that_stops_ends_at_the_idle_limit() {
 }
 
 #[tokio::test]
-async fn a_body_that_drips_ends_at_the_limit_for_the_whole() {
+async fn dripping_body_ends_at_the_total_limit() {
     let server = BrokenServer::start(FEED_HEAD, Then::Drip).await;
     assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "the whole answer");
 }
 
 #[tokio::test]
-async fn a_head_that_drips_ends_at_the_limit_for_the_whole() {
+async fn dripping_head_ends_at_the_total_limit() {
     let server = BrokenServer::start("HTTP/1.1 200 OK\r\nX-Slow: ", Then::Drip).await;
     waited_for(&fetch(SMALL, request(&server.at("/"))).await);
 }
@@ -95,7 +95,7 @@ async fn a_header_line_without_end_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_refused_in_one_line() {
+async fn malformed_http_is_refused_in_one_line() {
     for bytes in ["", "220 mail.example ESMTP\r\n", "HTTP/1.1 banana\r\n\r\n", "\0\0\0\0"] {
         let server = BrokenServer::start(bytes, Then::Close).await;
         let refused = fetch(SMALL, request(&server.at("/"))).await.result;
@@ -109,7 +109,7 @@ async fn what_is_no_http_is_refused_in_one_line() {
 }
 
 #[tokio::test]
-async fn plain_text_where_tls_was_expected_is_no_secure_connection() {
+async fn plain_text_instead_of_tls_is_no_secure_connection() {
     let server = BrokenServer::start("HTTP/1.1 400 X\r\n\r\n", Then::Close).await;
     let url = server.at("/").replace("http:", "https:");
     let refused = fetch(SMALL, request(&url)).await.result;
@@ -118,7 +118,7 @@ async fn plain_text_where_tls_was_expected_is_no_secure_connection() {
 
 /// SPEC B.4: no way there is told apart from nobody there and from an unknown name.
 #[tokio::test]
-async fn no_way_to_a_host_is_told_apart_from_nobody_there() {
+async fn unreachable_host_differs_from_refused_connection() {
     // No connection can be made to all hosts at once, so the system says that there is no way.
     let none = Gone(ErrorKind::NotFound, None);
     let nowhere = Gone(ErrorKind::NotFound, Some("255.255.255.255:0"));
@@ -148,7 +148,7 @@ impl NameResolver for Gone {
 
 /// SPEC D.2: a connection that breaks before the answer.
 #[tokio::test]
-async fn a_server_that_hangs_up_is_told() {
+async fn server_hangup_is_reported_as_such() {
     let server = BrokenServer::start("", Then::Close).await;
     let fetched = fetch(SMALL, request(&server.at("/"))).await;
     assert_eq!(fetched.result, Err(FetchFailure::CutOff));
@@ -156,7 +156,7 @@ async fn a_server_that_hangs_up_is_told() {
 
 /// SPEC D.8: headers that never end are left, and so are answers before the answer.
 #[tokio::test]
-async fn a_flood_of_headers_ends() {
+async fn header_flood_ends_the_request() {
     for flood in ["X-Flood: y\r\n", "X: "] {
         let head = format!("HTTP/1.1 200 OK\r\n{}", flood.repeat(1_000_000));
         let server = BrokenServer::start(head, Then::Wait).await;

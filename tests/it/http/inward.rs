@@ -212,7 +212,7 @@ fn requests_by((_, way): Way, named: &str) -> Vec<FetchRequest> {
 }
 
 #[tokio::test]
-async fn no_way_leads_inside() {
+async fn no_request_path_reaches_local_addresses() {
     let http = Http::within(&settings(), SMALL, &around()).unwrap();
     for way in WAYS {
         let public = requests_by(way, "https://other.example/x");
@@ -229,7 +229,7 @@ async fn no_way_leads_inside() {
 }
 
 #[tokio::test]
-async fn no_redirect_leads_inside() {
+async fn no_redirect_reaches_local_addresses() {
     for inside in INSIDE {
         for by_document in [false, true] {
             let named = format!("http://{inside}/x");

@@ -40,7 +40,7 @@ async fn line(server: &mut BrokenServer) -> String {
 }
 
 #[tokio::test]
-async fn the_proxy_of_the_environment_is_asked_for_a_public_name() {
+async fn environment_proxy_is_used_for_public_names() {
     let mut proxy = proxy().await;
     let around = environment(&proxy.at(""), "");
     let asked = request("http://a.example/feed");
@@ -61,7 +61,7 @@ async fn the_proxys_own_credentials_go_to_the_proxy() {
 }
 
 #[tokio::test]
-async fn this_machine_is_never_asked_through_a_proxy_of_the_environment() {
+async fn loopback_is_never_requested_through_a_proxy() {
     let proxy = proxy().await;
     let publisher = Publisher::start(|_| answer(200, &[], rss("T", "e", 1))).await.unwrap();
     let port = publisher.address().port();
@@ -76,7 +76,7 @@ async fn this_machine_is_never_asked_through_a_proxy_of_the_environment() {
 }
 
 #[tokio::test]
-async fn what_no_proxy_names_is_asked_directly() {
+async fn no_proxy_hosts_are_requested_directly() {
     let proxy = proxy().await;
     for (exceptions, host) in [
         ("a.example", "a.example"),
@@ -104,7 +104,7 @@ async fn a_configured_proxy_takes_every_request() {
 
 /// SPEC D.6: behind a proxy only addresses written as numbers can be checked, and names that mean this machine.
 #[tokio::test]
-async fn literal_addresses_are_checked_behind_a_proxy_too() {
+async fn literal_addresses_are_checked_with_a_proxy_too() {
     let proxy = proxy().await;
     let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
     for host in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "a.localhost"] {
@@ -123,7 +123,7 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_cannot_be_had_is_named() {
+async fn unreachable_proxy_is_named() {
     let through = |proxy: &str| NetworkSettings { proxy: Some(proxy.into()), ..settings() };
     let asked = request("http://a.example/feed");
     let around = ClientEnvironment { names: Arc::new(Nobody), ..here() };
@@ -135,7 +135,7 @@ async fn a_proxy_that_cannot_be_had_is_named() {
 }
 
 #[tokio::test]
-async fn a_name_that_a_socks5_proxy_leaves_to_this_machine_is_the_one_that_is_not_found() {
+async fn locally_resolved_socks5_name_is_reported_as_not_found() {
     let proxy = proxy().await;
     let address = proxy.at("").replace("http://", "socks5://");
     let through = NetworkSettings { proxy: Some(address), ..settings() };

@@ -92,7 +92,7 @@ async fn two_redirect_documents_are_followed_and_three_are_not() {
 
 /// SPEC D.5: the loop check is the same for both kinds.
 #[tokio::test]
-async fn a_loop_of_a_document_and_a_status_ends() {
+async fn document_and_status_redirect_loop_ends() {
     let (publisher, base) = publisher(|path| match path {
         "/a" => moved("/b"),
         _ => answer(301, &[("location", "/a")], ""),
@@ -105,7 +105,7 @@ async fn a_loop_of_a_document_and_a_status_ends() {
 
 /// SPEC D.5: schemes, user information and addresses are judged as in a `Location`.
 #[tokio::test]
-async fn a_document_leads_nowhere_a_status_may_not_lead() {
+async fn redirect_document_has_the_limits_of_a_status() {
     for (target, why) in [
         ("file:///etc/hostname", "bad redirect: it leads to 'file:'"),
         ("http://u:p@127.0.0.1/", "bad redirect: its address carries credentials"),
@@ -121,7 +121,7 @@ async fn a_document_leads_nowhere_a_status_may_not_lead() {
 
 /// SPEC D.2: only a whole answer counts; a 404 is a 404 whatever stands in it, and a delta is no place to say it.
 #[tokio::test]
-async fn a_redirect_document_counts_in_a_whole_answer_only() {
+async fn redirect_document_counts_only_in_a_full_response() {
     for status in [226, 404] {
         let (publisher, base) = publisher(move |_| PublisherAnswer { status, ..moved("/b") }).await;
         let fetched = fetch(roomy(), request(&format!("{base}/a"))).await;

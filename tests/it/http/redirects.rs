@@ -39,7 +39,7 @@ fn refused(fetched: &Fetched) -> &str {
 }
 
 #[tokio::test]
-async fn each_kind_of_redirect_is_followed_and_told() {
+async fn each_kind_of_redirect_is_followed_and_reported() {
     for status in [301, 302, 303, 307, 308] {
         let (_publisher, base) = publisher(move |request| match request.path() {
             "/a/old" => to(status, "../b/new?x=1#part"),
@@ -81,7 +81,7 @@ async fn relative_absolute_and_schemeless_locations_are_resolved() {
 }
 
 #[tokio::test]
-async fn a_chain_is_told_hop_by_hop() {
+async fn redirect_chain_is_reported_hop_by_hop() {
     let (_publisher, base) = publisher(|request| match request.path() {
         "/1" => to(301, "/2"),
         "/2" => to(302, "/3"),
@@ -113,7 +113,7 @@ async fn validators_do_not_travel_to_another_address() {
 }
 
 #[tokio::test]
-async fn validators_of_the_address_at_the_end_of_a_redirect_are_sent_there_only() {
+async fn validators_of_a_redirect_target_are_sent_only_there() {
     let (publisher, base) = publisher(|request| match request.path() {
         "/old" => to(302, "/new"),
         _ => feed(),
@@ -161,7 +161,7 @@ async fn eight_redirects_are_followed_and_nine_are_not() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_leads_nowhere_we_may_go_is_refused() {
+async fn redirect_to_a_disallowed_address_is_refused() {
     for (location, word) in [
         ("file:///etc/hostname", "file:"),
         ("ftp://files.example/feed", "ftp:"),
@@ -186,7 +186,7 @@ async fn a_redirect_without_an_address_is_refused() {
 }
 
 #[tokio::test]
-async fn a_location_in_latin_1_is_asked_for_by_its_bytes() {
+async fn latin_1_location_is_requested_by_its_bytes() {
     let head = b"HTTP/1.1 301 X\r\nLocation: /caf\xe9\r\nContent-Length: 0\r\n\r\n".as_slice();
     let mut server = BrokenServer::start(head, Then::Close).await;
     fetch(roomy(), request(&server.at("/"))).await.result.unwrap_err();
@@ -196,7 +196,7 @@ async fn a_location_in_latin_1_is_asked_for_by_its_bytes() {
 
 /// SPEC D.3, G.34.
 #[tokio::test]
-async fn a_redirect_that_sets_a_cookie_and_leads_back_is_followed_and_forgotten() {
+async fn redirect_cookie_is_used_once_and_forgotten() {
     let (there, other) = publisher(|_| feed()).await;
     let lead_out = format!("{other}/f");
     let (publisher, base) = publisher(move |request| {
@@ -231,7 +231,7 @@ async fn a_redirect_that_sets_a_cookie_and_leads_back_is_followed_and_forgotten(
 }
 
 #[tokio::test]
-async fn a_server_that_sets_another_cookie_each_time_is_left_at_the_limit() {
+async fn endless_cookie_redirects_stop_at_the_limit() {
     let count = std::sync::atomic::AtomicUsize::new(0);
     let (publisher, base) = publisher(move |_| {
         let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -245,7 +245,7 @@ async fn a_server_that_sets_another_cookie_each_time_is_left_at_the_limit() {
 
 /// Every answer of this server redirects and hangs up without a word about it.
 #[tokio::test]
-async fn a_server_that_hangs_up_after_it_redirected_is_connected_to_again() {
+async fn reconnects_after_a_hangup_following_a_redirect() {
     let head = "HTTP/1.1 302 X\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n";
     let mut server = BrokenServer::start(head, Then::Close).await;
     let fetched = fetch(roomy(), request(&server.at("/"))).await;
@@ -255,7 +255,7 @@ async fn a_server_that_hangs_up_after_it_redirected_is_connected_to_again() {
 }
 
 #[tokio::test]
-async fn the_body_of_a_redirect_is_not_waited_for() {
+async fn redirect_body_is_not_awaited() {
     let (_publisher, base) = publisher(|_| feed()).await;
     let head = format!("HTTP/1.1 302 X\r\nLocation: {base}/f\r\nContent-Length: 999\r\n\r\n");
     let server = BrokenServer::start(head, Then::Wait).await;
@@ -265,7 +265,7 @@ async fn the_body_of_a_redirect_is_not_waited_for() {
 
 /// SPEC D.3: a short wait is waited for: within a limit shorter than the wait the second request never comes.
 #[tokio::test]
-async fn a_redirect_that_asks_for_a_short_wait_is_followed_after_it() {
+async fn short_retry_after_on_a_redirect_is_waited_for() {
     for (wait, requests) in [("0", 2), ("Mon, 02 Mar 2026 10:00:00 GMT", 2), ("3", 1)] {
         let (publisher, base) = publisher(move |request| match request.path() {
             "/old" => answer(301, &[("location", "/new"), ("retry-after", wait)], ""),
@@ -287,7 +287,7 @@ async fn a_redirect_that_asks_for_a_short_wait_is_followed_after_it() {
 
 /// SPEC D.3: a longer one is handed up and not followed.
 #[tokio::test]
-async fn a_redirect_that_asks_for_a_long_wait_is_not_followed() {
+async fn long_retry_after_on_a_redirect_is_not_followed() {
     let limits = Limits { redirect_wait_max: Duration::from_secs(1), ..roomy() };
     for wait in ["2", "Sat, 02 Mar 2126 10:00:00 GMT"] {
         let (publisher, base) = publisher(move |request| match request.path() {

@@ -31,7 +31,7 @@ fn names(request: &PublisherRequest) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn an_unconditional_request_carries_exactly_the_headers_of_the_table() {
+async fn unconditional_request_has_exactly_the_table_headers() {
     let publisher = publisher().await;
     let answer = answered(roomy(), request(&format!("{}/f?a=b%20c", publisher.base_url()))).await;
     assert_eq!((answer.status, document(&answer).entries.len()), (200, 3));
@@ -43,7 +43,7 @@ async fn an_unconditional_request_carries_exactly_the_headers_of_the_table() {
 }
 
 #[tokio::test]
-async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
+async fn user_agent_is_program_version_and_project_only() {
     let publisher = publisher().await;
     answered(roomy(), request(&publisher.base_url())).await;
     let asked = publisher.requests().remove(0);
@@ -119,7 +119,7 @@ async fn validators_of_another_address_are_not_sent() {
 }
 
 #[tokio::test]
-async fn the_head_of_an_answer_is_taken_as_it_is() {
+async fn response_head_is_kept_as_sent() {
     let head = b"HTTP/1.1 200 OK\r\nETag: W/\"caf\xe9-gzip\"\r\nLast-Modified:  gestern \r\nCache-Control: max-age=60\r\nCache-Control: private\r\nExpires: 0\r\nAge: 5\r\nDate: then\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
     let server = BrokenServer::start(head.as_slice(), Then::Wait).await;
     let answer = answered(roomy(), request(&server.at("/f"))).await;
@@ -134,7 +134,7 @@ async fn the_head_of_an_answer_is_taken_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_304_brings_the_headers_it_has() {
+async fn a_304_delivers_its_headers() {
     let publisher = Publisher::start(|_| answer(304, &[("etag", "\"b\"")], "")).await.unwrap();
     let url = format!("{}/f", publisher.base_url());
     let answer = answered(roomy(), conditional(&url, Some(b"\"a\""), None)).await;
@@ -143,7 +143,7 @@ async fn a_304_brings_the_headers_it_has() {
 }
 
 #[tokio::test]
-async fn no_body_is_read_where_the_status_says_all() {
+async fn no_body_is_read_for_bodiless_statuses() {
     for status in [300, 304, 305, 306, 400, 404, 410, 429, 500, 503] {
         // The announced body never comes: whoever reads it waits.
         let head = format!("HTTP/1.1 {status} X\r\nContent-Length: 1000\r\n\r\n");
@@ -156,7 +156,7 @@ async fn no_body_is_read_where_the_status_says_all() {
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again() {
+async fn connection_is_reused_for_the_next_request() {
     let publisher = publisher().await;
     let http = Http::within(&settings(), roomy(), &here()).unwrap();
     for _ in 0..5 {
@@ -167,7 +167,7 @@ async fn a_connection_is_used_again() {
 
 /// SPEC D.7: the delta, what it says of itself, and its body, read like that of a 200.
 #[tokio::test]
-async fn a_delta_is_asked_for_and_read() {
+async fn delta_is_requested_and_read() {
     let headers = [("im", "feed"), ("delta-base", "\"a\""), ("etag", "\"b\"")];
     let publisher =
         Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
@@ -189,7 +189,7 @@ async fn a_delta_is_asked_for_and_read() {
 
 /// SPEC D.7: not without a tag, not to another address, and not unless it is asked for.
 #[tokio::test]
-async fn no_delta_is_asked_for_where_no_tag_is_sent() {
+async fn no_delta_is_requested_without_an_etag() {
     let publisher = publisher().await;
     let url = format!("{}/f", publisher.base_url());
     let tagged = conditional(&url, Some(b"\"a\""), None);
@@ -205,7 +205,7 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
 
 /// SPEC D.2, rows 406 and 415: the document in any form, once the engine wants it so.
 #[tokio::test]
-async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
+async fn any_format_is_requested_with_an_explicit_header() {
     let publisher = publisher().await;
     let any = FetchRequest { kind: RequestKind::Anything, ..request(&publisher.base_url()) };
     answered(roomy(), any).await;
@@ -214,7 +214,7 @@ async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
 
 /// G.34: nothing is added to the address, nothing is remembered between checks.
 #[tokio::test]
-async fn no_cookie_from_check_to_check_no_referer_and_the_address_as_it_is() {
+async fn no_cookie_or_referer_and_an_unchanged_address_is_sent() {
     let publisher = Publisher::start(|request| match request.path() {
         "/f" => answer(302, &[("location", "/g?b=2&a=%41"), ("set-cookie", "a=b; Path=/")], ""),
         _ => answer(200, &[("set-cookie", "c=d; Path=/")], rss("T", "e", 1)),
@@ -244,7 +244,7 @@ async fn answer_nothing(mut stream: TcpStream) {
 }
 
 #[tokio::test]
-async fn of_the_requests_that_are_begun_no_more_are_under_way_than_may_be() {
+async fn concurrent_requests_stay_within_the_limit() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let settings = NetworkSettings { parallel: 2, ..settings() };
@@ -274,7 +274,7 @@ async fn of_the_requests_that_are_begun_no_more_are_under_way_than_may_be() {
 }
 
 #[tokio::test]
-async fn at_most_64_connections_are_idle_however_many_hosts_were_asked() {
+async fn at_most_64_idle_connections_are_kept() {
     let open = Arc::new(AtomicUsize::new(0));
     let http = Http::within(&settings(), roomy(), &here()).unwrap();
     for asked in 1..=150 {

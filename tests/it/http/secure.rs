@@ -89,7 +89,7 @@ async fn a_trusted_server_is_read() {
 
 /// SPEC D.2: shown distinctly, never bypassed.
 #[tokio::test]
-async fn what_is_wrong_with_a_certificate_is_told_apart() {
+async fn certificate_errors_are_distinguished() {
     for (certificate, sentence) in [
         (EXPIRED, "no secure connection: the server's certificate has expired"),
         (
@@ -125,7 +125,7 @@ fn trusting_files(files: &[&str]) -> NetworkSettings {
 
 /// A certificate that the reader names is trusted, whoever signed it, for the names that it is for.
 #[tokio::test]
-async fn certificates_that_the_reader_names_are_trusted() {
+async fn configured_certificates_are_trusted() {
     let around = ClientEnvironment { roots: None, ..here() };
     for (certificate, named, trusted) in [
         (GOOD, &["authority.pem"][..], true),
@@ -141,7 +141,7 @@ async fn certificates_that_the_reader_names_are_trusted() {
 }
 
 #[test]
-fn a_file_without_a_certificate_is_told_by_its_name() {
+fn file_without_a_certificate_is_named() {
     for (file, why) in [("server.key", "no certificate"), ("nothing.pem", "there is no such file")]
     {
         let told = Http::new(&trusting_files(&[file]), Limits::default()).unwrap_err();
@@ -151,7 +151,7 @@ fn a_file_without_a_certificate_is_told_by_its_name() {
 
 /// SPEC D.3: https to http is not followed, unless the reader allows it for the feed.
 #[tokio::test]
-async fn a_redirect_from_https_to_http_needs_the_readers_word() {
+async fn https_to_http_redirect_needs_permission() {
     let plain = crate::support::broken_server::BrokenServer::start(
         feed(),
         crate::support::broken_server::Then::Close,

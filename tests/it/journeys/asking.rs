@@ -38,7 +38,7 @@ fn escape_closes_what_is_open_and_never_ends_the_program() {
 }
 
 #[test]
-fn whoever_unsubscribes_from_a_feed_with_unread_entries_is_asked_first() {
+fn unsubscribing_with_unread_entries_asks_first() {
     let mut world = world();
     world.press("Gj");
     world.press("D");
@@ -56,7 +56,7 @@ fn whoever_unsubscribes_from_a_feed_with_unread_entries_is_asked_first() {
 }
 
 #[test]
-fn a_feed_without_anything_to_lose_is_given_up_at_once_but_not_from_its_list() {
+fn empty_feed_is_removed_at_once_from_the_feed_list() {
     let mut world = world();
     world.press("GAlD");
     assert!(bottom(&mut world).ends_with("? y/n"), "the keys were with its entries");
@@ -65,7 +65,7 @@ fn a_feed_without_anything_to_lose_is_given_up_at_once_but_not_from_its_list() {
 }
 
 #[test]
-fn what_a_poll_brought_is_told_in_one_line_that_keys_do_not_take_away_at_once() {
+fn poll_result_stays_one_line_despite_keys() {
     let mut world = world();
     world.press("G");
     world.pass(TimeDelta::minutes(2));
@@ -86,7 +86,7 @@ fn what_a_poll_brought_is_told_in_one_line_that_keys_do_not_take_away_at_once() 
 }
 
 #[test]
-fn the_first_poll_of_an_imported_list_is_told_when_it_has_ended() {
+fn imported_lists_first_poll_reports_at_its_end() {
     let mut world = world();
     let list = ["https://one.example/f", "https://two.example/f"];
     world.serve(list[0], &rss("One", &[("a", "A", 1, "")]));
@@ -109,7 +109,7 @@ fn the_first_poll_of_an_imported_list_is_told_when_it_has_ended() {
 }
 
 #[test]
-fn an_import_is_taken_back_by_one_key_with_the_tags_that_it_gave_and_can_be_made_again() {
+fn import_and_its_tags_are_undone_and_redone_by_one_key() {
     let mut world = world();
     let new = ["https://one.example/f", "https://two.example/f", NOTES];
     let wanted = new.map(|address| backissue::engine::feeds::addition::Subscribe {
@@ -136,7 +136,7 @@ fn an_import_is_taken_back_by_one_key_with_the_tags_that_it_gave_and_can_be_made
 }
 
 #[test]
-fn keys_typed_while_an_address_is_looked_at_reach_nothing_behind_it() {
+fn keys_during_an_address_lookup_reach_nothing_below() {
     let mut world = world();
     world.press("ahttps://slow.example/");
     // What is asked of the network is kept back here.
@@ -162,8 +162,7 @@ fn keys_typed_while_an_address_is_looked_at_reach_nothing_behind_it() {
 }
 
 #[test]
-fn an_address_without_a_scheme_that_does_not_answer_securely_is_asked_plainly_only_after_a_question()
- {
+fn plain_http_for_a_schemeless_address_is_asked_first() {
     let mut world = world();
     world.serve("http://old.example/feed", &rss("Old Mill", &[("m1", "Flour", 1, "")]));
     world.press("aold.example/feed<enter>");
@@ -195,7 +194,7 @@ fn the_log_is_shown_in_a_pager() {
 }
 
 #[test]
-fn the_feeds_that_failed_are_shown_by_one_key_and_their_address_can_be_copied() {
+fn failed_feeds_are_listed_and_addresses_copied() {
     let mut world = world();
     world.network.remove(TOWER);
     world.poll(FeedKey(2));
@@ -209,7 +208,7 @@ fn the_feeds_that_failed_are_shown_by_one_key_and_their_address_can_be_copied() 
 }
 
 #[test]
-fn when_the_last_feed_is_removed_the_welcome_says_how_it_is_brought_back() {
+fn welcome_after_the_last_removal_explains_undo() {
     let mut world = world();
     assert!(!world.draw().contains(":removed"));
     world.press("GDyGDy");
@@ -225,7 +224,7 @@ fn when_the_last_feed_is_removed_the_welcome_says_how_it_is_brought_back() {
 }
 
 #[test]
-fn a_key_that_chooses_what_is_shown_says_what_it_did_or_why_it_does_nothing() {
+fn view_key_reports_its_effect_or_why_it_has_none() {
     let mut world = world();
     world.press("f");
     assert!(world.notice().starts_with("this list always shows what is unread"));
@@ -236,7 +235,7 @@ fn a_key_that_chooses_what_is_shown_says_what_it_did_or_why_it_does_nothing() {
 }
 
 #[test]
-fn the_text_has_a_narrow_screen_to_itself_and_the_key_for_that_says_so() {
+fn narrow_screen_full_screen_key_says_text_is_alone() {
     let mut world = world();
     world.resize(40, 12);
     world.press("G<enter><enter>z");
@@ -257,7 +256,7 @@ fn a_message_of_two_lines_leaves_the_panes_a_lower_border() {
 }
 
 #[test]
-fn a_form_that_does_not_fit_says_which_of_its_lines_is_selected() {
+fn form_taller_than_the_screen_shows_its_selected_line() {
     let mut world = world();
     world.resize(40, 12);
     world.press("Ge");

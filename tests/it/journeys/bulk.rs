@@ -32,7 +32,7 @@ fn bottom(world: &mut World) -> String {
 }
 
 #[test]
-fn marked_feeds_are_unsubscribed_from_together_and_had_back_by_one_key() {
+fn marked_feeds_are_removed_together_and_restored_by_undo() {
     let mut world = world();
     world.press("jjjjjx");
     assert_eq!(world.app.ui.marked.feeds.len(), 3, "a tag marks its feeds");
@@ -96,7 +96,7 @@ fn marked_entries_are_starred_and_marked_read_together() {
 }
 
 #[test]
-fn escape_takes_marks_away_and_changes_nothing() {
+fn escape_clears_marks_and_changes_nothing() {
     let mut world = world();
     world.press("Gxkx<esc>");
     assert!(world.app.ui.marked.is_empty());
@@ -118,7 +118,7 @@ fn world_with_gone_feeds() -> World {
 }
 
 #[test]
-fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
+fn ended_feeds_are_unsubscribed_by_one_key() {
     let mut world = world_with_gone_feeds();
     world.press("ggjjjjl");
     assert!(world.draw().contains("Z all that ended"), "{}", world.draw());
@@ -137,7 +137,7 @@ fn all_feeds_that_ended_are_unsubscribed_from_by_one_key() {
 }
 
 #[test]
-fn the_trouble_of_all_marked_feeds_is_noted_by_one_key_and_nothing_stays_marked() {
+fn one_key_dismisses_all_marked_feeds_and_clears_marks() {
     let mut world = world_with_gone_feeds();
     world.press("ggjjjjlxx");
     assert_eq!(world.app.ui.marked.feeds.len(), 2);
@@ -159,7 +159,7 @@ fn space_turns_the_page_in_the_help_and_leaves_it_open() {
 }
 
 #[test]
-fn many_feeds_are_one_step_however_many_steps_are_kept() {
+fn bulk_change_is_one_undo_step_beyond_the_step_limit() {
     let mut world = world();
     let wanted = (0..300).map(|number| backissue::engine::feeds::addition::Subscribe {
         address: format!("https://m{number}.example/"),

@@ -42,7 +42,7 @@ fn stars(world: &World) -> (usize, u32) {
 }
 
 #[test]
-fn a_star_that_cannot_be_written_is_taken_back_and_its_neighbour_stays() {
+fn failed_star_is_reverted_and_its_neighbour_stays() {
     let mut world = world();
     world.press("sj");
     assert_eq!(stars(&world), (1, 1));
@@ -57,7 +57,7 @@ fn a_star_that_cannot_be_written_is_taken_back_and_its_neighbour_stays() {
 }
 
 #[test]
-fn a_read_mark_that_cannot_be_written_is_taken_back_on_the_row_and_in_the_reader() {
+fn failed_read_mark_is_reverted_in_list_and_reader() {
     let mut world = world();
     world.failing.push(|job| is_mark(job, Flag::Read));
     world.press("<enter>");
@@ -69,7 +69,7 @@ fn a_read_mark_that_cannot_be_written_is_taken_back_on_the_row_and_in_the_reader
 }
 
 #[test]
-fn a_server_that_wants_to_be_left_alone_is_although_that_cannot_be_kept() {
+fn retry_after_is_respected_when_it_cannot_be_saved() {
     let mut world = world();
     let retry_after = Some("288000".to_owned());
     world.refuse(NOTES, 429, AnswerHeaders { retry_after, ..AnswerHeaders::default() });
@@ -96,7 +96,7 @@ fn subscribed(world: &World) -> (usize, usize) {
 }
 
 #[test]
-fn a_subscription_that_cannot_be_given_up_had_back_or_made_is_where_it_was() {
+fn failed_subscription_writes_leave_feeds_unchanged() {
     let mut world = world();
     let is_record = |job: &Job| matches!(job, Job::SaveRecords(_));
     world.failing.push(is_record);
@@ -120,7 +120,7 @@ fn a_subscription_that_cannot_be_given_up_had_back_or_made_is_where_it_was() {
 }
 
 #[test]
-fn a_whole_list_that_cannot_be_marked_leaves_undo_to_the_change_before() {
+fn failed_mark_all_leaves_undo_to_the_earlier_change() {
     let mut world = world();
     world.press("s");
     world.failing.push(|job| {
@@ -136,7 +136,7 @@ fn a_whole_list_that_cannot_be_marked_leaves_undo_to_the_change_before() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_written_is_as_it_was_before_with_its_plan() {
+fn failed_setting_reverts_with_its_plan() {
     let mut world = world();
     let before = world.feed(1).clone();
     world.press("hgjjjjjj");
@@ -153,7 +153,7 @@ fn a_setting_that_cannot_be_written_is_as_it_was_before_with_its_plan() {
 }
 
 #[test]
-fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_they_were() {
+fn failed_move_answer_keeps_address_and_question() {
     for answer in [
         TroubleAnswer::DeclineMove,
         TroubleAnswer::AcceptMove,
@@ -182,7 +182,7 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
         subscription.state.facts.hints.expired = true;
         subscription.state.facts.failures = 3;
         subscription.state.failing_since = Some(world.now);
-        subscription.history.windows.sizes.push(3);
+        std::sync::Arc::make_mut(&mut subscription.history).windows.sizes.push(3);
         let before = world.feed(1).clone();
         world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
         world.tell(Request::Trouble(FeedKey(1), answer));
@@ -201,7 +201,7 @@ fn an_answer_about_a_move_that_cannot_be_written_leaves_address_and_question_as_
 }
 
 #[test]
-fn a_wait_that_a_host_asked_for_meanwhile_is_kept_for_a_feed_whose_move_away_cannot_be_written() {
+fn host_wait_survives_a_failed_move() {
     let (notes, news) = ([("a", "Wax", 1, "a")], [("b", "Bells", 2, "b")]);
     let (notes, news) = (rss("Orchard Notes", &notes), rss("Orchard News", &news));
     let feeds: [(&str, &str, &[&str]); 2] =
@@ -225,7 +225,7 @@ fn a_wait_that_a_host_asked_for_meanwhile_is_kept_for_a_feed_whose_move_away_can
 }
 
 #[test]
-fn a_feed_that_cannot_go_on_as_another_one_stays_with_its_question() {
+fn failed_merge_keeps_the_feed_and_its_question() {
     let (notes, tower) =
         (rss("Orchard Notes", &[("a", "Wax", 1, "a")]), "https://tower.example/feed");
     let bells = rss("Tower", &[("b", "Bells", 2, "b")]);
@@ -261,7 +261,7 @@ fn a_feed_that_cannot_go_on_as_another_one_stays_with_its_question() {
 }
 
 #[test]
-fn tags_that_cannot_be_written_are_as_they_were_on_every_feed() {
+fn failed_tag_change_reverts_on_every_feed() {
     let mut world = world();
     world.press("hgjjjjjj");
     world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
@@ -271,7 +271,7 @@ fn tags_that_cannot_be_written_are_as_they_were_on_every_feed() {
 }
 
 #[test]
-fn a_filter_that_cannot_be_kept_is_none_and_the_next_one_is() {
+fn failed_filter_is_dropped_and_the_next_is_saved() {
     let mut world = world();
     world.press("j");
     world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
@@ -288,7 +288,7 @@ fn a_filter_that_cannot_be_kept_is_none_and_the_next_one_is() {
 }
 
 #[test]
-fn of_two_filters_that_cannot_be_kept_together_none_is_left_in_the_store() {
+fn two_filters_that_fail_together_leave_none_in_the_store() {
     let mut world = world();
     world.press("jm<enter>");
     let kept = world.app.engine.filters.list.clone();
@@ -306,7 +306,7 @@ fn of_two_filters_that_cannot_be_kept_together_none_is_left_in_the_store() {
 }
 
 #[test]
-fn a_saved_search_that_cannot_be_written_is_no_list() {
+fn failed_saved_search_makes_no_list() {
     let mut world = world();
     world.failing.push(|job| matches!(job, Job::SaveSearches(_)));
     world.press("/wax<c-s>");
@@ -317,7 +317,7 @@ fn a_saved_search_that_cannot_be_written_is_no_list() {
 }
 
 #[test]
-fn a_poll_that_cannot_be_written_goes_back_to_what_was_known() {
+fn failed_poll_write_restores_the_known_state() {
     let mut world = world();
     let before = world.feed(1).state.validators.clone();
     world.serve(NOTES, &rss("Orchard Notes", &[("d", "New", 4, "d")]));
@@ -336,7 +336,7 @@ fn a_poll_that_cannot_be_written_goes_back_to_what_was_known() {
 }
 
 #[test]
-fn a_command_whose_entry_cannot_be_read_is_not_started_when_the_entry_is_opened_later() {
+fn command_for_an_unreadable_entry_never_starts_later() {
     let mut world = world();
     world.failing.push(|job| matches!(job, Job::ReadEntry(_)));
     world.press("|cat<enter>");
@@ -348,7 +348,7 @@ fn a_command_whose_entry_cannot_be_read_is_not_started_when_the_entry_is_opened_
 }
 
 #[test]
-fn what_came_back_stands_in_attention_until_it_is_dismissed() {
+fn recovery_report_stays_in_attention_until_dismissed() {
     let feed = rss("Orchard Notes", &[("a", "Wax", 1, "a")]);
     let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
     let told = "the store could not be opened (a part of its log is damaged): 12 records came back";
@@ -367,7 +367,7 @@ fn what_came_back_stands_in_attention_until_it_is_dismissed() {
 }
 
 #[test]
-fn what_came_back_is_told_at_every_start_in_numbers_until_a_key_dismisses_it() {
+fn recovery_report_repeats_at_start_until_dismissed() {
     let feed = rss("Orchard Notes", &[("a", "Wax", 1, "a")]);
     let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
     world.store.back_up_daily(world.now.date_naive()).unwrap();

@@ -60,7 +60,7 @@ fn publish(world: &mut World, guid: &str, title: &str) {
 }
 
 #[test]
-fn a_rule_made_from_an_entry_shows_what_it_hits_and_hides_it() {
+fn filter_from_an_entry_previews_and_hides_hits() {
     let mut world = world();
     assert_eq!(world.app.engine.unread(), 6);
     world.press("<enter>m");
@@ -79,7 +79,7 @@ fn a_rule_made_from_an_entry_shows_what_it_hits_and_hides_it() {
 }
 
 #[test]
-fn what_arrives_is_judged_before_it_is_counted() {
+fn new_entries_are_filtered_before_being_counted() {
     let mut world = world();
     world.press("<enter>m<enter>");
     publish(&mut world, "n5", "sponsored: shears");
@@ -93,7 +93,7 @@ fn what_arrives_is_judged_before_it_is_counted() {
 }
 
 #[test]
-fn taking_a_rule_back_shows_also_what_it_hid_on_arrival() {
+fn undoing_a_filter_shows_entries_hidden_on_arrival() {
     let mut world = world();
     world.press("<enter>m<enter>");
     publish(&mut world, "n5", "Sponsored: shears");
@@ -102,7 +102,7 @@ fn taking_a_rule_back_shows_also_what_it_hid_on_arrival() {
 }
 
 #[test]
-fn hidden_entries_can_be_looked_at_and_found_and_a_star_shows_one() {
+fn hidden_entries_are_searchable_and_a_star_shows_one() {
     let mut world = world();
     world.press("<enter>m<enter>hGkk");
     assert_eq!(world.titles(), ["Frost", "Grafting"]);
@@ -123,7 +123,7 @@ fn hidden_entries_can_be_looked_at_and_found_and_a_star_shows_one() {
 }
 
 #[test]
-fn a_rule_that_marks_read_says_so_above_the_text() {
+fn filter_marking_read_is_named_above_the_text() {
     let mut world = world();
     world.press("<enter>m<up><up><right><enter>");
     assert_eq!(world.notice(), "filter saved: 2 entries marked read · u undo");
@@ -139,7 +139,7 @@ fn a_rule_that_marks_read_says_so_above_the_text() {
 }
 
 #[test]
-fn a_label_is_shown_in_the_list_and_found_as_a_tag() {
+fn label_is_listed_and_found_as_a_tag() {
     let mut world = world();
     world.press("<enter>m<up><up><left><down>ads<enter>");
     assert_eq!(world.notice(), "filter saved: 2 entries labelled #ads · u undo");
@@ -156,7 +156,7 @@ fn a_label_is_shown_in_the_list_and_found_as_a_tag() {
 }
 
 #[test]
-fn a_changed_rule_shows_what_it_hits_no_longer() {
+fn changed_filter_shows_entries_it_no_longer_hits() {
     let mut world = world();
     world.press("<enter>m<enter>F<enter>");
     // All feeds, and another word.
@@ -171,7 +171,7 @@ fn a_changed_rule_shows_what_it_hits_no_longer() {
 }
 
 #[test]
-fn a_rule_is_given_up_and_had_back() {
+fn filter_is_removed_and_restored_by_undo() {
     let mut world = world();
     world.press("<enter>m<enter>hm");
     let screen = world.draw();
@@ -187,7 +187,7 @@ fn a_rule_is_given_up_and_had_back() {
 }
 
 #[test]
-fn two_rules_that_hide_one_entry_must_both_be_given_up() {
+fn entry_hidden_by_two_filters_needs_both_removed() {
     let mut world = world();
     world.press("<enter>m<enter>");
     world.press("hGkl");
@@ -204,7 +204,7 @@ fn two_rules_that_hide_one_entry_must_both_be_given_up() {
 }
 
 #[test]
-fn a_wrong_expression_is_told_in_the_dialog_and_nothing_is_lost() {
+fn invalid_expression_is_reported_in_the_dialog() {
     let mut world = world();
     world.press("<enter>m<c-u>/(spon/");
     let screen = world.draw();
@@ -221,7 +221,7 @@ fn a_wrong_expression_is_told_in_the_dialog_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_rule_holds_as_long_as_it_says() {
+fn filter_applies_until_its_end_time() {
     let mut world = world();
     world.press("<enter>m<up><up><up>7d<enter>");
     assert_eq!(world.app.engine.unread(), 4);
@@ -235,7 +235,7 @@ fn a_rule_holds_as_long_as_it_says() {
 }
 
 #[test]
-fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
+fn archived_entries_are_filtered_without_becoming_unread() {
     let mut world = World::new(120, 36);
     crate::history::journeys::serve_orchard(&mut world);
     let rule = EntryFilter { id: 1, title: "/e/".into(), ..EntryFilter::default() };
@@ -251,7 +251,7 @@ fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
 }
 
 #[test]
-fn rules_marks_and_undo_in_any_order_end_where_they_began() {
+fn filters_marks_and_undo_return_to_the_start_state() {
     let mut world = world();
     world.press("<enter>");
     let start = state(&mut world);
@@ -283,7 +283,7 @@ fn rules_marks_and_undo_in_any_order_end_where_they_began() {
 }
 
 #[test]
-fn a_trouble_that_has_nothing_to_do_with_a_rule_does_not_keep_it_from_being_applied() {
+fn unrelated_error_does_not_stop_a_filter() {
     let mut world = world();
     let rule = EntryFilter { id: 1, title: "Sponsored".into(), ..EntryFilter::default() };
     let asked = world.app.ask(start(), Request::SaveFilter(Box::new(rule)));

@@ -44,7 +44,7 @@ fn asked_pages(world: &World) -> Vec<&str> {
 }
 
 #[test]
-fn v_fetches_the_page_once_keeps_it_and_turns_back() {
+fn v_fetches_the_page_once_and_toggles_the_text() {
     let mut world = world();
     world.serve(PAGE, &page("wax"));
     world.press("<enter><enter>v");
@@ -66,7 +66,7 @@ fn v_fetches_the_page_once_keeps_it_and_turns_back() {
 }
 
 #[test]
-fn what_cannot_be_had_is_said_and_the_feeds_text_stays() {
+fn failed_full_text_says_why_and_keeps_the_feed_text() {
     let mut world = world();
     let html = |body: &str, status| Scripted { status, body: body.into(), ..Scripted::default() };
     let pdf =
@@ -96,7 +96,7 @@ fn what_cannot_be_had_is_said_and_the_feeds_text_stays() {
 }
 
 #[test]
-fn a_feed_can_always_be_read_with_the_full_text_and_that_can_be_undone() {
+fn full_text_setting_of_a_feed_can_be_undone() {
     let mut world = world();
     world.serve(PAGE, &page("wax"));
     world.refuse("https://site.example/n1", 403, AnswerHeaders::default());
@@ -125,7 +125,7 @@ fn a_feed_can_always_be_read_with_the_full_text_and_that_can_be_undone() {
 }
 
 #[test]
-fn a_page_waits_for_the_pause_of_its_site_and_a_429_keeps_everything_away_from_its_host() {
+fn page_waits_for_its_site_and_its_429_delays_the_host() {
     let mut world = world();
     let headers = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
     world.serve(PAGE, &page("wax"));
@@ -151,7 +151,7 @@ fn a_page_waits_for_the_pause_of_its_site_and_a_429_keeps_everything_away_from_i
 }
 
 #[test]
-fn a_host_without_a_feed_is_left_alone_too() {
+fn host_without_a_feed_also_honours_429() {
     let elsewhere =
         |markup: &str| markup.replace("https://site.example/n", "https://pages.example/n");
     let notes = rss("Notes", &[("n2", "Wax", 1, "a"), ("n1", "Ladders", 2, "b")]);
@@ -168,7 +168,7 @@ fn a_host_without_a_feed_is_left_alone_too() {
 }
 
 #[test]
-fn an_answer_does_not_take_the_reader_from_the_text_they_went_back_to() {
+fn late_page_keeps_the_text_chosen_by_the_reader() {
     let mut world = world();
     world.serve(PAGE, &page("wax"));
     world.press("<enter><enter>V");
@@ -191,7 +191,7 @@ fn an_answer_does_not_take_the_reader_from_the_text_they_went_back_to() {
 }
 
 #[test]
-fn a_page_that_did_not_change_is_kept_though_its_entry_was_left_meanwhile() {
+fn unchanged_page_is_kept_after_leaving_its_entry() {
     let mut world = world();
     world.serve(PAGE, &page("wax"));
     world.network.get_mut(PAGE).unwrap().etag = Some("\"1\"");
@@ -211,7 +211,7 @@ fn a_page_that_did_not_change_is_kept_though_its_entry_was_left_meanwhile() {
 }
 
 #[test]
-fn a_page_is_asked_for_as_a_page_and_read_in_its_own_encoding() {
+fn page_request_accepts_html_and_honours_its_encoding() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let publisher = Publisher::start(|request| {

@@ -31,7 +31,7 @@ fn poll_all(world: &mut World) {
 }
 
 #[test]
-fn a_configured_command_opens_the_page_and_links_as_one_argument() {
+fn configured_command_gets_the_address_as_one_argument() {
     let mut world = two_feeds();
     world.app.engine.settings.commands.open = command("lynx -dump {link}");
     world.press("<enter><enter>1o");
@@ -44,7 +44,7 @@ fn a_configured_command_opens_the_page_and_links_as_one_argument() {
 }
 
 #[test]
-fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
+fn attachments_follow_the_text_and_open_with_a_command() {
     let item = "<item><guid>1</guid><title>Ep</title><description>x</description>\
         <enclosure url=\"https://a.example/1.mp3\" type=\"audio/mpeg\" length=\"24612345\"/></item>";
     let document =
@@ -63,7 +63,7 @@ fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
 }
 
 #[test]
-fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
+fn entry_is_piped_to_a_typed_remembered_command() {
     let mut world = two_feeds();
     world.app.engine.settings.commands.pipe = Some("wc".into());
     world.press("<enter>|");
@@ -85,7 +85,7 @@ fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
 }
 
 #[test]
-fn what_a_command_says_and_what_it_fails_with_stands_in_the_bottom_line() {
+fn command_output_and_errors_are_in_the_bottom_line() {
     let mut world = two_feeds();
     world.tell(Input::Ran(RunPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
     assert_eq!(world.notice(), "saved as[31m 7");
@@ -94,7 +94,7 @@ fn what_a_command_says_and_what_it_fails_with_stands_in_the_bottom_line() {
 }
 
 #[test]
-fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else() {
+fn hook_gets_one_document_of_new_entries_per_round() {
     let mut world = two_feeds();
     world.app.engine.settings.commands.on_new = command("tell");
     poll_all(&mut world);
@@ -126,7 +126,7 @@ fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else(
 }
 
 #[test]
-fn the_desktop_is_told_in_one_note_and_at_most_once_a_minute() {
+fn desktop_notification_is_single_and_once_a_minute() {
     let mut world = two_feeds();
     publish(&mut world, NOTES, "Orchard Notes", &["n3", "n2", "n1"]);
     poll_all(&mut world);

@@ -38,7 +38,7 @@ fn configured(world: &mut World, screen: ScreenSettings) {
 }
 
 #[test]
-fn keys_of_the_readers_own_work_at_once_and_the_help_and_the_palette_show_them() {
+fn custom_keys_work_at_once_in_help_and_palette() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "g s"), ("first", "g g")]));
     assert_eq!(world.notice(), "the configuration was read again");
@@ -57,7 +57,7 @@ fn keys_of_the_readers_own_work_at_once_and_the_help_and_the_palette_show_them()
 }
 
 #[test]
-fn a_wrong_configuration_changes_nothing_and_is_told() {
+fn invalid_configuration_is_reported_and_ignored() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "x")]));
     world.tell(ScreenInput::Reconfigured(Box::new(Reconfigured::Wrong("line 3: no".into()))));
@@ -114,7 +114,7 @@ fn every_command_but_the_link_numbers_can_be_bound() {
 }
 
 #[test]
-fn a_click_or_a_paste_ends_a_sequence_that_was_begun() {
+fn click_or_paste_ends_a_started_key_sequence() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "g s")]));
     let click = Mouse { gesture: Gesture::Click, column: 50, row: 8 };

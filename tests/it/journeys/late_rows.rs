@@ -34,7 +34,7 @@ fn refreshing() -> (World, Input) {
 }
 
 #[test]
-fn the_selection_stays_where_a_key_put_it_meanwhile() {
+fn selection_moved_while_loading_is_kept() {
     let (mut world, rows) = refreshing();
     world.press("j");
     world.tell(rows);
@@ -42,7 +42,7 @@ fn the_selection_stays_where_a_key_put_it_meanwhile() {
 }
 
 #[test]
-fn an_entry_that_was_opened_meanwhile_is_shown() {
+fn entry_opened_while_loading_is_shown() {
     let (mut world, rows) = refreshing();
     world.press("j");
     let enter = ScreenInput::Key(Key::code(Code::Enter));
@@ -68,7 +68,7 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
 }
 
 #[test]
-fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_first() {
+fn first_unread_entry_is_found_beyond_the_loaded_rows() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let notes = rss("Bell Tower", &[("v", "Vespers", 1, "")]);
     let feeds: [(&str, &str, &[&str]); 2] =
@@ -94,7 +94,7 @@ fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_fi
 }
 
 #[test]
-fn what_changed_while_a_list_was_read_in_parts_is_shown_when_it_is_there() {
+fn change_during_a_partial_load_is_shown_afterwards() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
     // A poll is done before the first rows of the list have come.
@@ -108,7 +108,7 @@ fn what_changed_while_a_list_was_read_in_parts_is_shown_when_it_is_there() {
 }
 
 #[test]
-fn a_backup_is_asked_for_when_the_screen_begins() {
+fn backup_is_requested_at_startup() {
     let mut world = World::new(120, 36);
     let asked = update(&mut world.app, start(), Input::Tick.into());
     let backups = asked.iter().filter(|effect| matches!(job(effect), Some(Job::BackUp(_))));
@@ -116,7 +116,7 @@ fn a_backup_is_asked_for_when_the_screen_begins() {
 }
 
 #[test]
-fn a_backup_is_asked_for_each_day_also_without_a_screen() {
+fn backup_is_requested_daily_without_a_screen() {
     let mut world = World::new(120, 36);
     world.app.engine.attended = false;
     let mut asked = |lasts: bool, hours: i64| {

@@ -137,7 +137,7 @@ fn the_wheel_scrolls_the_pane_under_it() {
 }
 
 #[test]
-fn what_lies_over_the_panes_is_chosen_scrolled_and_closed() {
+fn overlays_are_clicked_scrolled_and_closed() {
     let mut world = world(140, 30);
     click(&mut world, "? help");
     assert!(matches!(&world.app.ui.overlay, Some(Overlay::Help(help)) if help.top == 0));
@@ -163,7 +163,7 @@ fn what_lies_over_the_panes_is_chosen_scrolled_and_closed() {
 }
 
 #[test]
-fn a_search_that_is_typed_is_left_by_a_click_on_what_it_found() {
+fn click_on_a_result_ends_search_typing() {
     let mut world = world(140, 30);
     world.press("/of many");
     click(&mut world, "Entry 04 of many");
@@ -182,7 +182,7 @@ fn without_the_mouse_nothing_happens() {
 }
 
 #[test]
-fn going_on_after_a_while_gives_the_network_a_moment() {
+fn resuming_gives_the_network_a_moment() {
     let mut world = world(140, 30);
     world.press("/fro<c-z>");
     assert_eq!(world.suspended, 1, "also while a line is typed");
@@ -197,7 +197,7 @@ fn going_on_after_a_while_gives_the_network_a_moment() {
 }
 
 #[test]
-fn a_link_is_copied_where_the_reader_is() {
+fn link_of_the_focused_feed_or_entry_is_copied() {
     let mut world = world(140, 30);
     world.press("y");
     assert_eq!(world.notice(), "there is no link to copy here");
@@ -208,7 +208,7 @@ fn a_link_is_copied_where_the_reader_is() {
 }
 
 #[test]
-fn the_reader_alone_takes_the_whole_screen_and_gives_it_back() {
+fn full_screen_reader_toggles_on_and_off() {
     let mut world = world(160, 30);
     world.press("lz");
     assert_eq!(world.app.ui.focus, Pane::Reader);
@@ -224,7 +224,7 @@ fn the_reader_alone_takes_the_whole_screen_and_gives_it_back() {
 }
 
 #[test]
-fn the_wheel_moves_the_selection_of_the_filters_and_of_a_filters_dialog() {
+fn wheel_moves_the_selection_in_filter_lists_and_dialogs() {
     let mut world = world(140, 30);
     world.press("lm<enter>m<enter>");
     let listed = (world.app.ui.list.top, world.app.ui.list.selected);

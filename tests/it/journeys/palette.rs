@@ -23,7 +23,7 @@ fn found(world: &World) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_few_letters_find_a_command_and_enter_does_it() {
+fn few_letters_find_a_command_and_enter_runs_it() {
     let mut world = world();
     world.press("hG:less");
     assert_eq!(found(&world)[0], "less-often");
@@ -37,7 +37,7 @@ fn a_few_letters_find_a_command_and_enter_does_it() {
 }
 
 #[test]
-fn what_a_command_does_is_searched_too_and_its_name_counts_more() {
+fn command_descriptions_are_searched_and_names_rank_first() {
     let mut world = world();
     world.press(":browser");
     assert_eq!(found(&world), Vec::<&str>::new(), "no entry has the keys");
@@ -48,7 +48,7 @@ fn what_a_command_does_is_searched_too_and_its_name_counts_more() {
 }
 
 #[test]
-fn what_stands_behind_a_name_goes_with_it() {
+fn text_after_a_command_name_is_its_argument() {
     let mut world = world();
     world.press("lg:goto 1990<enter>");
     world.rest();
@@ -63,7 +63,7 @@ fn what_stands_behind_a_name_goes_with_it() {
 }
 
 #[test]
-fn a_command_that_does_not_work_over_the_plan_says_so() {
+fn command_unavailable_over_the_plan_says_so() {
     let mut world = world();
     world.press("hGi:mark<enter>");
     assert_eq!(world.notice(), "that does not work here: q goes back to the panes");

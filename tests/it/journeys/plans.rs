@@ -45,7 +45,7 @@ fn paced(world: &World) -> Option<Pace> {
 }
 
 #[test]
-fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_after_a_restart() {
+fn more_often_changes_the_plan_and_survives_a_restart() {
     let mut world = two_plans();
     world.press("i");
     let before = world.draw();
@@ -78,7 +78,7 @@ fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_
 }
 
 #[test]
-fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
+fn pace_limited_by_a_bound_says_no_effect() {
     let mut world = two_plans();
     world.press("<end>+");
     let held =
@@ -103,7 +103,7 @@ fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
 }
 
 #[test]
-fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
+fn pace_applies_to_the_feed_of_the_selected_entry() {
     let mut world = two_plans();
     for key in ["+", "-", "=", "i", "e"] {
         world.press("gjjjjj");
@@ -121,7 +121,7 @@ fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
 }
 
 #[test]
-fn a_gone_feed_says_why_nothing_helps() {
+fn gone_feed_says_why_polling_is_useless() {
     let mut world = two_plans();
     world.network.insert(GAZETTE.into(), Scripted { status: 410, ..Scripted::default() });
     world.pass(TimeDelta::minutes(2));
@@ -137,7 +137,7 @@ fn a_gone_feed_says_why_nothing_helps() {
 }
 
 #[test]
-fn the_plan_begins_with_one_sentence_and_its_steps_are_folded() {
+fn plan_starts_with_a_sentence_and_folded_steps() {
     let mut world = two_plans();
     world.press("<end>i");
     let screen = world.draw();
@@ -183,7 +183,7 @@ fn the_plan_follows_polls_while_it_is_open() {
 }
 
 #[test]
-fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
+fn plan_explains_skip_hours_and_can_ignore_them() {
     let hours = "<ttl>60</ttl><skipHours><hour>10</hour><hour>11</hour></skipHours>";
     let feed = hinting("Night Watch", hours);
     let mut world = World::subscribed(120, 50, &[(GAZETTE, &feed, &[])]);
@@ -205,7 +205,7 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
 }
 
 #[test]
-fn the_form_changes_title_tags_and_bounds_as_one_step() {
+fn form_saves_title_tags_and_bounds_as_one_step() {
     let mut world = two_plans();
     world.press("e");
     world.press("My Gazette");
@@ -239,7 +239,7 @@ fn the_form_changes_title_tags_and_bounds_as_one_step() {
 }
 
 #[test]
-fn bounds_that_clash_are_refused_with_a_sentence_and_the_form_stays_open() {
+fn conflicting_bounds_are_refused_and_the_form_stays_open() {
     let mut world = two_plans();
     world.press("e");
     for _ in 0..3 {
@@ -258,7 +258,7 @@ fn bounds_that_clash_are_refused_with_a_sentence_and_the_form_stays_open() {
 }
 
 #[test]
-fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
+fn text_is_pasted_into_the_form_and_choices_cycle() {
     let mut world = two_plans();
     world.press("e");
     world.tell(ScreenInput::Pasted("https://looks-like.example/an/address".into()));
@@ -276,7 +276,7 @@ fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
 }
 
 #[test]
-fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
+fn timetable_lists_polls_and_leads_to_the_plan_and_back() {
     let mut world = two_plans();
     world.press("P");
     let screen = world.draw();
@@ -298,7 +298,7 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
 }
 
 #[test]
-fn the_timetable_keeps_its_selection_on_the_feed_when_plans_move() {
+fn timetable_selection_follows_its_feed() {
     let mut world = two_plans();
     world.press("Pj");
     let selected = |world: &World| match world.app.ui.overlay {
@@ -367,7 +367,7 @@ fn opening_a_plan_asks_the_store_once() {
 }
 
 #[test]
-fn feeds_are_polled_only_when_somebody_asks_where_the_configuration_says_so() {
+fn manual_polling_mode_polls_only_on_request() {
     let mut world = two_plans();
     world.pass(TimeDelta::minutes(2));
     let configure = |world: &mut World, automatic: bool| {

@@ -105,7 +105,7 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryFi
 }
 
 #[test]
-fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
+fn random_keys_break_nothing_and_can_be_undone() {
     let stated = std::env::var("BACKISSUE_KEYS").ok().and_then(|count| count.parse().ok());
     let keys: usize = stated.unwrap_or(KEYS);
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);

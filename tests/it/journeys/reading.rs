@@ -34,7 +34,7 @@ fn opening_an_entry_marks_it_read_and_undo_takes_it_back() {
 }
 
 #[test]
-fn marking_a_list_read_is_one_step_that_undo_takes_back() {
+fn marking_a_list_read_is_one_undo_step() {
     let mut world = two_feeds();
     world.press("A");
     assert_eq!(unread(&world), 0);
@@ -47,7 +47,7 @@ fn marking_a_list_read_is_one_step_that_undo_takes_back() {
 }
 
 #[test]
-fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
+fn undo_after_mark_all_reverts_only_the_list() {
     let mut world = two_feeds();
     world.press("<enter>s");
     // Both keys come before the store has answered the first one.
@@ -73,7 +73,7 @@ fn a_star_is_set_taken_away_and_undone() {
 }
 
 #[test]
-fn space_reads_everything_from_unread_to_unread_and_from_feed_to_feed() {
+fn space_moves_through_unread_entries_and_feeds() {
     let mut world = two_feeds();
     world.press("jjjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
@@ -92,7 +92,7 @@ fn the_previous_unread_entry_is_found_above() {
 }
 
 #[test]
-fn a_link_is_followed_by_its_number_and_the_page_by_o() {
+fn link_opens_by_number_and_page_by_o() {
     let mut world = two_feeds();
     world.press("<enter><enter>1o");
     assert_eq!(world.opened, ["https://site.example/x", "https://site.example/n2"]);
@@ -120,7 +120,7 @@ fn a_feed_is_not_polled_again_by_hand_within_a_minute() {
 }
 
 #[test]
-fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
+fn validators_return_to_their_address_and_304_adds_nothing() {
     let mut world = two_feeds();
     let body = world.network[NOTES].body.clone();
     world.network.insert(
@@ -146,7 +146,7 @@ fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
 }
 
 #[test]
-fn who_asks_by_hand_is_not_kept_waiting_by_the_spread_at_start_up() {
+fn manual_poll_ignores_the_startup_delay() {
     let mut world = two_feeds();
     world.pass(TimeDelta::minutes(2));
     let before = world.requests.len();
@@ -176,7 +176,7 @@ fn a_forced_poll_carries_no_validators() {
 }
 
 #[test]
-fn feeds_are_polled_by_their_plans_without_being_asked() {
+fn feeds_are_polled_by_plan_automatically() {
     let mut world = two_feeds();
     let polled = world.requests.len();
     let planned = world.app.engine.feeds[&FeedKey(1)].plan.next_poll.unwrap();
@@ -190,7 +190,7 @@ fn feeds_are_polled_by_their_plans_without_being_asked() {
 }
 
 #[test]
-fn a_failing_feed_keeps_its_entries_and_its_validators_and_backs_off() {
+fn failing_feed_keeps_entries_and_validators_and_backs_off() {
     let mut world = two_feeds();
     world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
     world.pass(TimeDelta::minutes(2));
@@ -208,7 +208,7 @@ fn a_failing_feed_keeps_its_entries_and_its_validators_and_backs_off() {
 }
 
 #[test]
-fn a_feed_that_is_gone_is_left_alone() {
+fn gone_feed_is_not_polled_again() {
     let mut world = two_feeds();
     world.network.insert(NOTES.into(), Scripted { status: 410, ..Scripted::default() });
     world.pass(TimeDelta::minutes(2));
@@ -225,7 +225,7 @@ fn a_feed_that_is_gone_is_left_alone() {
 }
 
 #[test]
-fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
+fn pasted_site_becomes_a_subscription_with_entries() {
     let mut world = World::new(120, 36);
     world.serve("https://site.example/", "<html><head><title>Site</title><link rel=alternate type='application/rss+xml' href='/feed.xml'></head></html>");
     world.serve(
@@ -270,7 +270,7 @@ fn a_page_with_several_feeds_asks_which_one() {
 }
 
 #[test]
-fn a_page_without_a_feed_is_told_in_one_sentence() {
+fn page_without_a_feed_is_reported_in_one_sentence() {
     let mut world = World::new(120, 36);
     world.serve("https://site.example/", "<html><head><title>Nothing here</title></head></html>");
     world.press("asite.example<enter>");
@@ -292,7 +292,7 @@ fn an_address_is_subscribed_to_once() {
 }
 
 #[test]
-fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
+fn new_entries_appear_and_the_selection_stays() {
     let mut world = two_feeds();
     world.press("<end><enter>j");
     assert_eq!(world.app.ui.list.selected_row().unwrap().title, "Ladders");
@@ -311,7 +311,7 @@ fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
 }
 
 #[test]
-fn unsubscribing_can_be_taken_back_with_every_mark() {
+fn unsubscribing_is_undone_with_every_mark() {
     let mut world = two_feeds();
     world.press("<enter>shjjjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
@@ -342,7 +342,7 @@ fn everything_survives_a_restart() {
 }
 
 #[test]
-fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
+fn next_entry_shows_at_once_unless_it_changed() {
     let mut world = two_feeds();
     world.press("<enter><enter>");
     let next = |world: &mut World| {
@@ -366,7 +366,7 @@ fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
 }
 
 #[test]
-fn who_comes_straight_back_is_where_the_text_was_left_though_that_is_not_written_yet() {
+fn returning_at_once_finds_the_unsaved_reading_position() {
     let long: String = (0..200).map(|line| format!("<p>paragraph {line}</p>")).collect();
     let feed = rss("Notes", &[("a", "Long", 1, &long), ("b", "Short", 2, "<p>b</p>")]);
     let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);

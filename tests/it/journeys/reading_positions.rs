@@ -37,7 +37,7 @@ fn an_entry_opens_again_where_it_was_left() {
 }
 
 #[test]
-fn what_is_open_when_the_program_ends_is_kept_and_what_was_read_to_its_end_begins_anew() {
+fn open_entry_resumes_and_a_finished_one_restarts() {
     let mut world = long_text();
     world.press("<enter><enter><pgdn>");
     let left = first_word(&mut world);

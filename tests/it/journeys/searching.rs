@@ -32,7 +32,7 @@ fn orchard() -> World {
 }
 
 #[test]
-fn the_list_follows_each_key_and_enter_opens_what_is_selected() {
+fn results_follow_each_key_and_enter_opens_one() {
     let mut world = orchard();
     world.press("/fr");
     assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"]);
@@ -78,7 +78,7 @@ fn escape_goes_back_to_where_one_was() {
 }
 
 #[test]
-fn a_query_that_cannot_be_read_says_why() {
+fn invalid_query_says_why_it_fails() {
     let mut world = orchard();
     world.press("/frost titel:x");
     assert_eq!(world.titles().len(), 0, "what was found before the colon: no 'titel'");
@@ -125,7 +125,7 @@ fn late_rows_of_an_earlier_key_are_dropped() {
 }
 
 #[test]
-fn an_open_search_shows_what_the_index_has_taken_in() {
+fn open_search_shows_newly_indexed_entries() {
     let mut world = orchard();
     world.press("/frost<enter>");
     let more = rss("Bell Tower", &[("b2", "Matins in frost", 0, "<p>Cold.</p>")]);
@@ -137,7 +137,7 @@ fn an_open_search_shows_what_the_index_has_taken_in() {
 }
 
 #[test]
-fn whoever_opens_or_changes_a_search_has_the_index_written_at_once_and_nobody_else() {
+fn only_an_open_or_changed_search_forces_indexing() {
     let mut world = orchard();
     world.press("j<enter>k<esc>");
     world.poll(FeedKey(2));
@@ -163,7 +163,7 @@ fn whoever_opens_or_changes_a_search_has_the_index_written_at_once_and_nobody_el
 }
 
 #[test]
-fn a_search_that_finds_nothing_says_what_is_not_indexed_yet() {
+fn empty_search_mentions_unindexed_entries() {
     let mut world = orchard();
     world.press("/matins");
     world.tell(Input::Indexed { missing: 3 });
@@ -174,7 +174,7 @@ fn a_search_that_finds_nothing_says_what_is_not_indexed_yet() {
 }
 
 #[test]
-fn any_keys_in_a_search_leave_a_screen_that_draws() {
+fn any_keys_in_a_search_leave_a_drawable_screen() {
     let mut world = orchard();
     for (place, size) in [(120, 36), (90, 24), (40, 12), (39, 5)].into_iter().enumerate() {
         world.resize(size.0, size.1);
@@ -196,7 +196,7 @@ fn any_keys_in_a_search_leave_a_screen_that_draws() {
 }
 
 #[test]
-fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
+fn search_is_saved_renamed_removed_and_restored() {
     let mut world = orchard();
     world.press("/frost<c-s>");
     assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"], "newest first");
@@ -220,7 +220,7 @@ fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
 }
 
 #[test]
-fn the_key_back_leaves_a_text_then_the_results_then_the_list_and_never_ends_in_a_text() {
+fn back_leaves_text_results_and_list_in_order() {
     let mut world = orchard();
     world.press("<enter><enter>/frost<enter><enter>");
     assert_eq!(world.app.ui.focus, Pane::Reader, "a result is read");
@@ -233,7 +233,7 @@ fn the_key_back_leaves_a_text_then_the_results_then_the_list_and_never_ends_in_a
 }
 
 #[test]
-fn results_have_their_day_also_where_there_is_little_room() {
+fn results_show_their_day_in_narrow_lists_too() {
     let mut world = orchard();
     world.resize(60, 20);
     world.press("/frost<enter>");

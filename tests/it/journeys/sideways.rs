@@ -27,7 +27,7 @@ fn sideways(world: &World) -> usize {
 }
 
 #[test]
-fn what_is_too_wide_is_moved_and_says_how() {
+fn wide_content_is_moved_and_the_screen_says_how() {
     for (columns, rows) in [(60, 20), (40, 12)] {
         let mut world = world(columns, rows);
         insta::assert_snapshot!(format!("wide_{columns}x{rows}"), world.draw());
@@ -37,7 +37,7 @@ fn what_is_too_wide_is_moved_and_says_how() {
 }
 
 #[test]
-fn it_is_moved_to_its_end_and_back_and_another_entry_begins_at_the_left() {
+fn sideways_move_reaches_both_ends_and_resets_per_entry() {
     let mut world = world(60, 30);
     let screen = world.draw();
     assert!(screen.contains("›") && screen.contains("< > sideways"), "{screen}");
@@ -62,7 +62,7 @@ fn it_is_moved_to_its_end_and_back_and_another_entry_begins_at_the_left() {
 }
 
 #[test]
-fn a_link_is_clicked_where_it_is_seen_and_the_wheel_moves_too() {
+fn moved_link_is_clickable_and_wheel_moves_sideways() {
     let mut world = world(60, 30);
     let screen = world.draw();
     let line = |screen: &str, text: &str| screen.lines().position(|line| line.contains(text));
@@ -81,7 +81,7 @@ fn a_link_is_clicked_where_it_is_seen_and_the_wheel_moves_too() {
 }
 
 #[test]
-fn the_plain_screen_breaks_what_is_too_wide() {
+fn plain_screen_wraps_wide_content() {
     let mut world = world(40, 60);
     world.app.ui.appearance.plain = true;
     world.press("q<enter>");

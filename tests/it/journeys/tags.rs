@@ -48,7 +48,7 @@ fn tags(world: &World, feed: u32) -> Vec<&str> {
 }
 
 #[test]
-fn tags_are_a_tree_with_sums_and_a_feed_stands_under_each_of_its_tags() {
+fn tags_form_a_tree_with_counts_and_feeds_under_each_tag() {
     let mut world = world();
     let tree = tree(&mut world);
     let trimmed: Vec<&str> =
@@ -67,7 +67,7 @@ fn tags_are_a_tree_with_sums_and_a_feed_stands_under_each_of_its_tags() {
 }
 
 #[test]
-fn a_tag_is_folded_and_unfolded_and_stays_so_over_a_restart() {
+fn tag_fold_is_toggled_and_survives_a_restart() {
     let mut world = world();
     let before = tree(&mut world);
     select(&mut world, "garden");
@@ -94,7 +94,7 @@ fn a_tag_is_folded_and_unfolded_and_stays_so_over_a_restart() {
 }
 
 #[test]
-fn unread_entries_of_a_folded_tag_are_read_on_with_the_space_bar() {
+fn space_reads_unread_entries_of_a_folded_tag() {
     let mut world = world();
     select(&mut world, "garden");
     world.press("hG");
@@ -104,7 +104,7 @@ fn unread_entries_of_a_folded_tag_are_read_on_with_the_space_bar() {
 }
 
 #[test]
-fn the_selection_stays_on_its_row_of_a_feed_that_stands_twice() {
+fn selection_keeps_its_row_of_a_feed_listed_twice() {
     let mut world = world();
     select(&mut world, "sound");
     world.press("j");
@@ -115,7 +115,7 @@ fn the_selection_stays_on_its_row_of_a_feed_that_stands_twice() {
 }
 
 #[test]
-fn the_tags_of_a_feed_are_typed_with_completion_and_taken_back() {
+fn tags_are_typed_with_completion_and_undone() {
     let mut world = world();
     world.press("Gt");
     let screen = world.draw();

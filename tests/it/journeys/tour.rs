@@ -28,7 +28,7 @@ fn step(world: &mut World) -> u32 {
 }
 
 #[test]
-fn the_tour_goes_on_when_what_it_says_was_done_and_ends() {
+fn tour_advances_when_its_step_is_done_and_ends() {
     let mut world = world();
     assert_eq!(step(&mut world), 1);
     let mut seen = Vec::new();
@@ -41,7 +41,7 @@ fn the_tour_goes_on_when_what_it_says_was_done_and_ends() {
 }
 
 #[test]
-fn the_tour_stays_in_sight_beside_messages() {
+fn tour_stays_visible_beside_messages() {
     let mut world = world();
     world.press("nqi+");
     let screen = world.draw();

@@ -1,5 +1,6 @@
 //! Taking changes back and doing them again, across views.
 
+use backissue::engine::change::MarkChange;
 use backissue::engine::feeds::subscription::SubscriptionRecord;
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
@@ -37,7 +38,7 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
 }
 
 #[test]
-fn all_changes_are_taken_back_and_done_again_one_after_another() {
+fn all_changes_are_undone_and_redone_in_order() {
     let mut world = world();
     let mut seen = vec![state(&mut world)];
     for keys in ["+", "ls", "jN", "A", "h-", "Dy"] {
@@ -63,7 +64,7 @@ fn all_changes_are_taken_back_and_done_again_one_after_another() {
 }
 
 #[test]
-fn what_is_taken_back_is_told_and_a_new_change_ends_what_could_be_done_again() {
+fn undo_is_reported_and_a_new_change_ends_redo() {
     let mut world = world();
     world.press("lA");
     assert_eq!(world.notice(), "3 marked read · u undo");
@@ -80,7 +81,7 @@ fn what_is_taken_back_is_told_and_a_new_change_ends_what_could_be_done_again() {
 }
 
 #[test]
-fn two_hundred_changes_can_be_taken_back() {
+fn two_hundred_changes_can_be_undone() {
     let mut world = world();
     let start = state(&mut world);
     for _ in 0..100 {
@@ -94,7 +95,7 @@ fn two_hundred_changes_can_be_taken_back() {
 }
 
 #[test]
-fn a_list_of_five_thousand_is_marked_read_in_one_step_and_taken_back_in_one() {
+fn five_thousand_entries_are_marked_and_undone_in_one_step() {
     let items: Vec<(String, String)> =
         (0..5000).map(|n| (format!("g{n}"), format!("Entry {n}"))).collect();
     let entries: Vec<(&str, &str, i64, &str)> = (1..)
@@ -116,7 +117,7 @@ fn a_list_of_five_thousand_is_marked_read_in_one_step_and_taken_back_in_one() {
 }
 
 #[test]
-fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
+fn undo_of_mark_unread_makes_an_archived_entry_old_again() {
     let mut world = World::new(120, 36);
     crate::history::journeys::serve_orchard(&mut world);
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
@@ -132,14 +133,12 @@ fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
 }
 
 #[test]
-fn what_was_marked_before_stays_marked_when_a_mark_of_more_is_taken_back() {
+fn undo_of_a_wider_mark_keeps_earlier_marks() {
     let keys: Vec<EntryKey> = (0..3).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
     for reopened in [false, true] {
         let mut world = world();
-        let mark = |keys: &[EntryKey]| Request::Mark {
-            keys: keys.to_vec(),
-            flag: Flag::Starred,
-            value: true,
+        let mark = |keys: &[EntryKey]| {
+            Request::Mark(MarkChange { keys: keys.to_vec(), flag: Flag::Starred, value: true })
         };
         let starred = |world: &mut World| -> Vec<bool> {
             let entries = world.store.entries(&keys).unwrap();
@@ -161,7 +160,7 @@ fn what_was_marked_before_stays_marked_when_a_mark_of_more_is_taken_back() {
 }
 
 #[test]
-fn changes_are_taken_back_by_another_process_one_after_another() {
+fn changes_are_undone_in_order_by_another_process() {
     let mut world = world();
     let mut seen = vec![state(&mut world)];
     for keys in ["+", "ls", "jN", "A", "h-"] {
@@ -180,7 +179,7 @@ fn changes_are_taken_back_by_another_process_one_after_another() {
 }
 
 #[test]
-fn a_feed_that_was_given_up_is_had_back_by_another_process_with_entries_stars_and_sums() {
+fn unsubscribed_feed_is_restored_by_another_process() {
     let mut world = world();
     world.press("ls<tab>hG");
     let before = state(&mut world);
@@ -202,7 +201,7 @@ fn a_feed_that_was_given_up_is_had_back_by_another_process_with_entries_stars_an
 }
 
 #[test]
-fn what_was_given_up_a_week_ago_is_gone_and_what_was_changed_then_stays() {
+fn unsubscribed_feed_is_deleted_after_a_week() {
     let mut world = world();
     world.press("+Dy");
     world.pass(TimeDelta::days(7) - TimeDelta::seconds(1));
@@ -219,7 +218,7 @@ fn what_was_given_up_a_week_ago_is_gone_and_what_was_changed_then_stays() {
 }
 
 #[test]
-fn a_feed_that_was_subscribed_to_anew_is_not_had_twice() {
+fn undo_does_not_duplicate_a_resubscribed_feed() {
     let mut world = world();
     world.press("Dy");
     let address = "https://tower.example/feed".to_owned();
@@ -232,7 +231,7 @@ fn a_feed_that_was_subscribed_to_anew_is_not_had_twice() {
 }
 
 #[test]
-fn a_change_that_could_not_be_written_is_not_taken_back_by_another_process() {
+fn unwritten_change_is_not_undone_by_another_process() {
     let mut world = world();
     world.failing.push(|job| matches!(job, backissue::engine::store_work::Job::Mark { .. }));
     world.press("ls");
@@ -252,15 +251,18 @@ fn while_it_is_given_up(world: &mut World, request: Request) {
 }
 
 #[test]
-fn what_is_written_of_a_feed_while_it_is_given_up_is_counted_when_it_is_back() {
+fn writes_to_an_unsubscribed_feed_count_after_undo() {
     let mut world = world();
     let keys: Vec<EntryKey> = (0..3).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
-    world.tell(Request::Mark { keys: keys.clone(), flag: Flag::Read, value: true });
+    world.tell(Request::Mark(MarkChange { keys: keys.clone(), flag: Flag::Read, value: true }));
     assert_eq!(world.feed(1).counters.unread, 0);
     while_it_is_given_up(&mut world, Request::Undo);
     let stored = world.reload().engine.feeds[&FeedKey(1)].counters;
     assert_eq!((stored.unread, world.feed(1).counters), (3, stored));
-    while_it_is_given_up(&mut world, Request::Mark { keys, flag: Flag::Starred, value: true });
+    while_it_is_given_up(
+        &mut world,
+        Request::Mark(MarkChange { keys, flag: Flag::Starred, value: true }),
+    );
     let stored = world.reload().engine.feeds[&FeedKey(1)].counters;
     assert_eq!((stored.starred, world.feed(1).counters), (3, stored));
 }

@@ -50,7 +50,7 @@ fn subscribed(address: &str) -> (World, Vec<Value>) {
 }
 
 #[test]
-fn news_failures_recoveries_and_subscriptions_are_told_once_each() {
+fn each_news_failure_and_recovery_is_emitted_once() {
     let (mut world, told) = subscribed(A);
     assert_eq!(names(&told), ["subscribed"]);
     assert_eq!((&told[0]["feed"], &told[0]["url"]), (&json!(1), &json!(A)));
@@ -73,7 +73,7 @@ fn news_failures_recoveries_and_subscriptions_are_told_once_each() {
 }
 
 #[test]
-fn a_move_is_told_when_it_is_followed_and_when_the_reader_is_asked() {
+fn move_events_are_emitted_when_followed_or_asked() {
     let (mut world, _) = subscribed(A);
     world.serve(A, &document(&["one"]));
     poll(&mut world);
@@ -94,7 +94,7 @@ fn a_move_is_told_when_it_is_followed_and_when_the_reader_is_asked() {
 }
 
 #[test]
-fn gaps_and_the_ends_of_walks_are_told() {
+fn gap_and_walk_end_events_are_emitted() {
     let (mut world, _) = subscribed(&format!("{NOTES}index.atom"));
     serve_orchard(&mut world);
     world.refuse(&archive("2026-01"), 404, Default::default());
@@ -116,7 +116,7 @@ fn gaps_and_the_ends_of_walks_are_told() {
 }
 
 #[test]
-fn what_could_not_be_written_is_not_told_as_done() {
+fn failed_writes_emit_no_success_event() {
     let (mut world, _) = subscribed(A);
     world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
     let told = ask(&mut world, Request::Unsubscribe(FEED));

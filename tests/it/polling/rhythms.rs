@@ -94,7 +94,7 @@ fn settled(world: &World) -> SettledBy {
 }
 
 #[test]
-fn a_feed_without_hints_is_learned_over_weeks_and_polled_when_it_publishes() {
+fn feed_without_hints_is_learned_and_polled_on_time() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(4));
     assert_eq!(settled(&world), SettledBy::Learned);
@@ -117,7 +117,7 @@ fn a_feed_without_hints_is_learned_over_weeks_and_polled_when_it_publishes() {
 }
 
 #[test]
-fn where_learning_is_off_the_default_interval_stays() {
+fn with_learning_off_the_default_interval_stays() {
     let mut world = desk("");
     let mut chosen = world.app.engine.feeds[&FEED].record.chosen();
     chosen.feed_settings.learn = Some(false);
@@ -134,7 +134,7 @@ fn where_learning_is_off_the_default_interval_stays() {
 }
 
 #[test]
-fn a_publisher_who_speaks_is_never_overruled_but_is_shown_beside_the_rhythm() {
+fn publisher_hints_override_learning_but_both_are_shown() {
     let hints = "<ttl>120</ttl>";
     let mut world = desk(hints);
     run(&mut world, hints, TimeDelta::weeks(3));
@@ -146,7 +146,7 @@ fn a_publisher_who_speaks_is_never_overruled_but_is_shown_beside_the_rhythm() {
 }
 
 #[test]
-fn a_pace_moves_the_polls_and_a_restart_moves_nothing() {
+fn pace_moves_polls_and_a_restart_does_not() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(4));
     let week = |world: &World| {
@@ -169,7 +169,7 @@ fn a_pace_moves_the_polls_and_a_restart_moves_nothing() {
 }
 
 #[test]
-fn learning_is_asked_for_after_a_poll_once_a_day_and_never_before_the_first_frame() {
+fn learning_runs_once_a_day_after_a_poll_and_first_frame() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(2));
     let mut model = world.reload();
@@ -197,7 +197,7 @@ fn learning_is_asked_for_after_a_poll_once_a_day_and_never_before_the_first_fram
 }
 
 #[test]
-fn what_was_learned_outlives_the_process_so_that_no_other_learns_it_on_the_same_day() {
+fn learned_plan_survives_a_restart_without_relearning() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(2));
     let plan = |world: &World| {
@@ -224,7 +224,7 @@ fn what_was_learned_outlives_the_process_so_that_no_other_learns_it_on_the_same_
 }
 
 #[test]
-fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone() {
+fn marked_hours_become_an_editable_undoable_rule() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(4));
     world.press("iM");
@@ -271,7 +271,7 @@ fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone()
 }
 
 #[test]
-fn the_timetable_says_what_all_feeds_cost_and_what_less_often_would_save() {
+fn timetable_shows_poll_cost_and_possible_savings() {
     let hourly = document(start(), "<ttl>60</ttl>");
     let daily = document(start(), "<ttl>360</ttl>").replace("Evening Desk", "Tide Table");
     let feeds =

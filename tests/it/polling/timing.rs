@@ -78,7 +78,7 @@ fn decided_otherwise(row: &Value) -> Option<&'static str> {
 }
 
 #[test]
-fn plans_agree_with_the_tests_of_another_program() {
+fn plans_match_another_programs_test_vectors() {
     let Some(folder) = corpus() else { return };
     let rows = rows(&folder, "timing.jsonl");
     let differing: Vec<&Value> = rows.iter().filter(|row| !agrees(row)).collect();

@@ -37,7 +37,7 @@ fn selected(world: &World) -> (&str, Option<&str>) {
 }
 
 #[test]
-fn the_reader_comes_back_to_list_entry_and_place_in_the_text() {
+fn reader_returns_to_its_list_entry_and_position() {
     let mut world = world();
     world.press("jjjjjj<enter>");
     for _ in 0..60 {
@@ -57,7 +57,7 @@ fn the_reader_comes_back_to_list_entry_and_place_in_the_text() {
 }
 
 #[test]
-fn an_entry_that_was_read_in_the_list_of_unread_ones_is_still_open() {
+fn entry_read_in_the_unread_list_stays_open() {
     let mut world = world();
     world.press("<enter>jj<enter>");
     let read = selected(&world).1.unwrap().to_owned();
@@ -68,7 +68,7 @@ fn an_entry_that_was_read_in_the_list_of_unread_ones_is_still_open() {
 }
 
 #[test]
-fn order_folds_and_layout_are_what_they_were() {
+fn sort_order_folds_and_layout_are_restored() {
     let mut world = world();
     world.press("SLjjjjj");
     world.end_and_come_back();
@@ -78,7 +78,7 @@ fn order_folds_and_layout_are_what_they_were() {
 }
 
 #[test]
-fn what_is_gone_meanwhile_or_not_wanted_is_passed_over() {
+fn missing_or_unwanted_screen_places_are_skipped() {
     let mut world = world();
     world.press("G<enter><enter>");
     world.app.ui.settings.restore = false;

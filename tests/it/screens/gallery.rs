@@ -151,7 +151,7 @@ fn line_at_cursor(world: &World) -> String {
 }
 
 #[test]
-fn the_cursor_of_the_plain_screen_stands_where_the_reader_is() {
+fn plain_screen_cursor_is_at_the_selection() {
     let mut world = demo_world(100, 30);
     world.app.ui.appearance.plain = true;
     for (keys, expected) in [

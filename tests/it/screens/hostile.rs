@@ -71,7 +71,7 @@ fn does_harm(char: char) -> bool {
 }
 
 #[test]
-fn no_view_shows_what_steers_a_terminal() {
+fn no_view_shows_terminal_control_characters() {
     let mut texts_seen = 0;
     for (keys, size) in VIEWS.into_iter().zip(SIZES.into_iter().cycle()) {
         let mut world = world(size);
@@ -85,7 +85,7 @@ fn no_view_shows_what_steers_a_terminal() {
 }
 
 #[test]
-fn pasted_and_told_texts_are_shown_without_what_steers_a_terminal() {
+fn pasted_and_reported_texts_have_no_control_characters() {
     let mut world = world((100, 30));
     for text in HOSTILE {
         for keys in [":", "/", "a"] {

@@ -30,7 +30,7 @@ fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> Strin
 }
 
 #[test]
-fn the_pictures_of_the_readme_are_what_is_drawn() {
+fn readme_pictures_match_the_program() {
     let write = std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write");
     for (name, keys, row, then, size, title) in [
         // The list of a feed with all kinds of texts.

@@ -23,7 +23,7 @@ fn site(columns: u16, rows: u16) -> World {
 }
 
 #[test]
-fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen() {
+fn selected_feed_is_previewed_and_not_refetched_when_chosen() {
     let mut world = site(120, 36);
     assert!(world.draw().contains("looking at it"), "{}", world.draw());
     world.wait(4);
@@ -56,7 +56,7 @@ fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen()
 }
 
 #[test]
-fn who_does_not_wait_for_the_preview_gets_the_feed_from_the_same_request() {
+fn choosing_before_the_preview_reuses_its_request() {
     let mut world = site(120, 36);
     world.press("<enter>");
     world.wait(4);
@@ -70,7 +70,7 @@ fn who_does_not_wait_for_the_preview_gets_the_feed_from_the_same_request() {
 }
 
 #[test]
-fn a_feed_that_cannot_be_read_says_so_and_the_choice_stays_open() {
+fn unreadable_preview_says_so_and_the_choice_stays_open() {
     let mut world = site(120, 36);
     world.press("jj");
     world.wait(4);
@@ -83,7 +83,7 @@ fn a_feed_that_cannot_be_read_says_so_and_the_choice_stays_open() {
 }
 
 #[test]
-fn leaving_asks_for_nothing_more_and_subscribes_to_nothing() {
+fn leaving_the_choice_requests_and_subscribes_to_nothing() {
     let mut world = site(120, 36);
     world.press("<esc>");
     world.wait(4);

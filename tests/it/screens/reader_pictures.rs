@@ -78,7 +78,7 @@ fn blocks(screen: &str) -> usize {
 }
 
 #[test]
-fn off_nothing_is_fetched_and_on_each_picture_is_fetched_once_and_kept() {
+fn each_picture_is_fetched_once_and_only_when_enabled() {
     let text =
         format!("<p>Before.</p><img src='{WAX}' alt='a pot of wax' width='120' height='90'>");
     let mut world = world((100, 30), &text);
@@ -109,7 +109,7 @@ fn off_nothing_is_fetched_and_on_each_picture_is_fetched_once_and_kept() {
 }
 
 #[test]
-fn what_cannot_be_shown_says_why_and_is_asked_for_again_only_by_hand() {
+fn undisplayable_picture_says_why_and_is_retried_manually() {
     let mut bomb = png(1, 1);
     bomb[16..24].copy_from_slice(&[0, 0, 0x30, 0, 0, 0, 0x30, 0]);
     let sum = crc32fast::hash(&bomb[12..29]);
@@ -154,7 +154,7 @@ fn what_cannot_be_shown_says_why_and_is_asked_for_again_only_by_hand() {
 
 /// The check sum of a part of a PNG.
 #[test]
-fn counting_pixels_and_signs_have_no_place_and_a_declared_pixel_is_not_even_fetched() {
+fn tracking_pixels_get_no_place_and_no_request() {
     let pixel = "https://pictures.example/pixel.gif";
     let text =
         format!("<p>Text.</p><img src='{pixel}' width='1' height='1'><img src='{WAX}' alt='wax'>");
@@ -168,7 +168,7 @@ fn counting_pixels_and_signs_have_no_place_and_a_declared_pixel_is_not_even_fetc
 }
 
 #[test]
-fn a_picture_far_below_is_fetched_when_the_reader_comes_near() {
+fn distant_picture_is_fetched_when_scrolled_near() {
     let text = format!("{}<img src='{WAX}' alt='wax'>", paragraphs(60));
     let mut world = world((100, 30), &text);
     serve(&mut world, WAX, png(120, 90));
@@ -181,7 +181,7 @@ fn a_picture_far_below_is_fetched_when_the_reader_comes_near() {
 }
 
 #[test]
-fn the_text_stays_where_it_is_when_a_picture_above_it_turns_out_to_be_large() {
+fn text_stays_when_a_picture_above_grows() {
     let text = format!("<img src='{WAX}' alt='wax'>{}", paragraphs(60));
     let mut world = world((100, 30), &text);
     world.press("<enter><enter>I");
@@ -199,7 +199,7 @@ fn the_text_stays_where_it_is_when_a_picture_above_it_turns_out_to_be_large() {
 }
 
 #[test]
-fn a_host_that_asks_for_fewer_requests_is_not_asked_for_its_other_pictures() {
+fn host_with_429_gets_no_other_picture_requests() {
     let text = format!("<img src='{WAX}' alt='wax'><img src='{POT}' alt='pot'>");
     let mut world = world((100, 30), &text);
     let headers = AnswerHeaders { retry_after: Some("600".into()), ..AnswerHeaders::default() };
@@ -212,7 +212,7 @@ fn a_host_that_asks_for_fewer_requests_is_not_asked_for_its_other_pictures() {
 }
 
 #[test]
-fn pictures_wait_behind_what_is_read_and_are_given_up_with_their_entry() {
+fn pictures_wait_for_documents_and_end_with_their_entry() {
     let near = |number: u32| format!("https://pictures.example/{number}.png");
     let text: String =
         (0..8).map(|number| format!("<img src='{}' alt='x'>", near(number))).collect();
@@ -233,7 +233,7 @@ fn pictures_wait_behind_what_is_read_and_are_given_up_with_their_entry() {
 }
 
 #[test]
-fn without_a_network_or_on_a_plain_screen_nothing_is_asked() {
+fn pictures_are_not_requested_offline_or_in_plain_mode() {
     let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
     world.app.engine.offline = true;
     world.press("<enter><enter>I");
@@ -262,7 +262,7 @@ fn the_configuration_switches_pictures_too() {
 }
 
 #[test]
-fn another_terminal_draws_anew_and_a_sixel_is_shown_whole_or_not() {
+fn terminal_change_redraws_and_sixel_is_all_or_nothing() {
     let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(1), paragraphs(30));
     let mut world = world((100, 30), &text);
     serve(&mut world, WAX, png(200, 200));
@@ -281,7 +281,7 @@ fn another_terminal_draws_anew_and_a_sixel_is_shown_whole_or_not() {
 }
 
 #[test]
-fn a_drawing_that_comes_too_late_is_left() {
+fn outdated_drawing_is_discarded_when_it_arrives() {
     let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
     serve(&mut world, WAX, png(50, 50));
     world.press("<enter><enter>");
@@ -326,7 +326,7 @@ fn pictures_in_half_blocks_look_like_this() {
 }
 
 #[test]
-fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
+fn picture_request_accepts_images_and_is_size_limited() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let publisher = Publisher::start(|request| {
@@ -364,7 +364,7 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
 }
 
 #[test]
-fn another_size_of_the_terminal_keeps_the_picture_in_sight() {
+fn terminal_resize_keeps_the_picture_visible() {
     let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(20), paragraphs(20));
     let mut world = world((100, 30), &text);
     serve(&mut world, WAX, png(300, 300));

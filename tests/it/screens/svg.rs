@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_as_long_as_its_cells_and_escaped() {
+    fn svg_text_has_its_cell_width_and_is_escaped() {
         let picture = picture(" 漢<b", Style::new().add_modifier(Modifier::BOLD));
         assert!(picture.contains("<title>a &lt;picture&gt;</title>"));
         let text = "<text x=\"8\" y=\"13\" textLength=\"32\" lengthAdjust=\"spacingAndGlyphs\" font-weight=\"bold\">漢&lt;b</text>";
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn words_far_apart_have_places_of_their_own() {
+    fn words_far_apart_are_placed_separately() {
         assert_eq!(pieces("  a b   漢  c ", true), [(2, "a b"), (8, "漢"), (12, "c")]);
         assert_eq!(pieces("  a b   c ", false), [(2, "a b   c")]);
         assert_eq!(pieces("   ", true), []);
     }
 
     #[test]
-    fn a_ground_is_a_rectangle_and_reversed_cells_change_places() {
+    fn background_is_a_rectangle_and_reverse_swaps_colours() {
         let shown = picture("x", Style::new().bg(Color::Rgb(4, 5, 6)));
         assert!(shown.contains("width=\"8\" height=\"18\" fill=\"#040506\""), "{shown}");
         let shown = picture("x", Style::new().add_modifier(Modifier::REVERSED));

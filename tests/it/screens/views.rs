@@ -78,12 +78,12 @@ fn the_subscriptions_show_unread_next_poll_and_trouble() {
 }
 
 #[test]
-fn the_entries_stand_under_their_days() {
+fn entries_are_grouped_under_their_days() {
     show("entries", after("<enter>j"));
 }
 
 #[test]
-fn the_reader_shows_an_entry_as_a_person_wants_it() {
+fn reader_shows_an_entry_readably() {
     show("reader", after("<enter><enter>"));
 }
 
@@ -93,7 +93,7 @@ fn a_failing_feed_says_why() {
 }
 
 #[test]
-fn the_attention_list_gives_reason_and_remedy() {
+fn attention_list_shows_reason_and_remedy() {
     let attention = |columns, rows| {
         let mut world = full(columns, rows);
         let (orchard, moved) = ("https://orchard.example/feed", "https://apples.example/feed");
@@ -203,7 +203,7 @@ fn the_feeds_can_be_sorted_by_next_poll() {
 }
 
 #[test]
-fn the_entries_can_stand_above_the_text() {
+fn entries_can_be_above_the_text() {
     show("two_rows", |columns, rows| {
         let mut world = full(columns, rows);
         world.press("<enter><enter>LL");
@@ -213,12 +213,12 @@ fn the_entries_can_stand_above_the_text() {
 }
 
 #[test]
-fn a_question_stands_on_the_bottom_line() {
+fn question_is_shown_on_the_bottom_line() {
     show("question", after("<end>kD"));
 }
 
 #[test]
-fn no_name_of_the_demo_is_cut_where_there_are_140_columns() {
+fn demo_names_are_not_cut_at_140_columns() {
     let mut world = crate::support::demo_world::demo_world(140, 42);
     world.rest();
     let screen = world.draw();
@@ -230,7 +230,7 @@ fn no_name_of_the_demo_is_cut_where_there_are_140_columns() {
 }
 
 #[test]
-fn a_text_stands_in_the_middle_with_a_margin_that_nothing_touches() {
+fn text_is_centred_with_untouched_margins() {
     for (columns, rows) in SIZES.into_iter().chain([(260, 40)]) {
         let mut world = full(columns, rows);
         world.press("<enter><enter>");
@@ -250,7 +250,7 @@ fn a_text_stands_in_the_middle_with_a_margin_that_nothing_touches() {
 }
 
 #[test]
-fn a_terminal_that_is_too_small_is_told_so_in_words() {
+fn too_small_terminal_is_reported_in_words() {
     let screen = full(39, 11).draw();
     assert!(screen.contains("needs 40 x 12"), "{screen}");
 }
@@ -288,7 +288,7 @@ fn with_a_gap(columns: u16, rows: u16) -> World {
 }
 
 #[test]
-fn a_gap_stands_where_its_entries_belong() {
+fn gap_is_listed_where_its_entries_belong() {
     show("gap", |columns, rows| {
         let mut world = with_a_gap(columns, rows);
         world.press("G");
@@ -310,7 +310,7 @@ fn a_gap_stands_where_its_entries_belong() {
 }
 
 #[test]
-fn a_walk_under_way_shows_how_far_it_is() {
+fn running_walk_shows_its_progress() {
     show("walking", |columns, rows| {
         let mut world = World::new(columns, rows);
         crate::history::journeys::serve_orchard(&mut world);
@@ -331,7 +331,7 @@ fn the_palette_lists_commands_above_the_line_they_are_typed_in() {
 }
 
 #[test]
-fn a_rule_shows_what_it_hits_while_it_is_made() {
+fn filter_dialog_previews_its_hits() {
     show("rule", after("<enter>m"));
     show("rules", after("<enter>m<enter>m<up><right><enter>F"));
     show("rule_flaw", after("<enter>m<c-u>/(/"));

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use backissue::engine::change::undo_stack::SavedStep;
 use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::engine::saved_searches::SavedSearch;
-use backissue::engine::undo::undo_stack::SavedStep;
 use backissue::io::store::Store;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flags, KeptEntry};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::change::MarkChange;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::input::Input;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
@@ -192,7 +193,7 @@ impl Machine {
                 let is_old = |flags: Flags| flag == Flag::Read && !value && flags.is_from_history();
                 entries.retain(|(_, _, flags)| flags.get(flag) != value && !is_old(*flags));
                 let keys = entries.into_iter().map(|(key, _, _)| key).collect();
-                Request::Mark { keys, flag, value }
+                Request::Mark(MarkChange { keys, flag, value })
             }
             4 => Request::Unsubscribe(feed?),
             5 => Request::SetPace(feed?, *dice.pick(&[Pace::More, Pace::Normal, Pace::Less])),

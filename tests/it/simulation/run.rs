@@ -101,7 +101,7 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it")]
-fn nothing_that_happens_breaks_what_must_hold() {
+fn no_simulated_event_breaks_an_invariant() {
     let named = std::env::var("BACKISSUE_SCENARIO").ok();
     let days = number("BACKISSUE_DAYS").map_or(DAYS, |days| i64::try_from(days).unwrap());
     let first = number("BACKISSUE_FIRST_SEED").unwrap_or(1);

@@ -161,7 +161,7 @@ impl fmt::Display for Scenario {
 }
 
 #[test]
-fn a_scenario_is_read_as_it_is_written() {
+fn scenario_round_trips_as_text() {
     let whole = Scenario::of(7, 30);
     assert_eq!(Scenario::named(&whole.to_string()), Some(whole.clone()));
     for simpler in whole.simpler() {

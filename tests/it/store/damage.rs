@@ -86,7 +86,7 @@ fn a_flipped_byte_in_any_record_is_found() {
 }
 
 #[test]
-fn a_flipped_byte_in_a_subscription_is_told_and_takes_nothing_else_along() {
+fn flipped_byte_in_a_subscription_damages_only_it() {
     for (tree, left) in [("feeds", 0), ("state", 1)] {
         let folder = filled();
         plant(folder.path(), tree, flip);
@@ -99,7 +99,7 @@ fn a_flipped_byte_in_a_subscription_is_told_and_takes_nothing_else_along() {
 }
 
 #[test]
-fn damaged_sums_are_counted_anew() {
+fn damaged_counters_are_recounted() {
     let folder = filled();
     plant(folder.path(), "counters", flip);
     {
@@ -114,7 +114,7 @@ fn damaged_sums_are_counted_anew() {
 }
 
 #[test]
-fn a_damaged_text_hides_nothing_but_itself() {
+fn damaged_text_hides_only_itself() {
     let folder = filled();
     plant(folder.path(), "bodies", flip);
     let mut store = open(&folder);
@@ -125,7 +125,7 @@ fn a_damaged_text_hides_nothing_but_itself() {
 }
 
 #[test]
-fn a_damaged_record_of_entries_does_not_close_the_list() {
+fn damaged_entry_record_does_not_block_the_list() {
     let folder = filled();
     plant(folder.path(), "meta", flip);
     let mut store = open(&folder);
@@ -146,7 +146,7 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
 }
 
 #[test]
-fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
+fn damaged_filter_hit_record_is_found_and_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     let rule = EntryFilter { id: 1, title: "Entry".into(), ..EntryFilter::default() };
@@ -217,7 +217,7 @@ fn filter(title: &str) -> EntryFilter {
 }
 
 #[test]
-fn damaged_filters_and_searches_are_put_back_as_the_newest_backup_has_them() {
+fn damaged_filters_and_searches_return_from_the_backup() {
     let folder = filled();
     let mut store = open(&folder);
     let filters = [filter("words of some length")];
@@ -248,7 +248,7 @@ fn damaged_filters_and_searches_are_put_back_as_the_newest_backup_has_them() {
 }
 
 #[test]
-fn a_daily_backup_is_noted_in_the_store_where_there_is_room_for_that() {
+fn daily_backup_is_noted_if_there_is_room() {
     for (is_full, notes) in [(false, 1), (true, 0)] {
         let folder = filled();
         let mut store = open(&folder);
@@ -265,7 +265,7 @@ fn a_daily_backup_is_noted_in_the_store_where_there_is_room_for_that() {
 }
 
 #[test]
-fn damaged_marks_are_put_back_as_the_newest_backup_has_them_and_what_is_lost_is_counted() {
+fn damaged_marks_return_from_the_backup_and_losses_count() {
     let folder = filled();
     let mut store = open(&folder);
     store.mark(&[key(1)], Flag::Starred, true).unwrap();
@@ -299,12 +299,13 @@ fn with_archives(store: &mut Store) {
         ..HistoryRecord::default()
     };
     let nodes = vec![(address("b"), Some(node(Some("a")))), (address("a"), Some(node(None)))];
-    let commit = HistoryCommit { feed: FEED, record: Box::new(record), nodes, document: None };
+    let commit =
+        HistoryCommit { feed: FEED, record: std::sync::Arc::new(record), nodes, document: None };
     store.keep_history(&commit).unwrap();
 }
 
 #[test]
-fn damaged_records_of_archives_are_put_back_as_the_newest_backup_has_them() {
+fn damaged_archive_records_return_from_the_backup() {
     for tree in ["history", "nodes"] {
         let folder = filled();
         let mut store = open(&folder);
@@ -335,7 +336,7 @@ fn a_newer_schema_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn files_that_are_no_store_are_refused_with_a_sentence() {
+fn foreign_files_are_refused_with_a_sentence() {
     let folder = filled();
     for (file, bytes) in [("conf", b"nonsense".to_vec()), ("db", vec![0xA5; 70_000])] {
         std::fs::write(folder.path().join("store").join(file), bytes).unwrap();
@@ -350,7 +351,7 @@ fn files_that_are_no_store_are_refused_with_a_sentence() {
 }
 
 #[test]
-fn what_cannot_be_read_is_dropped_by_name_and_afterwards_the_store_is_sound() {
+fn unreadable_records_are_dropped_and_the_store_is_sound() {
     for (tree, name, entries) in [
         ("feeds", "the record of feed 1", 10),
         ("state", "the state of feed 1", 10),

@@ -11,10 +11,11 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use backissue::engine::change::MarkChange;
+use backissue::engine::change::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::feeds::subscription::HistoryCommit;
 use backissue::engine::saved_searches::SavedSearch;
-use backissue::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
 use backissue::io::store::{Stay, Store};
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::gap::Edge;
@@ -95,13 +96,14 @@ fn arrange(store: &mut Store, session: u32) {
                 ..HistoryRecord::default()
             };
             let (feed, nodes) = (FeedKey(feed), vec![(head, Some(node))]);
-            let commit = HistoryCommit { feed, record: Box::new(record), nodes, document: None };
+            let commit =
+                HistoryCommit { feed, record: std::sync::Arc::new(record), nodes, document: None };
             store.keep_history(&commit).unwrap();
         }
         let (key, offset) = (EntryKey { feed: FeedKey(feed), seq: session }, session + 7);
         store.save_place(key, Some(ReadingPosition { offset, of: 1000 + feed })).unwrap();
         let id = u64::from(session * 100 + feed);
-        let step = Step::Marked { flag: Flag::Read, value: true, keys: vec![key] };
+        let step = Step::Marked(MarkChange { flag: Flag::Read, value: true, keys: vec![key] });
         let saved = SavedStep { id: ChangeId(id), at: at(i64::from(session)), step };
         store.save_steps(&StepChanges { kept: vec![saved], gone: Vec::new() }).unwrap();
     }
@@ -293,7 +295,7 @@ fn asked() -> Range<usize> {
 }
 
 #[test]
-fn whatever_is_damaged_the_rest_is_there_and_the_store_is_sound_again() {
+fn any_damage_leaves_the_rest_and_a_sound_store() {
     let sound = folder();
     build(sound.path());
     let before = picture(&mut Store::open(sound.path()).unwrap());

@@ -11,12 +11,12 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use super::{commit, entry, key, listed, open, polled};
 
 fn work(store: &mut Store, job: Job) -> Result<Answer, StoreFailure> {
-    let done = store.perform(StoreWork { id: JobId(1), job, rollback: None });
+    let done = store.perform(StoreWork { id: JobId(1), job, change: None });
     done.map_or(Ok(Answer::RecordsSaved), |stored| stored.result)
 }
 
 #[test]
-fn what_cannot_be_written_fails_as_a_whole_and_works_when_there_is_room_again() {
+fn failed_write_is_atomic_and_works_once_there_is_room() {
     static FREE: AtomicU64 = AtomicU64::new(u64::MAX);
     fn free(_: &Path) -> Option<u64> {
         Some(FREE.load(Ordering::Relaxed))

@@ -13,7 +13,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
 
 #[test]
-fn what_was_committed_is_there_after_reopening() {
+fn commits_survive_reopening_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let validators = Validators {
         url: "https://site.example/1.xml".into(),
@@ -50,7 +50,7 @@ fn a_document_read_again_adds_nothing() {
 }
 
 #[test]
-fn an_edited_entry_keeps_its_number_its_marks_and_its_first_sight() {
+fn edited_entry_keeps_number_marks_and_first_sight() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, vec![entry(1, "one"), entry(2, "two")]);
@@ -98,7 +98,7 @@ fn the_poll_log_keeps_the_last_polls_newest_first() {
 }
 
 #[test]
-fn large_texts_come_back_whole_and_may_shrink_and_grow_again() {
+fn large_texts_round_trip_and_may_change_size() {
     let folder = tempfile::tempdir().unwrap();
     let large = |mark: &str| mark.repeat(700 * 1024);
     let texts = |store: &Store| -> Vec<String> {
@@ -160,7 +160,7 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
 }
 
 #[test]
-fn an_ended_subscription_leaves_nothing_behind() {
+fn ended_subscription_leaves_no_records() {
     let folder = tempfile::tempdir().unwrap();
     {
         let mut store = open(&folder);
@@ -185,8 +185,7 @@ fn an_ended_subscription_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_is_kept_of_an_ended_subscription_is_in_no_list_and_no_count_of_a_store_that_is_opened_again()
- {
+fn ended_subscription_is_unlisted_and_uncounted() {
     let folder = tempfile::tempdir().unwrap();
     {
         let mut store = open(&folder);
@@ -253,7 +252,7 @@ fn a_store_can_be_opened_again_at_once() {
 }
 
 #[test]
-fn a_feed_that_is_absorbed_brings_its_pages_its_places_and_what_is_known_of_dropped_texts() {
+fn merged_feed_brings_pages_positions_and_dropped_texts() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     let into = |seq| EntryKey { feed: FeedKey(2), seq };

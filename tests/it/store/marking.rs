@@ -14,7 +14,7 @@ fn filled() -> (tempfile::TempDir, Store) {
 }
 
 #[test]
-fn a_mark_tells_what_it_changed_and_the_sums_afterwards() {
+fn mark_reports_its_changes_and_the_new_counts() {
     let (_folder, mut store) = filled();
     let first = store.mark(&[key(3), key(70)], Flag::Read, true).unwrap();
     assert_eq!(first.changed, [key(3), key(70)]);
@@ -26,7 +26,7 @@ fn a_mark_tells_what_it_changed_and_the_sums_afterwards() {
 }
 
 #[test]
-fn a_mark_taken_back_restores_every_sum() {
+fn undoing_a_mark_restores_every_count() {
     let (folder, mut store) = filled();
     store.mark(&[key(5)], Flag::Starred, true).unwrap();
     store.mark(&[key(5), key(6)], Flag::Read, true).unwrap();
@@ -55,7 +55,7 @@ fn marks_over_several_feeds_are_counted_for_each() {
 }
 
 #[test]
-fn an_entry_that_is_not_there_cannot_be_marked() {
+fn missing_entry_cannot_be_marked() {
     let (_folder, mut store) = filled();
     let nowhere = backissue_core::history::EntryKey { feed: FeedKey(8), seq: 0 };
     assert_eq!(store.mark(&[key(100), nowhere], Flag::Starred, true).unwrap(), Default::default());
@@ -63,7 +63,7 @@ fn an_entry_that_is_not_there_cannot_be_marked() {
 }
 
 #[test]
-fn unread_since_an_instant_counts_by_the_listed_date() {
+fn unread_since_a_time_uses_the_listed_date() {
     let (_folder, mut store) = filled();
     // Entry n is dated n seconds before the beginning.
     assert_eq!(store.unread_since(at(-10)).unwrap(), 10);

@@ -32,7 +32,7 @@ fn fill_store(data: &Path) {
 }
 
 #[test]
-fn a_store_on_a_disk_with_any_room_is_opened_and_says_so_where_it_is_only_read() {
+fn store_opens_on_a_nearly_full_disk_and_reports_read_only() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();
     fill_store(&data);
@@ -49,7 +49,7 @@ fn a_store_on_a_disk_with_any_room_is_opened_and_says_so_where_it_is_only_read()
 }
 
 #[test]
-fn a_store_that_must_not_be_written_is_read_and_not_put_in_order() {
+fn read_only_store_is_read_without_maintenance() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();
     fill_store(&data);
@@ -65,7 +65,7 @@ fn a_store_that_must_not_be_written_is_read_and_not_put_in_order() {
 }
 
 #[test]
-fn the_search_index_goes_on_without_a_restart_when_there_is_room_again() {
+fn search_index_resumes_when_there_is_room() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();
     let mut working = Working::start_measured(&data, measure_room);
@@ -90,7 +90,7 @@ fn the_search_index_goes_on_without_a_restart_when_there_is_room_again() {
 }
 
 #[test]
-fn an_index_that_found_no_room_is_sound_and_taken_up_again() {
+fn index_without_room_stays_sound_and_resumes() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();
     fill_store(&data);
@@ -111,7 +111,7 @@ fn an_index_that_found_no_room_is_sound_and_taken_up_again() {
 }
 
 #[test]
-fn a_mark_of_many_that_the_system_refuses_is_absent_also_after_the_store_was_opened_anew() {
+fn refused_bulk_mark_is_absent_after_reopening() {
     static IS_BLIND: AtomicBool = AtomicBool::new(false);
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();

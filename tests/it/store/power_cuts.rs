@@ -78,7 +78,7 @@ fn between(
 }
 
 #[test]
-fn of_what_was_acknowledged_a_power_cut_takes_nothing() {
+fn power_cut_loses_no_acknowledged_write() {
     let stated = std::env::var("BACKISSUE_POWER_CUTS").ok().and_then(|text| text.parse().ok());
     let mut chance = Chance(3);
     let (mut mended, mut kept_all) = (0, 0);

@@ -48,7 +48,7 @@ fn damage(folder: &tempfile::TempDir, damage: Damage) {
 }
 
 #[test]
-fn a_damaged_store_is_put_aside_and_what_was_read_and_starred_is_back() {
+fn damaged_store_is_set_aside_and_marks_are_restored() {
     for kind in [Damage::Nonsense, Damage::Zeros] {
         let folder = backed_up();
         damage(&folder, kind);
@@ -89,7 +89,7 @@ fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
 }
 
 #[test]
-fn where_the_newest_state_of_marks_is_lost_the_backup_goes_before_an_earlier_one() {
+fn lost_newest_marks_come_from_the_backup() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, (1..=10).map(|id| entry(id, "a text")).collect());
@@ -124,7 +124,7 @@ fn where_the_newest_state_of_marks_is_lost_the_backup_goes_before_an_earlier_one
 }
 
 #[test]
-fn the_next_document_brings_the_texts_back_and_nothing_counts_as_new_or_edited() {
+fn restored_texts_are_neither_new_nor_edited() {
     let folder = backed_up();
     damage(&folder, Damage::Zeros);
     let (mut store, _) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
@@ -143,7 +143,7 @@ fn the_next_document_brings_the_texts_back_and_nothing_counts_as_new_or_edited()
 }
 
 #[test]
-fn without_a_readable_backup_nothing_is_put_aside() {
+fn without_a_readable_backup_nothing_is_set_aside() {
     let folder = backed_up();
     damage(&folder, Damage::Nonsense);
     let backup = folder.path().join("backups/2026-02-02.backup");
@@ -158,7 +158,7 @@ fn without_a_readable_backup_nothing_is_put_aside() {
 }
 
 #[test]
-fn a_program_that_was_killed_in_its_first_second_begins_anew() {
+fn program_killed_in_its_first_second_starts_over() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("store")).unwrap();
     std::fs::write(folder.path().join("store/db"), vec![0; 512 * 1024]).unwrap();
@@ -167,7 +167,7 @@ fn a_program_that_was_killed_in_its_first_second_begins_anew() {
 }
 
 #[test]
-fn a_store_that_the_system_does_not_give_us_is_left_alone() {
+fn inaccessible_store_is_left_alone() {
     let folder = backed_up();
     let log = folder.path().join("store/db");
     std::fs::remove_file(&log).unwrap();

@@ -14,7 +14,7 @@ fn stamped(id: u32, second: i64) -> Entry {
 }
 
 #[test]
-fn the_first_document_tells_all_its_dates_and_later_ones_only_what_is_new_or_updated() {
+fn first_document_records_all_dates_and_later_ones_news() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     assert!(store.publications(FEED).unwrap().since().is_none());
@@ -37,7 +37,7 @@ fn the_first_document_tells_all_its_dates_and_later_ones_only_what_is_new_or_upd
 }
 
 #[test]
-fn a_poll_without_news_leaves_the_record_alone_and_it_goes_with_its_feed() {
+fn poll_without_news_keeps_the_publication_record() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 0, vec![stamped(1, -7200)]);
@@ -57,7 +57,7 @@ fn a_poll_without_news_leaves_the_record_alone_and_it_goes_with_its_feed() {
 }
 
 #[test]
-fn the_busiest_feed_stays_below_its_limit() {
+fn busiest_feed_record_stays_below_its_limit() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     let entries = (0..2500).map(|id| stamped(id, -i64::from(id) * 120));

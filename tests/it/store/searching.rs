@@ -61,7 +61,7 @@ fn orchard() -> Vec<Entry> {
 }
 
 #[test]
-fn words_phrases_fields_and_exclusion_find_what_they_say() {
+fn words_phrases_fields_and_exclusion_match() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
@@ -94,7 +94,7 @@ fn words_phrases_fields_and_exclusion_find_what_they_say() {
 }
 
 #[test]
-fn marks_and_dates_are_judged_as_they_are_now() {
+fn searches_use_current_marks_and_dates() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
@@ -116,7 +116,7 @@ fn marks_and_dates_are_judged_as_they_are_now() {
 }
 
 #[test]
-fn what_came_changed_or_went_since_is_caught_up() {
+fn search_catches_up_with_added_changed_and_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
@@ -141,7 +141,7 @@ fn what_came_changed_or_went_since_is_caught_up() {
 }
 
 #[test]
-fn a_subscription_given_up_is_not_found_and_leaves_the_index_once_it_is_forgotten() {
+fn unsubscribed_feed_is_unsearchable_and_leaves_the_index() {
     let folder = tempfile::tempdir().unwrap();
     {
         let mut store = open(&folder);
@@ -187,7 +187,7 @@ fn a_kill_between_the_commits_of_store_and_index_loses_nothing() {
 }
 
 #[test]
-fn whoever_searches_without_waiting_is_told_what_is_missing_and_when_nothing_is() {
+fn search_without_waiting_reports_the_unindexed_number() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
@@ -215,7 +215,7 @@ fn whoever_searches_without_waiting_is_told_what_is_missing_and_when_nothing_is(
 }
 
 #[test]
-fn an_index_that_is_gone_or_damaged_is_made_anew() {
+fn missing_or_damaged_index_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
@@ -257,7 +257,7 @@ fn an_index_that_is_gone_or_damaged_is_made_anew() {
 }
 
 #[test]
-fn a_list_of_what_was_found_keeps_what_is_read_in_it() {
+fn search_result_list_keeps_entries_read_in_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());

@@ -20,7 +20,7 @@ fn text(id: u32) -> String {
 }
 
 #[test]
-fn texts_of_the_oldest_read_entries_without_a_star_are_dropped_and_nothing_else() {
+fn only_texts_of_the_oldest_read_entries_are_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     // The larger the number the older. 21 stands alone in its record.
@@ -61,7 +61,7 @@ fn texts_of_the_oldest_read_entries_without_a_star_are_dropped_and_nothing_else(
 }
 
 #[test]
-fn unread_and_starred_texts_stay_however_many_they_are() {
+fn unread_and_starred_texts_are_always_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, (1..=8).map(|id| entry(id, &text(id))).collect());
@@ -71,7 +71,7 @@ fn unread_and_starred_texts_stay_however_many_they_are() {
 }
 
 #[test]
-fn what_was_dropped_before_frees_nothing_the_next_time() {
+fn already_dropped_texts_free_no_more_space() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     let max = 1_800_000;
@@ -94,7 +94,7 @@ fn what_was_dropped_before_frees_nothing_the_next_time() {
 }
 
 #[test]
-fn pages_that_were_fetched_count_and_go_with_the_texts() {
+fn fetched_pages_count_and_are_dropped_with_texts() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, (1..=20).map(|id| entry(id, "a short text")).collect());

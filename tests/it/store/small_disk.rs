@@ -113,7 +113,7 @@ impl Working {
     pub(super) fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
         self.jobs += 1;
         let id = JobId(self.jobs);
-        self.thread.hand(StoreWork { id, job, rollback: None });
+        self.thread.hand(StoreWork { id, job, change: None });
         while let Some(input) = self.answers.blocking_recv() {
             if let Input::Trouble(told) = &input {
                 self.told.push(told.clone());
@@ -149,7 +149,7 @@ pub(super) fn mark(feed: FeedKey, seq: u32) -> Job {
 }
 
 #[test]
-fn a_disk_that_fills_up_under_a_write_needs_no_restart_and_loses_nothing_that_was_answered() {
+fn disk_filling_during_a_write_loses_nothing_acknowledged() {
     let rounds = std::env::var("BACKISSUE_FULL_DISKS").ok().and_then(|text| text.parse().ok());
     let Some(disk) = SmallDisk::mount() else { return };
     let (mut refused, mut written) = (0, 0);

@@ -73,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn sums_equal_a_recount_after_any_steps(steps in steps()) {
+    fn counts_equal_a_recount_after_any_steps(steps in steps()) {
         check(steps);
     }
 }

@@ -44,7 +44,7 @@ fn kept(store: &Store) -> FeedState {
 }
 
 #[test]
-fn the_state_reads_back_after_any_order_of_full_and_small_writes() {
+fn state_round_trips_after_full_and_partial_writes() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, vec![entry(1, "text")]);

@@ -62,7 +62,7 @@ fn angle_brackets_are_text() {
 }
 
 #[test]
-fn damaged_characters_and_surrogates_cost_themselves() {
+fn damaged_characters_and_surrogates_are_lost_alone() {
     check(
         "02-surrogate-references/feed.xml",
         title,
@@ -193,7 +193,7 @@ fn vocabularies_are_known_by_their_names() {
 }
 
 #[test]
-fn links_and_files_are_those_that_were_meant() {
+fn links_and_attachments_are_the_intended_ones() {
     let Some(links) = read("21-links/feed.xml", None, None) else { return };
     for (id, link) in [
         ("1", "https://l.example/a"),

@@ -94,7 +94,7 @@ fn cookies_of_a_check_are_sent_back_once() {
 }
 
 #[test]
-fn an_unexpected_304_is_asked_again() {
+fn unexpected_304_is_refetched_once() {
     check_added("12-validators/server.py", &["/304-first", "/304-body", "/etag-odd", "/lm-2041"]);
 }
 
@@ -127,7 +127,7 @@ fn bodies_are_read_whatever_encoding_is_stated() {
 }
 
 #[test]
-fn what_does_not_come_whole_is_a_failure() {
+fn truncated_transfer_is_a_failure() {
     let Some(served) = Served::start("17-transport-faults/server.py") else { return };
     for path in ["/bare-lf", "/header-fold", "/header-garbage", "/http10", "/early-hints"] {
         served.add(path);
@@ -162,7 +162,7 @@ fn the_feed_of_a_page_is_found() {
 }
 
 #[test]
-fn entries_stay_one_whatever_becomes_of_their_ids() {
+fn entries_are_not_duplicated_by_changed_ids() {
     for (script, path, polls, count) in [
         ("upd", "/http2https", 1, 7),
         ("upd", "/http2https-undated", 1, 6),
@@ -225,7 +225,7 @@ fn subscription_lists_of_other_programs_are_imported() {
 }
 
 #[test]
-fn a_login_of_another_kind_is_named() {
+fn unsupported_login_kind_is_named() {
     let Some(served) = Served::start("14-digest-auth/server.py") else { return };
     let ended = served.program.run(&["add", &served.at("/digest")]);
     assert_ne!(ended.status, Some(0));
@@ -251,7 +251,7 @@ fn opml_of_many_kinds_is_imported() {
 }
 
 #[test]
-fn a_huge_feed_keeps_its_newest_and_a_text_behind_pictures_is_found() {
+fn huge_feed_keeps_its_newest_and_texts_after_pictures() {
     let Some(folder) = wild() else { return };
     let program = Program::new();
     let picture = format!("<img src=\"data:image/png;base64,{}\">", "iVBORw0KGgoA".repeat(75_000));

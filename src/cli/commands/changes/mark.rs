@@ -11,6 +11,7 @@ use crate::cli::commands::search;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces, lookup, time_args};
+use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use crate::engine::search_query::{self, is_tagged};
 use crate::engine::state::Engine;
@@ -44,7 +45,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure>
         } else {
             flag
         };
-        desk.change(Request::Mark { keys: changing, flag, value })?;
+        desk.change(Request::Mark(MarkChange { keys: changing, flag, value }))?;
     }
     let word = args.mark.word();
     let done = match args.mark {

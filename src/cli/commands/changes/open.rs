@@ -4,6 +4,7 @@ use crate::cli::Done;
 use crate::cli::args_changes::OpenArgs;
 use crate::cli::desk::Desk;
 use crate::cli::session::Failure;
+use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use backissue_core::history::{EntryKey, Flag};
 
@@ -28,7 +29,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &OpenArgs) -> Result<Done, Failure>
     if !args.keep_unread {
         let keys = desk.look(move |store| store.plan_mark(&[key], Flag::Opened, true))?.changing;
         if !keys.is_empty() {
-            desk.change(Request::Mark { keys, flag: Flag::Opened, value: true })?;
+            desk.change(Request::Mark(MarkChange { keys, flag: Flag::Opened, value: true }))?;
         }
     }
     desk.put(&format!("opened {link}"));

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_makes_no_other_document() {
+    fn fragment_does_not_change_the_document_address() {
         let own = Url::parse("https://a.example/feed").expect("an address");
         assert!(same_document("HTTPS://a.example:443/feed#top", &own));
         assert!(!same_document("https://a.example/feed?page=2", &own));

@@ -12,8 +12,8 @@ use super::hints::Hints;
 pub struct FeedDocument {
     /// Format family of the root element.
     pub kind: Kind,
-    /// Role that the document states within the logical feed (RFC 5005, SPEC C.2). It is derived from the document alone and
-    /// ignores whether an archive link led here.
+    /// Role that the document states within the logical feed (RFC 5005, SPEC C.2). It is derived from the document alone,
+    /// regardless of how the document was found.
     pub role: DocumentRole,
     pub head: FeedHead,
     /// Polling hints from the publisher. Meaningful only in a subscription document (SPEC 0).

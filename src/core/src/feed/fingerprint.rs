@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_sees_is_an_edit() {
+    fn visible_changes_are_edits() {
         check(|e| e.title = Some("Ladder".to_owned()), true);
         check(|e| e.content = Some("<p>3.</p>".to_owned()), true);
         check(|e| e.summary = Some("<p>Three.</p>".to_owned()), true);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn times_order_spacing_comments_and_tracking_are_no_edit() {
+    fn times_spacing_comments_and_tracking_are_no_edit() {
         check(|e| e.updated = Some(chrono::DateTime::UNIX_EPOCH), false);
         check(|e| e.content = Some("<p>Three.</p>\n <!-- 0.3 s -->".to_owned()), false);
         check(|e| e.categories.reverse(), false);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crc_of_an_entry_is_that_of_its_fields_with_separators() {
+    fn entry_crc_covers_its_separated_fields() {
         assert_eq!(crc_set(&[entry(), entry()]).len(), 1);
         let fields = b"1\x1fLadders\x1fhttps://orchard.example/n3?a=1\x1f<p>Three.</p>";
         assert_eq!(entry_crc(&entry()), crc32fast::hash(fields));

@@ -6,8 +6,9 @@ use super::text;
 
 /// Maximum number of flaws kept per document. Further flaws are only counted.
 pub(super) const FLAWS_MAX: usize = 64;
-/// Maximum number of flaws stored with the hints: in total, and per element.
+/// Maximum number of flaws stored with the hints.
 const HINT_FLAWS_MAX: usize = 24;
+/// Maximum number of flaws stored with the hints for one element.
 const HINT_FLAWS_OF_ONE_MAX: usize = 4;
 /// Maximum length of the text of a flaw, in characters.
 const FLAW_TEXT_MAX: usize = 120;

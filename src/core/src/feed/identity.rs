@@ -124,7 +124,7 @@ fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, St
     let first = by_author.first().map(|(_, id)| id);
     let is_one = by_author.iter().all(|(_, id)| Some(id) == first);
     if entries().any(|(_, entry)| named(entry.link).is_some()) {
-        // Entries that are equal in all of this are one repeated entry (SPEC G.41).
+        // Entries that agree in all these fields are one repeated entry (SPEC G.41).
         return if is_one { Vec::new() } else { by_author };
     }
     let mut told = Vec::new();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn without_both_title_and_text_decide_and_spacing_does_not() {
+    fn without_link_title_and_text_are_the_identity() {
         let first =
             StatedIdentity { title: Some("a b"), text: Some("c"), ..StatedIdentity::default() };
         let same = StatedIdentity { title: Some(" a\n b"), ..first };
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_differ_have_in_a_document_the_identity_they_have_alone() {
+    fn distinct_entries_keep_their_identity_in_a_document() {
         let with_id = StatedIdentity { id: Some("1"), ..linked("a", "x") };
         let other_link = StatedIdentity { link: Some("http://a.example/2"), ..linked("a", "x") };
         let stated = [
@@ -277,13 +277,13 @@ mod tests {
     }
 
     #[test]
-    fn the_identity_of_a_title_and_a_text_is_part_of_the_stored_form() {
+    fn title_and_text_identity_is_part_of_the_stored_form() {
         let stated = StatedIdentity { text: Some("<p>b c</p>"), ..titled("a", "x") };
         assert_eq!(entry_id(&stated), "urn:backissue:entry:e39a664d213d5359d8930f094545d7ef");
     }
 
     #[test]
-    fn entries_alike_in_title_and_text_are_told_apart_by_their_authors() {
+    fn equal_title_and_text_are_distinguished_by_author() {
         let ids = entry_ids(&[titled("a", "x"), titled("a", "y"), titled("b", "x")]).ids;
         assert_eq!(count(&ids), 3);
         let mut turned = entry_ids(&[titled("a", "y"), titled("b", "x"), titled("a", "x")]).ids;
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_alike_in_everything_are_told_apart_by_their_place_from_the_end() {
+    fn identical_entries_are_distinguished_by_position() {
         let two = entry_ids(&[titled("a", "x"), titled("a", "x")]).ids;
         assert_eq!(count(&two), 2);
         assert_eq!(two[1], entry_id(&titled("a", "x")), "the last one has the usual identity");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_say_nothing_are_one() {
+    fn empty_entries_share_one_identity() {
         let blank = StatedIdentity::default();
         assert_eq!(count(&entry_ids(&[blank, blank, blank]).ids), 1);
         let dated = StatedIdentity { has_more: true, ..blank };
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_share_a_link_are_told_apart_by_title_and_author() {
+    fn shared_link_entries_differ_by_title_and_author() {
         let ids =
             entry_ids(&[linked("a", "x"), linked("b", "x"), linked("b", "y"), linked("b", "x")])
                 .ids;
@@ -320,13 +320,13 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_stands_there_twice_with_its_link_keeps_it_as_its_identity() {
+    fn repeated_entry_keeps_its_link_as_identity() {
         let edited = StatedIdentity { text: Some("t"), ..linked("a", "x") };
         assert_eq!(entry_ids(&[linked("a", "x"), edited]).ids, ["http://a.example/"; 2]);
     }
 
     #[test]
-    fn an_id_that_different_entries_share_does_not_count() {
+    fn id_shared_by_different_entries_is_ignored() {
         let entry = |id, link, title| StatedIdentity {
             id: Some(id),
             link: Some(link),

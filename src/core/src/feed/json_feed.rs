@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_a_wrong_type_cost_no_more_than_themselves() {
+    fn wrongly_typed_values_are_dropped_alone() {
         let read = items(
             r#"{"id":1.5,"title":[],"url":"x","tags":["a",null,2],"date_published":"soon","attachments":[{"url":"y","size_in_bytes":"12"},{}]},
                {"title":"no id"},{"id":" "},{"id":"2","content_text":"1 < 2","authors":[{},{"name":"Ada"}],"external_url":"http://b.example"}"#,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_costs_one_character() {
+    fn lone_surrogate_costs_one_character() {
         let read = items(
             r#"{"id":"1","title":"cut \ud83d off"},{"id":"2","title":"\ude00 \\ud83d \ud83d\ude00"},{"id":"3","title":"\ud83d\ud83d\ude00\ud8"}"#,
         );
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_next_page_that_is_the_feed_itself_is_none() {
+    fn next_page_equal_to_the_feed_is_ignored() {
         let page = |next: &str| {
             read(&format!(
                 "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"next_url\":\"{next}\",\"expired\":true}}"

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_is_at_work_until_it_ends_in_whatever_way() {
+    fn library_call_is_active_until_it_ends_in_any_way() {
         assert!(!is_library_at_work());
         assert_eq!(catch_library_panic(is_library_at_work), Some(true));
         let inner = catch_library_panic(|| {

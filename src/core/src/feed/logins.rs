@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_is_left_out_wherever_it_stands() {
+    fn login_is_removed_at_any_position() {
         for (text, clean) in [
             ("https://me:secret@a.example/x", "https://a.example/x"),
             ("https://token@a.example/", "https://a.example/"),
@@ -108,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_read_in_time_that_grows_with_its_length() {
+    fn login_removal_runs_in_linear_time() {
         let long = "a,".repeat(20_000) + "@";
         assert_eq!(without_logins(&long), long);
     }
 
     #[test]
-    fn what_is_no_login_stays() {
+    fn text_without_a_login_is_unchanged() {
         for text in [
             "",
             "two words",

@@ -74,7 +74,7 @@ pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     oddities.0
 }
 
-/// Oddities found until now, one per kind and element.
+/// Oddities found so far, one per kind and element.
 #[derive(Debug, Default)]
 struct Oddities(Vec<Oddity>);
 
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_missing_or_no_addresses_are_seen() {
+    fn missing_and_non_address_ids_are_noted() {
         check(&rss("<item><title>A &amp;amp; B</title></item><item/>"), "NoId item A & B 2");
         check(&rss("<item><guid>7</guid></item>"), "NotPermanent guid 7 1");
         check(&rss("<item><guid isPermaLink='true'>a/7</guid></item>"), "NotPermanent guid a/7 1");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_weighed_by_zone_time_and_form() {
+    fn date_oddities_of_zone_time_and_form_are_noted() {
         let date = |text: &str| rss(&format!("<pubDate>{text}</pubDate>"));
         check(&date("Mon, 02 Mar 2026 10:00:00 GMT"), "");
         check(&date("Mon, 02 Mar 2026 10:00:00"), "NoZone pubDate Mon, 02 Mar 2026 10:00:00 1");

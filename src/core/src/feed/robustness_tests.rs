@@ -10,7 +10,7 @@ const ATOM: &str = include_str!("../../../../tests/it/fixtures/rich/atom.xml");
 const JSON: &str = include_str!("../../../../tests/it/fixtures/rich/feed.json");
 
 #[test]
-fn attacks_end_soon_and_leave_little() {
+fn attack_documents_end_quickly_and_leave_little() {
     let bomb = format!(
         "<!DOCTYPE rss [<!ENTITY a \"{}\"><!ENTITY b \"&a;&a;&a;&a;\">]><rss><channel><title>{}</title></channel></rss>",
         "x".repeat(10_000),
@@ -42,7 +42,7 @@ fn attacks_end_soon_and_leave_little() {
 }
 
 #[test]
-fn an_edited_title_makes_no_new_entry() {
+fn edited_title_creates_no_new_entry() {
     let ids = |document: &str| -> Vec<String> {
         let document = parse(
             document.as_bytes(),

@@ -153,7 +153,7 @@ fn h6_a_complete_feed_says_so() {
 }
 
 #[test]
-fn h7_pages_are_told_from_archives() {
+fn h7_pages_are_distinguished_from_archives() {
     let first = document!("paged-1.xml", Some("https://find.example/rss?q=bicycles"));
     assert_eq!(first.role, DocumentRole::Paged);
     assert_eq!(first.history.next.as_deref(), Some("https://find.example/rss?q=bicycles&page=2"));
@@ -203,7 +203,7 @@ fn h9_history_in_the_forms_of_the_drafts_is_understood() {
 }
 
 #[test]
-fn h10_a_json_feed_keeps_what_can_be_kept() {
+fn h10_json_feed_keeps_its_usable_parts() {
     let document = document!("json-page.json", Some("https://kites.example/feed.json"));
     assert_eq!((document.kind, document.role), (Kind::Json, DocumentRole::Paged));
     assert_eq!(document.history.next.as_deref(), Some("https://kites.example/feed.json?p=2"));

@@ -111,7 +111,7 @@ impl Filter {
     }
 }
 
-/// A count with its noun: `1 time`, `2 times`.
+/// Returns a count with its noun: `1 time`, `2 times`.
 pub fn counted_words(count: impl std::fmt::Display, one: &str, many: &str) -> String {
     let count = count.to_string();
     let noun = if count == "1" { one } else { many };
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_steer_a_terminal_or_hide_text_is_removed() {
+    fn terminal_controls_and_hidden_text_are_removed() {
         check("a\u{1b}[31mred\u{7}\u{9b}", "a[31mred");
         check("&#27;[2J", "[2J");
         check("abc\u{202e}fed\u{2066}", "abcfed");

@@ -85,7 +85,7 @@ impl Action {
         }
     }
 
-    /// Describes the result for the affected entries.
+    /// Describes the state of entries after the action, such as `hidden`.
     pub fn done_words(&self) -> String {
         match self {
             Self::Hide => "hidden".into(),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_would_hit_everything_or_gives_no_label_is_refused() {
+    fn filter_matching_all_or_lacking_a_label_is_refused() {
         let filter = EntryFilter::default();
         assert_eq!(filter.check(), Err(FilterFlaw::HitsAll));
         let filter = EntryFilter { scope: FilterScope::Feed(FeedKey(1)), ..filter };
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_twice_changes_nothing_more() {
+    fn applying_a_filter_twice_changes_nothing_more() {
         for action in [Action::Hide, Action::Read, Action::Star, Action::Label("x".into())] {
             for flags in [Flags::NEW, Flags::OLD] {
                 let once = action.done_to(flags);

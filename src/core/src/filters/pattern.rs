@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn words_occur_anywhere_and_expressions_where_they_say() {
+    fn words_match_anywhere_and_expressions_as_written() {
         for (typed, text, hit) in [
             ("sponsor", "Sponsored: a word", true),
             ("word sponsored", "Sponsored: a word", true),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_expression_is_told_in_one_sentence() {
+    fn invalid_expression_is_reported_in_one_sentence() {
         for (typed, part) in [
             ("/(/", "unclosed group"),
             ("/[z-a]/", "invalid character class range"),

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn all_conditions_of_a_filter_must_fit() {
+    fn all_conditions_of_a_filter_must_match() {
         let filter = |title: &str, author: &str, text: &str| EntryFilter {
             title: title.into(),
             author: author.into(),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_looks_only_at_its_feeds_and_only_in_its_time() {
+    fn filter_applies_only_to_its_feeds_and_period() {
         let filter = |scope, until| EntryFilter { scope, until, ..EntryFilter::default() };
         assert!(hit(filter(FilterScope::Feed(FeedKey(1)), None)));
         assert!(!hit(filter(FilterScope::Feed(FeedKey(2)), None)));

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_write_them() {
+    fn times_are_parsed_as_people_write_them() {
         let now = Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap();
         for (typed, expected) in [
             ("7d", Some("2026-03-09")),

@@ -61,7 +61,7 @@ impl HistoryRecord {
         GoOn::Walking
     }
 
-    /// Retries every gap that can be retried, except the pages of a paged feed.
+    /// Continues a paused walk and retries every gap that can be retried, except the pages of a paged feed.
     pub fn go_on_everywhere(&mut self, nodes: &Nodes) -> GoOn {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;

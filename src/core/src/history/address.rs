@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_may_not_be_asked_says_why() {
+    fn disallowed_address_says_why() {
         for (address, by, refused) in [
             ("https://a.example/1", "https://a.example/", false),
             ("http://a.example/1", "http://a.example/", false),

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_complete_document_does_not_hold_is_hidden_and_can_be_brought_back() {
+    fn entries_absent_from_a_complete_document_are_hidden() {
         let starred = Flags::NEW.with(Flag::Starred, true);
         let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW), row("c", starred)];
         let before = Counters { unread: 3, total: 3, starred: 1, next_seq: 3 };
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_held_again_is_part_of_the_feed_again() {
+    fn returning_entry_is_part_of_the_feed_again() {
         let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW)];
         let sums = Counters { unread: 2, total: 2, starred: 0, next_seq: 2 };
         let none = withdraw(&document(&[]), &rows, sums);

@@ -137,7 +137,7 @@ pub enum GapKind {
     Limit,
     /// The chain of archives loops.
     Loop,
-    /// The feed published more than one window of entries between two polls.
+    /// The feed may have published more than one window of entries between two polls.
     Overrun,
     /// The feed is paged and may have older pages.
     Paged,

@@ -35,7 +35,7 @@ pub struct KeptEntry {
     /// Time at which the entry was first seen. Later copies never change it.
     pub first_seen: DateTime<Utc>,
     /// Listing date of an entry that states no date: below the document that is newer than its own. `None` means the
-    /// time of first sight.
+    /// time at which it was first seen.
     #[serde(default)]
     pub placed: Option<DateTime<Utc>>,
     /// Time of the publisher's last deletion of the entry (RFC 6721).
@@ -81,15 +81,15 @@ impl KeptEntry {
         self.title.as_deref().or(self.excerpt.as_deref()).unwrap_or_default()
     }
 
-    /// Returns the date under which the entry is listed: publication, else last change, else its place in history, else
-    /// first sight. A date later than first sight is replaced by first sight (SPEC G.42), so that a wrong clock cannot
-    /// pin an entry to the top.
+    /// Returns the date under which the entry is listed: the publication date, else the last change, else its place in
+    /// history. The date is never later than the time at which the entry was first seen (SPEC G.42), so that a wrong
+    /// clock cannot pin an entry to the top.
     pub fn listed(&self) -> DateTime<Utc> {
         listed(self.published.or(self.updated), self.placed, self.first_seen)
     }
 }
 
-/// Returns the listing date: the stated date, else the place in history, but no later than first sight.
+/// Returns the listing date: the stated date, else the place in history, but no later than `first_seen`.
 pub fn listed(
     stated: Option<DateTime<Utc>>,
     placed: Option<DateTime<Utc>>,

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct FeedKey(pub u32);
 
-/// Identifies an entry by its feed and its number within the feed, counted from 0 in order of first sight.
+/// Identifies an entry by its feed and its number within the feed, counted from 0 in the order in which
+/// entries were first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntryKey {
     /// Feed that the entry belongs to.
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_key_is_refused_with_a_sentence() {
+    fn invalid_entry_key_is_refused_with_a_sentence() {
         for text in ["", "12", "12.", ".3", "a.b", "1.2.3", "-1.2"] {
             assert!(text.parse::<EntryKey>().unwrap_err().contains("backissue entries"), "{text}");
         }

@@ -1,42 +1,44 @@
-//! What kind of document a feed document is, and which link of it leads to what is older (SPEC C.2).
+//! Document kinds: what a feed document is, and which of its links leads to older entries (SPEC C.2).
 
 use serde::{Deserialize, Serialize};
 
 use super::address::{canonical, same_origin};
 use crate::feed::FeedDocument;
 
-/// How a document was come by; decides what its marks mean.
+/// How a document was reached, which decides what its marks mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
-    /// It is what the reader subscribed to.
+    /// It is the subscription document.
     Subscribed,
     /// Through `prev-archive`, `fh:prev` or `next-archive`.
     ArchiveLink,
-    /// Through `previous`, taken for an archive link by SPEC C.2 rule 5.
+    /// Through `previous`, treated as an archive link by SPEC C.2 rule 5.
     PreviousLink,
     /// As a page of a paged feed.
     PageLink,
 }
 
-/// What a document is, seen from where it was found.
+/// The kind of a document, depending on how it was reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DocumentKind {
-    /// It links to nothing.
+    /// The document has no history links.
     #[default]
     Plain,
-    /// The whole logical feed (RFC 5005 §2); believed of a subscription document only.
+    /// The whole logical feed (RFC 5005 §2); accepted only for a subscription document.
     Complete,
     /// An archive document (RFC 5005 §4).
     Archive,
     /// The subscription document of an archived feed (RFC 5005 §4).
     Archived,
-    /// The same in the manner of draft -05: `previous` leads to the archives (SPEC C.2 rule 5).
+    /// The subscription document of an archived feed in the form of draft -05: `previous` leads to the archives
+    /// (SPEC C.2 rule 5).
     ArchivedByPrevious,
     /// A page of a paged feed (RFC 5005 §3, JSON Feed `next_url`).
     Paged,
 }
 
-/// What a document is; the first that fits (SPEC C.2 rules 2 to 7). `own`: the addresses of the subscription document.
+/// Returns the kind of a document: the first one that applies (SPEC C.2 rules 2 to 7). `own` are the addresses of the
+/// subscription document.
 pub fn document_kind<A: AsRef<str>>(
     document: &FeedDocument,
     reached: Reached,
@@ -60,7 +62,8 @@ pub fn document_kind<A: AsRef<str>>(
     }
 }
 
-/// `previous` leads to an archive only if nothing speaks of pages or of RFC 5005 archives (SPEC C.2 rule 5).
+/// Checks whether `previous` leads to an archive: only if the document has no marks of paging or of RFC 5005 archives
+/// (SPEC C.2 rule 5).
 const fn previous_is_archive(document: &FeedDocument) -> bool {
     let history = &document.history;
     history.previous.is_some()
@@ -72,26 +75,26 @@ const fn previous_is_archive(document: &FeedDocument) -> bool {
         && !history.complete
 }
 
-/// A link, if it leads to another address than the document's own.
+/// Returns a link unless it leads to one of the document's own addresses.
 fn elsewhere<'d, A: AsRef<str>>(link: Option<&'d str>, own: &[A]) -> Option<&'d str> {
     let link = link?;
     let is_own = |own: &A| canonical(own.as_ref()) == canonical(link);
     (!own.iter().any(is_own)).then_some(link)
 }
 
-/// The document that one names as current, if that is at another address than its own.
+/// Returns the address that the document names as current unless it is one of its own.
 fn current_elsewhere<'d, A: AsRef<str>>(document: &'d FeedDocument, own: &[A]) -> Option<&'d str> {
     elsewhere(document.history.current.as_deref(), own)
 }
 
-/// Whether the marks of a document, or its links alone, say that it is an archive.
+/// Checks whether the marks of a document, or its links alone, make it an archive.
 fn says_archive<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
     history.archive
         || (history.next_archive.is_some() && current_elsewhere(document, own).is_some())
 }
 
-/// Whether a document says that there is a newer one of its feed: it is never the newest part, let alone the whole.
+/// Checks whether a document names a newer one. Such a document is not the newest part of its feed, nor the whole feed.
 pub fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
     history.archive
@@ -100,7 +103,8 @@ pub fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
         || first_page_elsewhere(document, own).is_some()
 }
 
-/// The first page of a paged feed, if this is a later one: its `previous` leads to a newer page (RFC 5005 section 3).
+/// Returns the first page of a paged feed if this document is a later page. Its `previous` leads to a newer page
+/// (RFC 5005 section 3).
 pub fn first_page_elsewhere<'d, A: AsRef<str>>(
     document: &'d FeedDocument,
     own: &[A],
@@ -118,8 +122,8 @@ const fn is_paged(document: &FeedDocument) -> bool {
         || history.previous.is_some()
 }
 
-/// The link of a document to the next older archive: `prev-archive`, else `fh:prev`, else by rule 5; and whether
-/// rule 5 found it. Of a complete subscription document it is not asked for (SPEC C.2).
+/// Returns the link to the next older archive and whether rule 5 found it. The link is `prev-archive`, else `fh:prev`,
+/// else `previous` by rule 5. Not called for a complete subscription document (SPEC C.2).
 pub fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bool)> {
     let history = &document.history;
     if reached == Reached::PageLink {
@@ -133,7 +137,8 @@ pub fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bo
     previous.filter(|_| by_rule_5).map(|link| (link, true))
 }
 
-/// Whether a document that was reached through `previous` is a page: it has a `next`, or names another one as first or last.
+/// Checks whether a document reached through `previous` is a page: it has a `next` link, or names another document as
+/// first or last.
 pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {
     let history = &document.history;
     let ends = [&history.first, &history.last];
@@ -141,21 +146,21 @@ pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {
     history.next.is_some() || ends.any(|end| !own.contains(&canonical(end).as_str()))
 }
 
-/// What to do when the reader subscribes to a document that may be an archive (SPEC C.2 rule 3).
+/// What to do when the user subscribes to a document that may be an archive (SPEC C.2 rule 3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subscribed {
     /// It is a subscription document.
     Rightly,
-    /// It is an archive: ask for this document, and if [`takes_over`] agrees, subscribe to it instead and take
-    /// the first document for an archive already fetched.
+    /// It is an archive. Request this document, and if [`takes_over`] agrees, subscribe to it and treat the first
+    /// document as an archive that is already fetched.
     ToAnArchiveOf(String),
-    /// It is an archive that does not name its subscription document: it will not change.
+    /// It is an archive that does not name its subscription document, so it will not change.
     ToAnArchive,
-    /// It is no archive but names a newer document (draft -05): follow it once, keep the address.
+    /// It is not an archive but names a newer document (draft -05). Follow the link once and keep the address.
     FollowOnce(String),
 }
 
-/// Judges the first document of a subscription; `own` are the addresses it was asked for and answered under.
+/// Classifies the first document of a subscription; `own` are the requested address and the address that answered.
 pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
     let current = current_elsewhere(document, own).map(str::to_owned);
     match (says_archive(document, own), current) {
@@ -166,24 +171,24 @@ pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
     }
 }
 
-/// Whether the document that an archive named as `current` becomes the subscription document.
+/// Whether the document that an archive names as `current` becomes the subscription document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TakesOver {
-    /// It does.
+    /// It becomes the subscription document.
     Yes,
-    /// It has another feed id: the reader decides.
+    /// It has another feed id, so the user decides.
     Ask,
-    /// It is no feed, or an archive itself.
+    /// It is not a complete feed document, or it is an archive itself.
     No,
 }
 
-/// Judges the document found at `current` of the archive `first` (SPEC C.2 rule 3).
+/// Decides about the document found at the `current` address of the archive `first` (SPEC C.2 rule 3).
 pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
     let is_whole = !found.is_truncated() && !found.lacks_end();
     if !found.kind.is_feed() || !is_whole || found.history.archive {
         return TakesOver::No;
     }
-    // RSS has no feed id: the site stands in for it.
+    // RSS has no feed id, so the site's link is compared instead.
     let known = |document: &FeedDocument| document.head.id.clone().or(document.head.link.clone());
     if known(first).is_some() && known(first) == known(found) {
         TakesOver::Yes
@@ -192,8 +197,8 @@ pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
     }
 }
 
-/// The address a document gives itself, where it may be believed: of the origin it was fetched from, and not
-/// one of the subscription's addresses (SPEC C.4, G.44).
+/// Returns the address that a document gives as its own, if it can be trusted: it has the origin from which the
+/// document was fetched, and is not an address of the subscription (SPEC C.4, G.44).
 pub fn believable_self<'d>(
     document: &'d FeedDocument,
     fetched_from: &str,
@@ -256,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn previous_leads_to_archives_only_from_the_subscription_document_on() {
+    fn previous_link_starts_archives_only_at_the_feed_document() {
         let document = with(|h| h.previous = link());
         for (reached, expected) in [
             (Reached::Subscribed, Some(("https://a.example/1", true))),
@@ -269,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn who_subscribes_to_an_archive_is_led_to_the_current_document() {
+    fn subscribing_to_an_archive_leads_to_the_current_feed() {
         let archive = with(|h| (h.archive, h.current) = (true, link()));
         let own = ["https://a.example/0", "HTTPS://A.example/1"];
         assert_eq!(

@@ -1,7 +1,7 @@
-//! Merging a feed document into what is known of its logical feed (SPEC C.5).
+//! Merges a feed document into the known part of its logical feed (SPEC C.5).
 //!
-//! The order of C.5 is total, so merging is commutative, associative and idempotent: documents may come in
-//! any order, in parts, and again.
+//! The order of C.5 is total, so merging is commutative, associative and idempotent. Documents may arrive in any order,
+//! in parts, and more than once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,79 +17,79 @@ use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 
-/// Where a document comes from.
+/// The origin of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentPlace {
-    /// Its place in the logical feed.
+    /// Position of the document in the logical feed.
     pub position: Position,
-    /// When it was fetched.
+    /// Time at which the document was fetched.
     pub fetched_at: DateTime<Utc>,
 }
 
-/// An entry that may be the same as one of the document's.
+/// A known entry that may be the same as one in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEntry {
     /// Sequence number.
     pub seq: u32,
     pub row: IndexRow,
-    /// Its kept form.
+    /// Kept form of the entry.
     pub kept: KeptEntry,
 }
 
-/// The known entries by their identity hashes: those whose hash occurs in the document, and if the document has others
-/// too, those that they may be under another id.
+/// Known entries by identity hash. Contains the entries whose hash occurs in the document. If the document has other
+/// entries too, also contains known entries that may be the same publications under another id.
 pub type Known = BTreeMap<u64, Vec<KnownEntry>>;
 
-/// What a merge asks to be written, and what it found.
+/// The result of a merge: entries to write and statistics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merged {
     /// Entries to write, by sequence number.
     pub entries: BTreeMap<u32, MergedEntry>,
-    /// The feed's sums afterwards.
+    /// The feed's counters after the merge.
     pub counters: Counters,
-    /// Entries never seen before.
+    /// Number of entries never seen before.
     pub new: u32,
-    /// Known entries whose content changed.
+    /// Number of known entries whose content changed.
     pub edited: u32,
-    /// Entries that a complete document withdrew ([`super::complete::withdraw`]).
+    /// Sequence numbers of the entries that a complete document withdrew ([`super::complete::withdraw`]).
     pub withdrawn: Vec<u32>,
 }
 
-/// One entry to write.
+/// An entry to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedEntry {
     pub row: IndexRow,
-    /// Its kept form.
+    /// Kept form of the entry.
     pub kept: KeptEntry,
-    /// Its body, if it changed.
+    /// Body of the entry, if it changed.
     pub body: Option<EntryBody>,
 }
 
 /// How a document is merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merging {
-    /// Where it comes from.
+    /// Origin of the document.
     pub place: DocumentPlace,
-    /// Where its entries stand that state no date; `None`: at first sight.
+    /// Listing date of entries that state no date; `None` means the time of the fetch.
     pub placed: Option<DateTime<Utc>>,
-    /// Identity hashes of the entries of the last documents.
+    /// Identity hashes of the entries in recent documents.
     pub recent: BTreeSet<u64>,
 }
 
 impl Merging {
-    /// A document that stands at `place` in its feed.
+    /// Creates the settings for a document at `place` in its feed, with defaults otherwise.
     pub const fn at(place: DocumentPlace) -> Self {
         Self { place, placed: None, recent: BTreeSet::new() }
     }
 }
 
-/// The identity hashes to look up before [`merge`] is called: of the entries, and of those it calls deleted.
+/// Returns the identity hashes to look up before [`merge`] is called: the hashes of the entries and of the tombstones.
 pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
     let entries = document.entries.iter().map(|entry| identity_hash(&entry.id));
     entries.chain(document.tombstones.iter().map(|tombstone| identity_hash(&tombstone.id)))
 }
 
-/// Merges a document that stands at `place` in its feed; see [`merge_as`].
+/// Merges a document at `place` in its feed; see [`merge_as`].
 pub fn merge(
     document: &FeedDocument,
     place: DocumentPlace,
@@ -101,13 +101,13 @@ pub fn merge(
 
 /// Merges the entries of `document`.
 ///
-/// 1 - copies of one entry inside the document are settled first: larger entry time, else the first (SPEC C.6)
-/// 2 - an entry that is not known is new: unread, or counted as read if an archive or a page brought it
-/// 3 - a copy of a known entry replaces it if its rank is larger
-/// 4 - equal content keeps the stored text and takes only the larger rank
-/// 5 - an entry is deleted while its publisher deleted it later than its winning copy was updated (SPEC C.9)
+/// 1. Of several copies of an entry in the document, the latest update time wins, else the first copy (SPEC C.6).
+/// 2. An unknown entry is new. It is unread, or counted as read if an archive or a page contains it.
+/// 3. A copy of a known entry replaces it if its rank is larger.
+/// 4. A replacement with equal content keeps the stored text and takes only the larger rank.
+/// 5. An entry is deleted while its publisher's deletion is later than the update time of its winning copy (SPEC C.9).
 ///
-/// First sight and marks are never changed by a later copy.
+/// A later copy never changes the time at which an entry was first seen or the user's flags.
 pub fn merge_as(
     document: &FeedDocument,
     merging: &Merging,
@@ -142,15 +142,15 @@ pub fn merge_as(
     merged
 }
 
-/// Whether an entry of a document is a known one under another id.
+/// Checks whether the document contains a known entry under another id.
 pub fn has_renamed(document: &FeedDocument, merging: &Merging, known: &Known) -> bool {
     let entries = one_copy_each(&document.entries);
     let found = find_known(&entries, merging, known);
     found.iter().any(|(at, known)| entries.get(*at).is_some_and(|entry| entry.id != known.kept.id))
 }
 
-/// Finds the known entries that the entries of a document are copies of, by place in the document: those with the same
-/// id, and of the others those that are the same publication under another id (SPEC C.5).
+/// Finds the known entry that each document entry is a copy of, keyed by position in the document. Entries with the
+/// same id match first; the others match if they are the same publication under another id (SPEC C.5).
 fn find_known<'k>(
     entries: &[&Entry],
     merging: &Merging,
@@ -184,7 +184,7 @@ fn find_known<'k>(
     found
 }
 
-/// Newest and oldest date of a document's own copies, as they would be listed.
+/// Returns the newest and oldest listing date of a document's entries.
 pub fn span(
     document: &FeedDocument,
     fetched_at: DateTime<Utc>,
@@ -194,7 +194,7 @@ pub fn span(
     newest_and_oldest(document.entries.iter().map(date))
 }
 
-/// Newest and oldest date that a document states for its own copies; `None`: it states none.
+/// Returns the newest and oldest date that a document states for its entries; `None` if it states none.
 pub fn stated_span(
     document: &FeedDocument,
     fetched_at: DateTime<Utc>,
@@ -203,13 +203,13 @@ pub fn stated_span(
     newest_and_oldest(stated.map(|date| date.min(fetched_at)))
 }
 
-/// The oldest date of a window, below which what is missing stands. Old entries that are pinned above newer ones do not count.
+/// Returns the oldest date of a window; missing entries are listed below it. Ignores old entries pinned above newer ones.
 pub fn window_bottom(document: &FeedDocument, fetched_at: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let date = |entry: &Entry| listed(entry.published.or(entry.updated), None, fetched_at);
     let dates: Vec<DateTime<Utc>> = document.entries.iter().map(date).collect();
     let last = *dates.last()?;
     let pinned = dates.iter().take_while(|&&date| date < last).count();
-    // A document that lists the oldest first has all its entries above a newer one.
+    // In a document that lists the oldest entries first, most entries precede newer ones without being pinned.
     let skipped = if pinned.saturating_mul(2) < dates.len() { pinned } else { 0 };
     dates.into_iter().skip(skipped).min()
 }
@@ -221,7 +221,7 @@ fn newest_and_oldest(
     Some(dates.fold((first, first), |(newest, oldest), date| (newest.max(date), oldest.min(date))))
 }
 
-/// Entries with one copy for each id, in document order of the copy that won (SPEC C.6, G.41).
+/// Keeps one copy of each id, in document order of the winning copies (SPEC C.6, G.41).
 fn one_copy_each(entries: &[Entry]) -> Vec<&Entry> {
     let mut winners: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, entry) in entries.iter().enumerate() {
@@ -235,13 +235,14 @@ fn one_copy_each(entries: &[Entry]) -> Vec<&Entry> {
     places.into_iter().filter_map(|place| entries.get(place)).collect()
 }
 
-/// The content hash as the index keeps it.
+/// Returns the lower 64 bits of the content hash, as stored in the index.
 fn short_content_hash(entry: &Entry) -> u64 {
     let lower = content_hash(entry) & u128::from(u64::MAX);
     u64::try_from(lower).unwrap_or_default()
 }
 
-/// The content hash of an entry's row, made anew of what is kept and of a text: equal, if it is the text of that entry.
+/// Recomputes the content hash of an entry's row from its kept form and a text. It equals the stored hash only if the
+/// text belongs to the entry.
 pub fn kept_content_hash(kept: &KeptEntry, text: EntryBody) -> u64 {
     let kept = kept.clone();
     short_content_hash(&Entry {
@@ -294,7 +295,7 @@ impl Merged {
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }
 
-    /// Writes a known entry whose copy did not win: it is part of the feed again, and goes by this id.
+    /// Writes a known entry whose new copy did not win: restores it if it was withdrawn, and sets its id.
     fn keep(&mut self, known: &KnownEntry, id: &str) {
         let flags = known.row.flags.withdrawn(false);
         self.counters.shift(Some(known.row.flags), Some(flags));
@@ -303,7 +304,7 @@ impl Merged {
         self.entries.insert(known.seq, MergedEntry { row, kept, body: None });
     }
 
-    /// Deletes and revives entries: those written, and the known ones that the document calls deleted.
+    /// Updates the deleted flags of the entries to be written, and of known ones that the document lists as deleted.
     fn apply_tombstones(
         &mut self,
         document: &FeedDocument,

@@ -1,4 +1,4 @@
-//! Merges documents: new entries, edits, copies, marks that stay.
+//! Tests for merging documents: new entries, edits, copies, unchanged flags.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn polled(seconds: i64) -> DocumentPlace {
     DocumentPlace { position: Position::Subscription, fetched_at: at(seconds) }
 }
 
-/// What the store would hand over after `merged` was written.
+/// Returns what the store would contain after `merged` was written.
 fn known(merged: &Merged) -> Known {
     let mut known = Known::new();
     for (&seq, entry) in &merged.entries {
@@ -35,7 +35,7 @@ fn known(merged: &Merged) -> Known {
 }
 
 #[test]
-fn the_hash_of_a_row_is_that_of_what_is_kept_with_the_text_and_of_no_other_text() {
+fn row_hash_covers_what_is_kept_with_the_text() {
     let stated = |title: &str, updated: i64| Entry {
         link: Some("https://a.example/1?utm_source=feed".into()),
         author: Some("N. N.".into()),
@@ -88,7 +88,7 @@ fn the_same_document_again_adds_and_edits_nothing() {
 }
 
 #[test]
-fn a_changed_title_edits_the_entry_and_keeps_first_sight_and_marks() {
+fn changed_title_edits_the_entry_and_keeps_its_marks() {
     let mut first = merge(
         &document(vec![entry("a", "A", None)]),
         polled(0),
@@ -105,7 +105,7 @@ fn a_changed_title_edits_the_entry_and_keeps_first_sight_and_marks() {
 }
 
 #[test]
-fn an_older_copy_never_replaces_a_newer_one() {
+fn older_copy_never_replaces_a_newer_one() {
     let first = merge(
         &document(vec![entry("a", "new", Some(50))]),
         polled(60),
@@ -138,7 +138,7 @@ fn equal_hashes_of_different_ids_do_not_merge_entries() {
 }
 
 #[test]
-fn of_two_copies_in_one_document_the_later_updated_wins_else_the_first() {
+fn later_update_wins_among_copies_in_one_document() {
     let twice = document(vec![
         entry("a", "one", Some(1)),
         entry("a", "two", Some(2)),

@@ -1,35 +1,38 @@
-//! What we know of each logical feed: which entries are kept, which copy of an entry wins, what is missing, and
-//! the way back through the archives (RFC 5005). Pure; stands on `feed`.
+//! The known history of each logical feed: which entries are kept, which copy of an entry wins, what is missing, and
+//! the walk back through the archives (RFC 5005). Pure; depends on `feed`.
 //!
-//! This folder does not read or write the store, does not fetch and does not know the time: it is handed what is
-//! known and what came, and answers with what to write and what to ask for.
+//! This folder does not read or write the store, does not fetch and does not read the clock. It takes the stored state
+//! and the received documents, and returns what to write and what to request.
 //!
-//! # The seam
+//! # Interface
 //!
-//! **Kept of each feed.** [`HistoryRecord`] (small, in memory for every feed; gaps and the places where walks go on are in
-//! it) and [`Nodes`] (one record for each archive, read when a walk begins, dropped when it rests;
-//! [`Nodes::take_touched`] says which to write). Both are written **in the batch** of the entries that brought them
-//! about: a crash then falls between two steps, and no step is done twice or forgotten.
+//! **Stored for each feed.** [`HistoryRecord`] is small and stays in memory for every feed; it contains the gaps and
+//! the places where walks continue. [`Nodes`] has one record for each archive. It is read when a walk begins and
+//! dropped when the walk pauses; [`Nodes::take_touched`] returns the records to write. Both are written **in the same
+//! batch** as the entries that changed them, so a crash falls between two steps and no step is repeated or lost.
 //!
-//! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::apply_poll`], then
-//! [`HistoryRecord::compare_windows`], and the record goes into the commit; its verdict may ask for one more request without
-//! validators. The commit merges with [`merge_as`], and for a complete feed calls
-//! [`complete::withdraw`] on the feed's rows. When the commit of a 200, 226 or 304 is durable:
-//! [`HistoryRecord::apply_check`], and if [`HistoryRecord::has_work`], a walk.
+//! **A poll.** When a 200 or 226 of the subscription document has been parsed, call [`HistoryRecord::apply_poll`], then
+//! [`HistoryRecord::compare_windows`], and write the record with the commit. The result may request one more fetch
+//! without validators. The commit merges with [`merge_as`]; for a complete feed it also calls [`complete::withdraw`] on
+//! the feed's rows. When the commit of a 200, 226 or 304 is durable, call [`HistoryRecord::apply_check`], and start a
+//! walk if [`HistoryRecord::has_work`].
 //!
-//! **A walk.** [`ArchiveWalk::next`] names an archive; its request takes its turn in the site's queue behind all polls, is
-//! unconditional, and goes where SPEC D.6 lets a supplied address go ([`ArchiveRequest::by`]). A feed document comes to
-//! [`ArchiveWalk::arrived`]: write entries ([`merge_as`] with the [`Merging`] it answers), record and nodes in one batch, then
-//! [`ArchiveWalk::merged`] with the number of new entries, then `next` again. Anything else comes to [`ArchiveWalk::failed`]: write the
-//! record, then `next` again, but not after [`ArchiveFailure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
-//! Only after a check, or when the reader asks, does it go on.
+//! **A walk.** [`ArchiveWalk::next`] names an archive. Its request waits in the site's queue after all polls, is
+//! unconditional, and may go only where SPEC D.6 allows for a supplied address ([`ArchiveRequest::by`]). Pass a feed
+//! document to [`ArchiveWalk::arrived`]. Write its entries ([`merge_as`] with the returned [`Merging`]), the record and
+//! the nodes in one batch, then call [`ArchiveWalk::merged`] with the number of new entries, then `next` again. Pass
+//! any other result to [`ArchiveWalk::failed`] and write the record, then call `next` again, except after
+//! [`ArchiveFailure::Offline`]. [`Next::Rest`] ends the walk: write the record and show the notice. The walk continues
+//! only after a poll or at the user's request.
 //!
-//! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::apply_check`], and when the reader
-//! chooses one or none. Of a listing that was asked for, [`ArchiveWalk::listed`] is told instead of [`ArchiveWalk::arrived`].
+//! **An adaptor.** Call [`HistoryRecord::adapt`] after every successful poll, before [`HistoryRecord::apply_check`],
+//! and when the user selects or removes an adaptor. Pass a requested listing to [`ArchiveWalk::listed`] instead of
+//! [`ArchiveWalk::arrived`].
 //!
-//! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
-//! [`HistoryRecord::status`] is the header line. What a reader can ask of it: [`HistoryRecord::go_on`], `go_on_everywhere`,
-//! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
+//! **The list.** [`HistoryRecord::shown_gaps`] returns the gaps shown as rows, each after all entries of the date
+//! [`Gap::listed`]. [`HistoryRecord::status`] is the header line. User actions are [`HistoryRecord::go_on`],
+//! `go_on_everywhere`, `dismiss`, `show_again`, `stop` and `reread`, and for pages `begin_paging`, `next_page`,
+//! `page_arrived` and `page_merged`.
 
 pub mod address;
 pub mod complete;

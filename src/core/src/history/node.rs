@@ -1,4 +1,4 @@
-//! The archives of a feed that were fetched: never fetched again unless the reader wants all re-read (SPEC C.9).
+//! The fetched archives of a feed. None is fetched again unless the user rereads the whole history (SPEC C.9).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -12,51 +12,51 @@ use super::record::HistoryRecord;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
 
-/// Keys of [`fingerprint`]. They are part of what is stored and never change.
+/// Hash keys of [`fingerprint`]. Stored fingerprints depend on them, so they never change.
 const KEYS: (u64, u64) = (0x6172_6368_6976_6520, 0x7468_6174_206d_6f76);
 
-/// An archive that was fetched, or another name of one.
+/// An archive that was fetched, or an alias of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchiveNode {
-    /// What became of it.
+    /// State of the archive.
     pub state: NodeState,
-    /// Its address as it was asked for.
+    /// Address of the archive, as requested.
     pub url: String,
-    /// Canonical address of the next older archive; `None`: nothing is older.
+    /// Canonical address of the next older archive; `None` if there is none.
     pub prev: Option<String>,
-    /// Number of the walk that fetched it.
+    /// Number of the walk that fetched the archive.
     pub epoch: u32,
-    /// Its distance from the subscription document in that walk.
+    /// Distance from the subscription document in that walk.
     pub depth: u32,
-    /// When it was fetched.
+    /// Time at which the archive was fetched.
     pub fetched_at: DateTime<Utc>,
-    /// When it says it was changed.
+    /// Time of the last change, as stated in the archive.
     pub document_time: Option<DateTime<Utc>>,
-    /// Entries it held.
+    /// Number of entries in the archive.
     pub entries: u32,
-    /// Newest and oldest date among them.
+    /// Newest and oldest date among the entries.
     pub span: Option<(DateTime<Utc>, DateTime<Utc>)>,
-    /// What it held, as a number ([`fingerprint`]).
+    /// Hash of the contents ([`fingerprint`]).
     pub fingerprint: u64,
 }
 
-/// What became of an archive.
+/// The state of an archive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeState {
-    /// Its entries are kept.
+    /// Its entries are merged.
     #[default]
     Applied,
-    /// The same, but another address took its place in the chain.
+    /// Its entries are merged, but another address replaced it in the chain.
     Superseded,
-    /// Another name of the archive with this canonical address.
+    /// An alias of the archive with this canonical address.
     AliasOf(String),
-    /// Nothing is taken from it: a listing of others, or a page that is not there.
+    /// Nothing is merged from it: it is a listing of other archives or a missing page.
     Empty,
 }
 
-/// What a document holds, as a number that does not depend on the order of its entries: archives should not
-/// change (SPEC S2.6), and one that did can be told.
+/// Returns a hash of a document's contents that does not depend on the order of its entries. Archives should not change
+/// (SPEC S2.6); the hash detects those that do.
 pub fn fingerprint(document: &FeedDocument) -> u64 {
     let contents: BTreeSet<(&str, u128)> =
         document.entries.iter().map(|entry| (entry.id.as_str(), content_hash(entry))).collect();
@@ -69,7 +69,7 @@ pub fn fingerprint(document: &FeedDocument) -> u64 {
     hasher.finish()
 }
 
-/// All archives of one feed that were fetched, by canonical address.
+/// All fetched archives of one feed, by canonical address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nodes {
@@ -79,35 +79,35 @@ pub struct Nodes {
     touched: BTreeSet<String>,
 }
 
-/// Where a chain of known archives ends.
+/// The end of a chain of known archives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// At an archive without a link: nothing is older.
+    /// An archive without a link: there is nothing older.
     NoLink,
-    /// At a gap.
+    /// A gap.
     Gap,
-    /// At an archive that is still to be fetched.
+    /// An archive that is still to be fetched.
     Frontier,
-    /// Where it passed before.
+    /// An archive that the chain already passed.
     Loop {
-        /// The archive that was met again.
+        /// The archive that was reached twice.
         at: String,
-        /// The archive whose link led there.
+        /// The archive whose link led to it.
         from: String,
         /// That link.
         link: String,
     },
-    /// At an address nothing is known of. This must never be (SPEC C.9).
+    /// An address of which nothing is known. This must never happen (SPEC C.9).
     Dangling(String),
 }
 
 impl Nodes {
-    /// Those with these records, as a store kept them.
+    /// Creates the set from stored records.
     pub fn from_records(records: impl IntoIterator<Item = (String, ArchiveNode)>) -> Self {
         Self { kept: records.into_iter().collect(), touched: BTreeSet::new() }
     }
 
-    /// The archive known under an address, and the address it is kept under.
+    /// Finds the archive known under an address, together with the address under which it is stored.
     pub fn find(&self, key: &str) -> Option<(&str, &ArchiveNode)> {
         let (kept, node) = self.kept.get_key_value(key)?;
         match &node.state {
@@ -118,13 +118,13 @@ impl Nodes {
         }
     }
 
-    /// Keeps an archive, or another name of one.
+    /// Adds an archive or an alias.
     pub fn insert(&mut self, key: String, node: ArchiveNode) {
         self.touched.insert(key.clone());
         self.kept.insert(key, node);
     }
 
-    /// Another address took the place of an archive that leads to the same older one (SPEC C.9).
+    /// Marks archives as superseded if they link to the same older archive as the one at `by` (SPEC C.9).
     pub(super) fn supersede(&mut self, by: &str, prev: &str) {
         for (key, node) in &mut self.kept {
             let same = node.state == NodeState::Applied && node.prev.as_deref() == Some(prev);
@@ -135,39 +135,39 @@ impl Nodes {
         }
     }
 
-    /// Forgets all archives; their entries stay.
+    /// Removes all archive records; the archives' entries are kept.
     pub(super) fn clear(&mut self) {
         self.touched.extend(self.kept.keys().cloned());
         self.kept.clear();
     }
 
-    /// Names and archives kept.
+    /// Returns the number of archives and aliases.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// Whether none was fetched.
+    /// Checks whether there are no archives.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// All of them, aliases included.
+    /// Iterates over all archives, including aliases.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ArchiveNode)> {
         self.kept.iter().map(|(key, node)| (key.as_str(), node))
     }
 
-    /// Whether anything is to be written.
+    /// Checks whether any record has changed since [`Nodes::take_touched`].
     pub fn are_touched(&self) -> bool {
         !self.touched.is_empty()
     }
 
-    /// What is to be written since the last call: records by address, `None` for one that is gone.
+    /// Returns the records changed since the last call, by address; `None` for a removed one.
     pub fn take_touched(&mut self) -> Vec<(String, Option<ArchiveNode>)> {
         let touched = std::mem::take(&mut self.touched);
         touched.into_iter().map(|key| (key.clone(), self.kept.get(&key).cloned())).collect()
     }
 
-    /// Where the chain below a link ends. `newer` is the archive that holds the link.
+    /// Follows the chain from a link to its end. `newer` is the archive that holds the link.
     pub fn chain_end(&self, record: &HistoryRecord, newer: Option<&str>, link: &str) -> End {
         let mut passed: BTreeSet<&str> = newer.into_iter().collect();
         let (mut newer, mut link) = (newer, link);
@@ -187,8 +187,8 @@ impl Nodes {
         }
     }
 
-    /// The invariant of SPEC C.9: from every archive, and from the subscription document, following the links
-    /// ends at no link, a gap or a frontier. Says what is wrong.
+    /// Checks the invariant of SPEC C.9: from every archive, and from the subscription document, following the links
+    /// ends at an archive without a link, a gap or a frontier. The error describes the violation.
     pub fn check_invariant(&self, record: &HistoryRecord) -> Result<(), String> {
         let mut sound: BTreeSet<&str> = BTreeSet::new();
         let head = record.head.as_ref().map(|edge| (None, edge.key.as_str()));
@@ -222,7 +222,7 @@ impl Nodes {
     }
 }
 
-/// Whether a link ends at a gap or at a frontier.
+/// Checks whether a link ends at a gap or at a frontier.
 fn stop(record: &HistoryRecord, newer: Option<&str>, link: &str) -> Option<End> {
     if record.frontiers.iter().any(|frontier| frontier.edge.key == link && !frontier.again) {
         return Some(End::Frontier);

@@ -1,6 +1,6 @@
-//! What a good check of the subscription document means for the history of a feed. Needs no archives: it is
-//! done in the step that judges the answer, and written in the batch that keeps its entries, because the next
-//! check may be a 304 and say nothing.
+//! Applies a successful poll of the subscription document to a feed's history. No archives are needed. The step that
+//! evaluates the response calls this, and the result is written in the batch with the entries, because the next poll
+//! may be a 304 without a document.
 
 use chrono::{DateTime, Utc};
 
@@ -18,24 +18,24 @@ use crate::feed::FeedDocument;
 /// A subscription document that was read.
 #[derive(Debug, Clone, Copy)]
 pub struct Polled<'d> {
-    /// The address it was asked for.
+    /// Address that was requested.
     pub requested: &'d str,
-    /// The address that answered.
+    /// Address that answered.
     pub answered: &'d str,
-    /// It is a public one.
+    /// Whether that address is public.
     pub public: bool,
-    /// When it was asked.
+    /// Time of the request.
     pub fetched_at: DateTime<Utc>,
-    /// It is the whole document (200), and not only what is new (226).
+    /// Whether this is the whole document (200) rather than only the new entries (226).
     pub whole: bool,
-    /// Nothing speaks against its being this feed's document (SPEC D.3).
+    /// Whether the document is accepted as this feed's own (SPEC D.3).
     pub proven: bool,
-    /// What it says.
+    /// The parsed document.
     pub document: &'d FeedDocument,
 }
 
 impl HistoryRecord {
-    /// Takes what a subscription document says of its place in the feed. Called before
+    /// Updates the record from the history links and marks of a subscription document. Must be called before
     /// [`HistoryRecord::compare_windows`] sees the same document.
     pub fn apply_poll(&mut self, polled: &Polled<'_>) {
         let document = polled.document;
@@ -47,7 +47,7 @@ impl HistoryRecord {
             self.bottom = window_bottom(document, polled.fetched_at);
             self.kind = document_kind(document, Reached::Subscribed, &self.own);
             if !polled.proven && self.kind == DocumentKind::Complete {
-                // It must not withdraw what is kept.
+                // An unproven document must not withdraw entries.
                 self.kind = DocumentKind::Plain;
             }
             self.doubts.remove(&Doubt::Newer);
@@ -64,7 +64,7 @@ impl HistoryRecord {
             oldest: self.bottom,
         });
         if self.kind == DocumentKind::Complete {
-            // No gaps, no traversal (SPEC C.6).
+            // A complete feed has no gaps and no traversal (SPEC C.6).
             (self.head, self.settled) = (None, None);
             self.frontiers.clear();
             self.gaps.clear();
@@ -85,8 +85,7 @@ impl HistoryRecord {
         }
     }
 
-    /// The feed was checked and the answer was good (200, 226 or 304): what is due may be asked for again. Never
-    /// called instead of a check (SPEC C.8).
+    /// Queues the retries that are due after a successful poll (200, 226 or 304). A retry never replaces a poll (SPEC C.8).
     pub fn apply_check(&mut self, mode: Mode, now: DateTime<Utc>) {
         self.begin_run();
         if mode == Mode::Off {
@@ -108,7 +107,7 @@ impl HistoryRecord {
         }
     }
 
-    /// Puts the archive of a gap among those to be fetched.
+    /// Queues the archive of a gap for fetching.
     pub(super) fn retry(&mut self, key: GapKey, edge: Edge, asked: bool) {
         let waits = self.frontiers.iter().any(|next| next.edge.key == edge.key);
         if waits || !self.push(Frontier { edge, gap: Some(key), asked, ..Frontier::default() }) {
@@ -119,8 +118,9 @@ impl HistoryRecord {
         }
     }
 
-    /// An archive was read as the subscription document before it was known to be one: it is taken as if it had been asked
-    /// for, in the place below walk `epoch`'s subscription document. `false`: it is here already.
+    /// Registers an archive that was read as the subscription document before it was recognized as an archive. It is
+    /// treated as if it had been requested directly below the subscription document of walk `epoch`. Returns `false` if
+    /// the archive is already known or there is no room for it.
     pub fn expect_read(&mut self, nodes: &Nodes, url: &str, epoch: u32, by_previous: bool) -> bool {
         let key = canonical(url);
         if self.asking.is_some() || self.is_own(&key) || nodes.find(&key).is_some() {
@@ -136,7 +136,7 @@ impl HistoryRecord {
         room
     }
 
-    /// The addresses of the subscription document: asked, answered, and its own name for itself.
+    /// Sets the addresses of the subscription document: the one requested, the one that answered, and its own `self` link.
     fn take_own(&mut self, polled: &Polled<'_>) {
         let this = polled.document.history.this.as_deref();
         let this = this.filter(|this| same_origin(this, polled.answered));
@@ -146,7 +146,7 @@ impl HistoryRecord {
         self.own.dedup();
     }
 
-    /// The link to the newest archive: what is new of it is to be fetched.
+    /// Applies the link to the newest archive, and queues the archive if it is new.
     fn take_head(&mut self, polled: &Polled<'_>, link: &str, by_previous: bool) {
         self.archived = true;
         let key = canonical(link);
@@ -175,7 +175,7 @@ impl HistoryRecord {
         }
         self.begin_run();
         self.epoch = epoch;
-        // What an older document linked to and was not asked for yet is found again through the new link.
+        // Pending links of older documents are found again through the new link.
         let asking = self.asking.clone();
         self.frontiers.retain(|next| {
             let old = next.edge.newer.archive.is_none() && next.gap.is_none() && !next.again;
@@ -185,14 +185,14 @@ impl HistoryRecord {
         self.push(Frontier { edge: head, contiguous, ..Frontier::default() });
         let former = former.filter(|former| self.settled.as_ref() == Some(&former.key));
         if let (Some(edge), false) = (former, contiguous) {
-            // It may have grown at its address since, before there was a newer one.
+            // The archive may have grown at its address before a newer one existed.
             let (hole, gap) = self.hole(polled, edge.key.clone());
             self.open(hole, Gap { state: GapState::Retrying, ..gap });
             self.push(Frontier { edge, gap: Some(hole), again: true, ..Frontier::default() });
         }
     }
 
-    /// The mark of a paged feed at the end of what is shown (G6); once further pages were loaded it stays there.
+    /// Adds the gap of a paged feed at the end of the list (G6), unless it exists: loading pages moves it.
     fn offer_pages(&mut self, polled: &Polled<'_>, oldest: Option<DateTime<Utc>>) {
         let next = polled.document.history.next.as_deref();
         let next = next.filter(|next| !self.is_own(&canonical(next)));

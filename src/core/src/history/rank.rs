@@ -1,40 +1,40 @@
-//! Which copy of an entry wins: a total order (SPEC C.5).
+//! The rank of an entry's copies: a total order that decides which copy wins (SPEC C.5).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The rank of one copy of an entry. Compared left to right, larger wins; `None` is smaller than any time.
+/// The rank of one copy of an entry. Fields are compared in order and the larger rank wins; `None` is smaller than any
+/// time.
 ///
-/// A tuple and not a chain of conditions, because comparing times only where both copies have one is not
-/// transitive: a dated, an undated and another dated copy could form a circle.
+/// This is a lexicographic order rather than a chain of conditions, because comparing times only if both copies have
+/// one is not transitive: a dated, an undated and another dated copy could form a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rank {
-    /// When the entry says it was updated.
+    /// Update time stated by the entry.
     pub entry_time: Option<DateTime<Utc>>,
-    /// When the document that carried the copy says it was updated.
+    /// Update time stated by the document that contains the copy.
     pub document_time: Option<DateTime<Utc>>,
-    /// Where that document stands in the logical feed.
+    /// Position of that document in the logical feed.
     pub position: Position,
-    /// When that document was fetched.
+    /// Time at which that document was fetched.
     pub fetched_at: DateTime<Utc>,
 }
 
-/// Where a document stands in the logical feed. Later variants are newer.
+/// The position of a document in the logical feed. Later variants are newer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
-    /// A copy that somebody else made of the feed, at that time in seconds: the publisher's own copies are always
-    /// newer.
+    /// A capture of the feed by a third party at the given time. The publisher's own copies are always newer.
     Capture {
-        /// Seconds since 1970.
+        /// Unix time in seconds.
         taken: i64,
     },
     /// A page of a paged feed (RFC 5005 §3).
     Page,
-    /// An archive document: the walk that reached it, and minus its distance from the walk's start.
+    /// An archive document, ordered by the walk that reached it and by its distance from the start of the walk.
     Archive {
-        /// Walks that start at the subscription document are counted; a later one is newer.
+        /// Number of the walk from the subscription document; later walks are newer.
         epoch: u32,
-        /// Minus the depth: 0 is the newest archive of its walk.
+        /// Negated depth: 0 is the newest archive of its walk.
         depth: i32,
     },
     /// The subscription document.
@@ -42,8 +42,8 @@ pub enum Position {
 }
 
 impl Rank {
-    /// The rank of a copy. A time more than a day after `fetched_at` counts as missing: a date in 2099 must
-    /// not freeze an entry against its later correction.
+    /// Creates the rank of a copy. A time more than a day after `fetched_at` counts as missing: otherwise a date in
+    /// 2099 would protect an entry from later corrections.
     pub fn new(
         entry_time: Option<DateTime<Utc>>,
         document_time: Option<DateTime<Utc>>,
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_is_not_the_publishers_never_wins_against_one_that_is() {
+    fn third_party_copy_never_beats_the_publishers() {
         let taken = |taken| Position::Capture { taken };
         let copy = Rank::new(Some(at(900)), Some(at(950)), taken(960), at(1000));
         for position in [Position::Page, Position::Archive { epoch: 0, depth: -9 }] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_order_pages_below_archives_below_the_subscription_document() {
+    fn pages_rank_below_archives_below_the_feed_document() {
         let newest = Position::Archive { epoch: 1, depth: 0 };
         let older = Position::Archive { epoch: 1, depth: -1 };
         let next_walk = Position::Archive { epoch: 2, depth: -7 };

@@ -1,4 +1,4 @@
-//! What is kept of a feed's history beside its entries and its archives, and what the reader is told of it.
+//! The history record of a feed, apart from its entries and archives, and the status shown to the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,61 +15,61 @@ use super::windows::Windows;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
-/// What is kept of a feed's history. Small: it stays in memory for every feed. Written in the same batch as
-/// the entries that brought it about.
+/// The state of a feed's history. It is small and stays in memory for every feed. It is written in the same batch as
+/// the entries that changed it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryRecord {
-    /// What the last subscription document was.
+    /// Kind of the last subscription document.
     pub kind: DocumentKind,
-    /// It has had archives.
+    /// Whether the feed ever had archives.
     pub archived: bool,
     /// Canonical addresses of the subscription document.
     pub own: Vec<String>,
-    /// The link of the last subscription document to the newest archive.
+    /// Link of the last subscription document to the newest archive.
     pub head: Option<Edge>,
-    /// Canonical address of the newest archive once it is here.
+    /// Canonical address of the newest archive once it is fetched.
     pub settled: Option<String>,
     /// Oldest date in the last whole subscription document.
     pub bottom: Option<DateTime<Utc>>,
-    /// Archives that are here.
+    /// Number of archives fetched.
     pub archives: u32,
-    /// Oldest date in them.
+    /// Oldest date in the fetched archives.
     pub reaches: Option<DateTime<Utc>>,
-    /// Walks that began at the subscription document.
+    /// Number of walks started at the subscription document.
     pub epoch: u32,
-    /// Where walks go on; the last one first.
+    /// Archives to fetch next; the last one is fetched first.
     pub frontiers: Vec<Frontier>,
-    /// What is missing.
+    /// Missing parts of the history.
     pub gaps: BTreeMap<GapKey, Gap>,
-    /// The run under way, or the last one.
+    /// The current run, or the last one.
     pub run: WalkRun,
-    /// Archives asked for today.
+    /// Archives requested today.
     pub day: DayUsage,
-    /// The reader agreed to fetch archives of this feed, or never had to.
+    /// Whether the user agreed to fetch archives of this feed, or consent was never needed.
     pub walked: bool,
-    /// The reader confirmed the old form of history (SPEC C.2 rule 5).
+    /// Whether the user confirmed the old form of history (SPEC C.2 rule 5).
     pub old_form_confirmed: bool,
-    /// What the last documents showed (SPEC C.8.1).
+    /// Entries in the last documents (SPEC C.8.1).
     pub windows: Windows,
-    /// Entries deleted by the publisher that were not here (RFC 6721).
+    /// Deletions by the publisher, including entries not known yet (RFC 6721).
     #[serde(rename = "graves")]
     pub tombstones: Tombstones,
     /// Entries withdrawn by the last change of a complete feed, for undo (SPEC C.6).
     pub withdrawn: Vec<u32>,
-    /// The link of the last subscription document to its next page (SPEC C.7).
+    /// Link of the last subscription document to its next page (SPEC C.7).
     pub pages_from: Option<Edge>,
     /// Pages fetched in this run.
     pub pages_seen: Vec<String>,
-    /// Whose word the last subscription document is, and how far back it reached.
+    /// Source of the last subscription document and its oldest date.
     pub heard: Option<Newer>,
-    /// What the reader's adaptor for it has found out.
+    /// State of the feed's adaptor, if the user chose one.
     pub adapted: Adapted,
-    /// What speaks against a complete history.
+    /// Reasons to doubt that the history is complete.
     pub doubts: BTreeSet<Doubt>,
-    /// Canonical address of the newest archive in the document before the last one.
+    /// Canonical address of the newest archive before the last poll.
     pub head_before: Option<String>,
-    /// The archive that was asked for and has not come; not kept, so that a restart asks again.
+    /// Archive that was requested and has not arrived. Not stored, so a restart requests it again.
     #[serde(skip)]
     pub asking: Option<String>,
 }
@@ -78,80 +78,81 @@ pub struct HistoryRecord {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Frontier {
-    /// The link that leads to it.
+    /// Link that leads to the archive.
     pub edge: Edge,
-    /// The gap that is closed if it comes.
+    /// Gap that is closed when the archive arrives.
     pub gap: Option<GapKey>,
-    /// The reader asked for it.
+    /// Whether the user requested the archive.
     pub asked: bool,
-    /// It was fetched before and is to be fetched again, because the reader asked.
+    /// Whether the archive is fetched again although it was fetched before.
     pub again: bool,
-    /// The document that holds the link had entries in common with the one before.
+    /// Whether the document that holds the link shares entries with the previous one.
     pub contiguous: bool,
 }
 
-/// What one run of archive requests used up (SPEC C.10).
+/// What one run of archive requests has used (SPEC C.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WalkRun {
-    /// Requests for archives, with those that redirects led to.
+    /// Number of archive requests, including redirects.
     pub documents: u32,
-    /// Archives fetched.
+    /// Number of archives fetched.
     pub fetched: u32,
-    /// Entries read.
+    /// Number of entries read.
     pub entries: u32,
-    /// Bytes over the wire.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Archives in a row that brought nothing new.
+    /// Number of consecutive archives without new entries.
     pub barren: u32,
-    /// Entries never seen before.
+    /// Number of entries never seen before.
     pub new: u32,
-    /// The reader agreed to this run.
+    /// Whether the user agreed to this run.
     pub consented: bool,
-    /// It closes gaps: its end is told to the reader.
+    /// Whether the run closes gaps; the user is notified when it ends.
     pub recovering: bool,
-    /// Everything is read again: nothing new is no reason to stop.
+    /// Whether everything is read again; archives without new entries then do not stop the run.
     pub rereading: bool,
 }
 
-/// Archives asked for in one day.
+/// Archives requested in one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DayUsage {
-    /// Days since 1970, UTC.
+    /// Day number since 1970-01-01, UTC.
     pub number: i64,
-    /// Requests for archives, with those that redirects led to.
+    /// Number of archive requests, including redirects.
     pub documents: u32,
 }
 
-/// One of the four states of a feed's history (SPEC C.8), or that of a history that is not the publisher's.
+/// The state of a feed's history: one of the four states of SPEC C.8, or a state of a history that is not the
+/// publisher's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryStatus {
     /// Nothing is missing.
     Complete,
-    /// Nothing but so many gaps, which are not asked for again by themselves.
+    /// Nothing is missing except this number of gaps, which are not retried automatically.
     CompleteExcept(usize),
-    /// Some archives are still to be asked for.
+    /// Some archives are still to be requested.
     Partial {
-        /// Archives that are here.
+        /// Number of archives fetched.
         archives: u32,
-        /// Gaps among them that were asked for and could not be had.
+        /// Number of gaps whose archives could not be fetched.
         gaps: usize,
     },
-    /// The address is that of an archive document, not that of the feed.
+    /// The address belongs to an archive document, not to the feed.
     OnlyAnArchive,
     /// The feed has no archives.
     NotOffered,
     /// The feed is paged.
     Paged,
-    /// It comes by an adaptor, with so many gaps.
+    /// An adaptor supplies the history, with this number of gaps.
     Adapted(Adaptor, usize),
-    /// The history may be incomplete for this reason, besides this number of gaps.
+    /// The history may be incomplete for this reason, and has this number of gaps.
     Doubtful(Doubt, usize),
 }
 
 impl HistoryStatus {
-    /// The header line where there is little room; a number of gaps is never left out.
+    /// Returns the short form of the header line; it always includes the number of gaps.
     pub fn brief(self) -> String {
         match self {
             Self::NotOffered => "history not offered".to_owned(),
@@ -168,7 +169,7 @@ impl HistoryStatus {
         }
     }
 
-    /// The header line.
+    /// Returns the header line.
     pub fn text(self) -> String {
         match self {
             Self::Complete => "complete history".to_owned(),
@@ -193,7 +194,7 @@ impl HistoryStatus {
     }
 }
 
-/// `, 2 gaps`; nothing for none.
+/// Formats `, 2 gaps`, or an empty string if there are none.
 fn counted_gaps(gaps: usize) -> String {
     match gaps {
         0 => String::new(),
@@ -203,14 +204,14 @@ fn counted_gaps(gaps: usize) -> String {
 }
 
 impl Frontier {
-    /// Whether it stands for an archive that was never here and that no gap speaks of.
+    /// Checks whether this archive was never fetched and has no gap.
     const fn is_unread(&self) -> bool {
         self.gap.is_none() && !self.again
     }
 }
 
 impl WalkRun {
-    /// Counts an archive that was fetched, and its entries.
+    /// Counts a fetched archive and its entries.
     pub(super) const fn add_archive(&mut self, entries: u32) {
         self.fetched = self.fetched.saturating_add(1);
         self.entries = self.entries.saturating_add(entries);
@@ -218,22 +219,22 @@ impl WalkRun {
 }
 
 impl HistoryRecord {
-    /// Whether archives are known that were neither fetched nor refused for good: a walk rests, a limit or the reader stands
-    /// before them, or they are asked for again by themselves.
+    /// Checks whether known archives remain that were neither fetched nor permanently refused: a walk is paused, a
+    /// limit or the user stopped it, or a retry is scheduled.
     pub(super) fn is_to_go_on(&self) -> bool {
         let waits = |gap: &Gap| gap.kind() == GapKind::Limit || gap.retry_at.is_some();
         self.frontiers.iter().any(|next| !next.again || next.gap.is_some())
             || self.gaps.values().any(waits)
     }
 
-    /// Stretches that are missing.
+    /// Returns the number of missing parts.
     pub fn missing(&self) -> usize {
         let gaps = self.gaps.values().filter(|gap| gap.counts()).count();
         gaps.saturating_add(self.frontiers.iter().filter(|next| next.is_unread()).count())
     }
 
-    /// The gaps a list shows, newest first. A walk that rests shows where it goes on (G7); one under way shows
-    /// its progress elsewhere.
+    /// Returns the gaps shown in a list, newest first. A paused walk appears as a gap where it will continue (G7); a
+    /// running one shows its progress elsewhere.
     pub fn shown_gaps(&self, walking: bool, now: DateTime<Utc>) -> Vec<(GapKey, Gap)> {
         let kept = self.gaps.iter().filter(|(_, gap)| gap.is_shown());
         let mut shown: Vec<(GapKey, Gap)> = kept.map(|(key, gap)| (*key, gap.clone())).collect();
@@ -246,31 +247,31 @@ impl HistoryRecord {
         shown
     }
 
-    /// Whether something is to be fetched once the feed was checked.
+    /// Checks whether archives are to be fetched after the next poll.
     pub fn has_work(&self) -> bool {
         !self.frontiers.is_empty()
     }
 
-    /// Whether an address is one of the subscription document's.
+    /// Checks whether an address is one of the subscription document's.
     pub fn is_own(&self, key: &str) -> bool {
         self.own.iter().any(|own| own == key)
     }
 
-    /// Counts the redirects of the last request for an archive: the limits are of requests.
+    /// Counts the redirects of the last archive request, because the limits apply to requests.
     pub fn count_redirects(&mut self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.run.documents = self.run.documents.saturating_add(count);
         self.day.documents = self.day.documents.saturating_add(count);
     }
 
-    /// Begins a run unless one is under way.
+    /// Starts a new run unless one is under way.
     pub(super) fn begin_run(&mut self) {
         if self.frontiers.is_empty() {
             self.run = WalkRun::default();
         }
     }
 
-    /// Adds a place where a walk goes on; it goes first. There is one for each address. Says whether there was room.
+    /// Adds an archive to fetch next, at most once for each address. Returns whether there was room.
     pub(super) fn push(&mut self, frontier: Frontier) -> bool {
         let is_same =
             |other: &Frontier| other.edge.key == frontier.edge.key && other.again == frontier.again;
@@ -287,8 +288,8 @@ impl HistoryRecord {
         room
     }
 
-    /// One more link leads to an archive that is waited for or missing. Of several links to it that of an archive in
-    /// the chain counts most: what it leads to stays, whatever becomes of older subscription documents.
+    /// Records one more link to a pending or missing archive. If several links lead to it, the link of an archive in
+    /// the chain takes precedence, because it stays valid whatever happens to older subscription documents.
     pub(super) fn relink(&mut self, edge: &Edge) {
         let waiting =
             self.frontiers.iter_mut().filter(|next| !next.again).map(|next| &mut next.edge);
@@ -302,7 +303,7 @@ impl HistoryRecord {
         }
     }
 
-    /// Opens a gap, or updates it if it is known: one the reader dismissed stays hidden unless the reason changes.
+    /// Opens a gap, or updates a known one. A dismissed gap stays hidden unless the reason changes.
     pub(super) fn open(&mut self, key: GapKey, gap: Gap) {
         let known = self.gaps.get(&key);
         let state = match known {
@@ -320,7 +321,7 @@ impl HistoryRecord {
         self.gaps.insert(key, Gap { first_seen, state, ..gap });
     }
 
-    /// Takes out the gaps below older subscription documents than that of walk `epoch`, but not the one at `except`.
+    /// Removes and returns the gaps below subscription documents older than the one of walk `epoch`, except the gap at `except`.
     pub(super) fn take_unlinked(&mut self, epoch: u32, except: &str) -> Vec<Gap> {
         let unlinked = |gap: &Gap| {
             gap.is_of_archive()
@@ -333,9 +334,10 @@ impl HistoryRecord {
         keys.iter().filter_map(|key| self.gaps.remove(key)).collect()
     }
 
-    /// An archive or a page brought the entry after which an overrun was suspected: what was missed is known now. Pages lead
-    /// to it without a break, and so do archives if the feed has a newer one than then. Else the archive may not hold more
-    /// than it did: it has to reach the entries behind the hole, or into it.
+    /// Closes a suspected overrun once an archive or a page contains the last entry before it, because the missed
+    /// entries are then known. Pages lead there without a break, and so do archives if the feed has a newer archive
+    /// than at the time of the overrun. Otherwise the archive may not have grown since, and must also contain an entry
+    /// from inside or after the overrun.
     pub(super) fn close_overruns(&mut self, document: &FeedDocument, is_page: bool) {
         let ids: Vec<u64> = document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
         let found: Vec<GapKey> = ids.iter().map(|id| GapKey::overrun(*id)).collect();
@@ -354,7 +356,8 @@ impl HistoryRecord {
         });
     }
 
-    /// Of many suspected overruns the oldest goes: nothing can be asked for there. Gaps of archives never go.
+    /// Removes the oldest suspected overrun if there are too many, since nothing can be requested for it. Gaps of
+    /// archives are never removed.
     fn make_room_for_overrun(&mut self) {
         let overruns = || self.gaps.iter().filter(|(_, gap)| gap.kind() == GapKind::Overrun);
         let oldest = overruns().min_by_key(|(_, gap)| gap.first_seen).map(|(key, _)| *key);

@@ -1,34 +1,34 @@
-//! The fixed-size row that stands for an entry in its feed's index (25 bytes in the store).
+//! The fixed-size row that represents an entry in its feed's index (25 bytes in the store).
 
 use serde::{Deserialize, Serialize};
 
-/// Stands in place of a content hash where the text was lost: the next copy that wins brings it back.
+/// Placeholder for the content hash if the text was lost. The next winning copy restores the text.
 pub const TEXT_LOST: u64 = 0;
 
-/// What lists and counters need to know of an entry without reading it.
+/// The part of an entry that lists and counters need, available without reading the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexRow {
-    /// Hash of the entry's id; equal ids have equal hashes, the reverse is checked on the id itself.
+    /// Hash of the entry's id. Equal ids have equal hashes; for equal hashes, the ids themselves are compared.
     pub identity: u64,
-    /// Hash of the winning copy's content (SPEC E.2), cut to 64 bits.
+    /// Hash of the winning copy's content (SPEC E.2), truncated to 64 bits.
     pub content: u64,
-    /// The date the entry is listed under, in Unix seconds.
+    /// Date under which the entry is listed, in Unix seconds.
     pub listed: i64,
-    /// Its marks.
+    /// Flags of the entry.
     pub flags: Flags,
 }
 
-/// The marks of an entry.
+/// The flags of an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Flags(pub u8);
 
-/// One mark a reader can set.
+/// A single flag of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Flag {
-    /// The entry was read.
+    /// The entry counts as read.
     Read,
-    /// The entry was read, and not only because it came from history.
+    /// The user read the entry; a historic entry also counts as read without this.
     Opened,
     /// The entry is starred.
     Starred,
@@ -46,55 +46,55 @@ impl Flags {
     const FROM_HISTORY: u8 = 1 << 4;
     const HIDDEN: u8 = 1 << 5;
 
-    /// A new entry: unread, unmarked.
+    /// Flags of a new entry: unread, unmarked.
     pub const NEW: Self = Self(0);
-    /// An old entry that an archive or a page brought: it counts as read, so that a back-fill never floods the
-    /// unread ones (UX 1).
+    /// Flags of an old entry from an archive or a page. It counts as read, so that a back-fill never floods the unread
+    /// list (UX 1).
     pub const OLD: Self = Self(Self::FROM_HISTORY);
 
     const fn has(self, bit: u8) -> bool {
         self.0 & bit != 0
     }
 
-    /// Read by the reader, or brought by history as an old entry.
+    /// Checks whether the entry counts as read: the user read it, or it came from history as an old entry.
     pub const fn is_read(self) -> bool {
         self.has(Self::READ) || self.has(Self::FROM_HISTORY)
     }
 
-    /// Read by the reader. Apart from [`Self::is_read`], so that a history can be read from the beginning with a
-    /// count of its own.
+    /// Checks whether the user read the entry. Kept apart from [`Self::is_read`], so that progress through a history
+    /// can be counted separately.
     pub const fn was_opened(self) -> bool {
         self.has(Self::READ)
     }
 
-    /// The same marks, read by the reader even if it counted as read already.
+    /// Returns the flags with the entry marked as read by the user, even if it already counted as read.
     #[must_use]
     pub const fn opened(self) -> Self {
         Self(self.0 | Self::READ)
     }
 
-    /// Brought by history, and not marked unread since.
+    /// Checks whether the entry came from history and was not marked unread since.
     pub const fn is_from_history(self) -> bool {
         self.has(Self::FROM_HISTORY)
     }
 
-    /// Withdrawn by a complete feed (SPEC C.6).
+    /// Checks whether a complete feed withdrew the entry (SPEC C.6).
     pub const fn is_withdrawn(self) -> bool {
         self.has(Self::WITHDRAWN)
     }
 
-    /// Deleted by its publisher (RFC 6721).
+    /// Checks whether the publisher deleted the entry (RFC 6721).
     pub const fn is_deleted(self) -> bool {
         self.has(Self::DELETED)
     }
 
-    /// The same marks, withdrawn or not.
+    /// Returns the flags with the withdrawn flag set to `value`.
     #[must_use]
     pub const fn withdrawn(self, value: bool) -> Self {
         self.set(Self::WITHDRAWN, value)
     }
 
-    /// The same marks, deleted or not.
+    /// Returns the flags with the deleted flag set to `value`.
     #[must_use]
     pub const fn deleted(self, value: bool) -> Self {
         self.set(Self::DELETED, value)
@@ -104,38 +104,38 @@ impl Flags {
         Self(if value { self.0 | bit } else { self.0 & !bit })
     }
 
-    /// Starred by the reader.
+    /// Checks whether the user starred the entry.
     pub const fn is_starred(self) -> bool {
         self.has(Self::STARRED)
     }
 
-    /// Part of the logical feed: neither withdrawn (SPEC C.6) nor deleted (RFC 6721).
+    /// Checks whether the entry is part of the logical feed: neither withdrawn (SPEC C.6) nor deleted (RFC 6721).
     pub const fn is_live(self) -> bool {
         !self.has(Self::WITHDRAWN) && !self.has(Self::DELETED)
     }
 
-    /// Hidden by a filter; a star shows it all the same.
+    /// Checks whether a filter hides the entry. A starred entry is never hidden.
     pub const fn is_hidden(self) -> bool {
         self.has(Self::HIDDEN) && !self.is_starred()
     }
 
-    /// Counted as unread.
+    /// Checks whether the entry counts as unread.
     pub const fn is_unread(self) -> bool {
         self.is_live() && !self.is_read() && !self.is_hidden()
     }
 
-    /// Whether it can be found: live ones, and starred ones for ever.
+    /// Checks whether search can find the entry: it is live or starred.
     pub const fn is_findable(self) -> bool {
         self.is_live() || self.is_starred()
     }
 
-    /// Whether a list shows it: what can be found and is not hidden.
+    /// Checks whether lists show the entry: it can be found and is not hidden.
     pub const fn is_shown(self) -> bool {
         self.is_findable() && !self.is_hidden()
     }
 
-    /// The same marks with one of them set to `value`; one that is so already changes nothing, so that marking a
-    /// list read and undoing it does not make old entries unread.
+    /// Returns the flags with one flag set to `value`. If it already has that value, nothing changes, so marking a list
+    /// read and undoing it does not make old entries unread.
     #[must_use]
     pub const fn with(self, flag: Flag, value: bool) -> Self {
         if self.get(flag) == value {
@@ -151,7 +151,7 @@ impl Flags {
         }
     }
 
-    /// Whether one mark is set.
+    /// Checks whether a flag is set.
     pub const fn get(self, flag: Flag) -> bool {
         match flag {
             Flag::Read => self.is_read(),
@@ -164,10 +164,10 @@ impl Flags {
 }
 
 impl IndexRow {
-    /// Bytes of one row in the store.
+    /// Size of a row in the store, in bytes.
     pub const SIZE: usize = 25;
 
-    /// The row as it stands in the store: three big-endian numbers and the marks.
+    /// Encodes the row as stored: three big-endian numbers and the flags.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         let fields = self
@@ -183,7 +183,7 @@ impl IndexRow {
         bytes
     }
 
-    /// Reads one row back; `None` if the length is not [`Self::SIZE`].
+    /// Decodes a row; `None` if the length is not [`Self::SIZE`].
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (identity, rest) = bytes.split_first_chunk::<8>()?;
         let (content, rest) = rest.split_first_chunk::<8>()?;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_entry_is_in_no_list_and_not_unread_until_it_is_starred() {
+    fn hidden_entry_is_unlisted_until_it_is_starred() {
         let hidden = Flags::NEW.with(Flag::Hidden, true);
         assert!(hidden.is_hidden() && !hidden.is_unread() && !hidden.is_shown());
         assert!(hidden.is_findable() && hidden.is_live());

@@ -1,4 +1,4 @@
-//! Entries deleted by their publisher (RFC 6721): remembered, because the entry may come after its tombstone.
+//! Deletions by the publisher (RFC 6721). They are remembered because an entry may arrive after its tombstone.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
-/// Tombstones kept of one feed; the oldest go first.
+/// Maximum number of tombstones kept for one feed; the oldest are dropped first.
 const TOMBSTONES_MAX: usize = 1_000;
 
-/// When entries were deleted, by the hash of their id.
+/// Deletion times of entries, by the hash of their id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tombstones(BTreeMap<u64, DateTime<Utc>>);
 
 impl Tombstones {
-    /// Takes the tombstones of a document; says whether anything changed.
+    /// Adds the tombstones of a document. Returns whether anything changed.
     pub fn add_from(&mut self, document: &FeedDocument) -> bool {
         let mut changed = false;
         for tombstone in &document.tombstones {
@@ -32,7 +32,7 @@ impl Tombstones {
         changed
     }
 
-    /// When the entry with this identity hash was deleted.
+    /// Returns the time at which the entry with this identity hash was deleted.
     pub fn deleted_at(&self, identity: u64) -> Option<DateTime<Utc>> {
         self.0.get(&identity).copied()
     }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_tombstone_counts_and_only_so_many_are_kept() {
+    fn latest_tombstone_counts_and_their_number_is_bounded() {
         let mut tombstones = Tombstones::default();
         assert!(tombstones.add_from(&document(0..1_500)));
         assert!(!tombstones.add_from(&document(1_499..1_500)));

@@ -1,4 +1,4 @@
-//! What is wrong between a document of a chain and its neighbours (RFC 5005 §4, SPEC C.4, C.9).
+//! Checks of an archive against the neighbouring documents in its chain (RFC 5005 §4, SPEC C.4, C.9).
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::history::address::canonical;
 
-/// A document of the chain, as far as its neighbours are compared with it.
+/// A document of the chain, reduced to the parts that are compared with its neighbours.
 #[derive(Debug)]
 pub(super) struct Met {
-    /// Canonical address it was asked under.
+    /// Canonical form of the requested address.
     pub(super) asked: String,
-    /// Canonical address that answered.
+    /// Canonical form of the address that answered.
     pub(super) answered: String,
-    /// It is an archive, and not the document to subscribe to.
+    /// Whether this is an archive rather than the subscription document.
     pub(super) is_archive: bool,
-    /// What each of its entries says, by id.
+    /// Content hash of each entry, by id.
     contents: BTreeMap<String, u128>,
     newest: Option<DateTime<Utc>>,
-    /// The publisher's identity of the feed.
+    /// Feed id stated by the publisher.
     feed_id: Option<String>,
 }
 
@@ -54,17 +54,17 @@ impl Met {
     }
 }
 
-/// An archive among what was met before it.
+/// An archive and the documents found before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChainNeighbours<'a> {
     pub(super) document: &'a FeedDocument,
     /// The archive itself.
     pub(super) here: &'a Met,
-    /// The document whose link led to it.
+    /// Document whose link led to the archive.
     pub(super) newer: &'a Met,
-    /// The document to subscribe to.
+    /// Subscription document.
     pub(super) subscription: &'a Met,
-    /// Everything met before, newest first.
+    /// All documents found before, newest first.
     pub(super) before: &'a [Met],
 }
 
@@ -138,7 +138,7 @@ fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     }
 }
 
-/// Archives lead from newer entries to older ones.
+/// Checks that the archive's newest entry is not newer than the entries of the document that links to it.
 fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     if let (Some(here), Some(newer)) = (links.here.newest, links.newer.newest)
         && here > newer
@@ -150,7 +150,7 @@ fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     }
 }
 
-/// Copies of entries that stand in a newer document too.
+/// Reports entries that are also in a newer archive.
 fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let (mut same, mut changed) = (Vec::new(), 0_usize);
     for (id, content) in &links.here.contents {

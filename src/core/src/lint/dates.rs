@@ -1,4 +1,4 @@
-//! Dates of the feed and of entries.
+//! Checks of the dates of a feed and its entries.
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -7,7 +7,7 @@ use super::finding::{Findings, Level, Topic};
 use crate::feed::text::counted_words;
 use crate::feed::{Kind, OddityKind};
 
-/// A date up to so far ahead may come from a clock that runs fast, or from a wrong zone (SPEC C.5).
+/// A date up to this far in the future may come from a fast clock or a wrong time zone (SPEC C.5).
 const TOLERANCE_HOURS: i64 = 24;
 
 /// Checks the dates of a document.

@@ -1,4 +1,4 @@
-//! How a server hands a document out: address, redirects, content type, validators, lifetime (SPEC D).
+//! Checks of how a server delivers a document: address, redirects, content type, validators, lifetime (SPEC D).
 
 use chrono::DateTime;
 use url::{Host, Url};
@@ -7,43 +7,43 @@ use super::finding::{Findings, Level, Topic};
 use crate::feed::Kind;
 use crate::schedule::{CacheState, Lifetime, TimingHeaders};
 
-/// A document that was asked for, as it came.
+/// A document as the server delivered it.
 #[derive(Debug, Clone)]
 pub struct Delivered<'a> {
-    /// The address that was asked.
+    /// Requested address.
     pub asked: &'a str,
-    /// The address that answered.
+    /// Address that answered.
     pub answered: &'a str,
-    /// It is a public one.
+    /// Whether that address is public.
     pub public: bool,
-    /// Status and target of each redirect on the way, in order.
+    /// Status and target of each redirect, in order.
     pub hops: Vec<(u16, String)>,
-    /// What the head of the answer says.
+    /// Response headers.
     pub headers: Headers<'a>,
-    /// Bytes of the body as they came over the wire.
+    /// Size of the body as transferred, in bytes.
     pub wire_bytes: u64,
-    /// The body.
+    /// Body of the response.
     pub bytes: &'a [u8],
 }
 
-/// The headers that matter.
+/// The response headers that are checked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Headers<'a> {
-    /// `Content-Type`.
+    /// Value of `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// There is an `ETag`.
+    /// Whether there is an `ETag`.
     pub etag: bool,
-    /// There is a `Last-Modified`.
+    /// Whether there is a `Last-Modified`.
     pub last_modified: bool,
-    /// Those that speak about time.
+    /// Headers that concern caching and retry times.
     pub times: TimingHeaders<'a>,
-    /// `Link`.
+    /// Value of `Link`.
     pub link: Option<&'a str>,
 }
 
-/// Types that say "some XML" or "some JSON": any format may have them.
+/// Generic XML and JSON types, which any feed format may use.
 const GENERIC: [&str; 3] = ["application/xml", "text/xml", "application/json"];
-/// The type of each format.
+/// Media type of each format.
 const TYPES: [(Kind, &str); 4] = [
     (Kind::Atom, "application/atom+xml"),
     (Kind::Rss, "application/rss+xml"),
@@ -51,7 +51,7 @@ const TYPES: [(Kind, &str); 4] = [
     (Kind::Json, "application/feed+json"),
 ];
 
-/// Checks how a document came; archives are fetched once and never polled, so less matters of them.
+/// Checks the delivery of a document. Fewer checks apply to archives, which are fetched once and never polled.
 pub(super) fn check(
     delivered: &Delivered<'_>,
     kind: Kind,
@@ -147,14 +147,14 @@ fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
     }
 }
 
-/// Whether an `Expires` is a date, or one of the numbers by which servers say "at once".
+/// Checks whether an `Expires` is a date, or one of the numbers that servers use for "already expired".
 fn is_usable_expiry(text: &str) -> bool {
     let alone = TimingHeaders { expires: Some(text), ..TimingHeaders::default() };
     let read = CacheState::of_document(&alone, DateTime::UNIX_EPOCH);
     read.lifetime != Lifetime::None || matches!(text.trim(), "0" | "-1")
 }
 
-/// Whether one of the links of a `Link` header leads to a hub.
+/// Checks whether a `Link` header contains a link to a hub.
 fn names_hub(header: &str) -> bool {
     let parameters = header.split([',', ';']).filter_map(|part| part.split_once('='));
     let mut relations = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("rel"));
@@ -164,7 +164,7 @@ fn names_hub(header: &str) -> bool {
     })
 }
 
-/// What comes of asking again with the validators of the first answer.
+/// Checks the response to a second request with the validators of the first response.
 pub(super) fn repeated(status: u16, findings: &mut Findings) {
     if status == 200 {
         let message = "asked again with its own validators the server sends everything again: let it answer 304";

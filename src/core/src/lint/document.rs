@@ -1,16 +1,16 @@
-//! Format, role, size.
+//! Checks of a document's format, role and size.
 
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Kind, NewLocation, OddityKind};
 
-/// From this size on a document is heavy to fetch at every poll, bytes.
+/// Size in bytes from which a document is too large to fetch at every poll.
 const HEAVY_BYTES: usize = 1 << 20;
-/// More entries than a subscription document needs.
+/// Largest reasonable number of entries in a subscription document.
 const MANY_ENTRIES: usize = 500;
 
-/// Checks what a document is.
+/// Checks the format, role and size of a document.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let document = exhibit.document;
     match document.kind {

@@ -1,4 +1,4 @@
-//! Identity and texts of entries.
+//! Checks of the identity and texts of entries.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
     format!("{} without {name}: {instead}", counted_words(seen.count, "entry", "entries"))
 }
 
-/// Entries with one identity are one entry (SPEC G.41).
+/// Reports entries with the same id; readers keep only one of them (SPEC G.41).
 fn doubles(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &exhibit.document.entries {

@@ -10,14 +10,14 @@ use super::{dates, document, entries, flaws, hints, history};
 use crate::feed::{self, Origin};
 use crate::schedule::CacheState;
 
-/// Reads a document and says what readers will make of it.
+/// Parses a document and reports how readers will interpret it.
 ///
-/// `now` tells future dates from past ones, and sets the week of the example polls.
+/// `now` separates past dates from future ones and selects the week of the example polls.
 pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintReport {
     examine_answer(bytes, origin, None, now)
 }
 
-/// The same of an answer, with the lifetime that its server states.
+/// Like [`examine`], but for a response whose server states a cache lifetime.
 pub(super) fn examine_answer(
     bytes: &[u8],
     origin: &Origin<'_>,

@@ -1,20 +1,20 @@
-//! What the checks of one document are given to look at.
+//! The input of the checks of one document.
 
 use chrono::{DateTime, Utc};
 
 use crate::feed::{FeedDocument, Oddity};
 use crate::schedule::CacheState;
 
-/// A document, and what was noticed while reading it.
+/// A parsed document with the observations made while parsing it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exhibit<'a> {
     pub(super) document: &'a FeedDocument,
     pub(super) sightings: &'a [Oddity],
     /// Size of the document in bytes.
     pub(super) size: usize,
-    /// Where it came from, if told.
+    /// Address of the document, if known.
     pub(super) url: Option<&'a str>,
-    /// The lifetime that its server states, if it was asked.
+    /// Cache lifetime stated by the server, if the document came from one.
     pub(super) cache: Option<CacheState>,
     pub(super) now: DateTime<Utc>,
 }

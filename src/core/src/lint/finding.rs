@@ -1,18 +1,18 @@
-//! One thing a publisher should know of a document, and the list that collects them.
+//! A single finding about a document, and the list that collects findings.
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Readers lose something: the document, an entry, the way to older ones.
+    /// Readers lose something: the document, an entry, or the link to older ones.
     Error,
-    /// Something is dropped or guessed, or readers will differ.
+    /// Something is dropped or guessed, or readers differ in their behaviour.
     Warning,
-    /// What is understood, and what follows from it.
+    /// Information on how the document is interpreted.
     Note,
 }
 
 impl Level {
-    /// The word in lines and JSON.
+    /// Returns the name used in text and JSON output.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -22,20 +22,20 @@ impl Level {
     }
 }
 
-/// What a finding is about. Findings are listed in this order.
+/// The subject of a finding. Findings are listed in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// How the server hands the documents out; only where an address was asked.
+    /// Delivery by the server; only if the document was fetched from an address.
     Delivery,
-    /// Format, encoding, size, and what was repaired.
+    /// Format, encoding, size, and repairs.
     Document,
-    /// What is asked of pollers.
+    /// Hints for pollers.
     Hints,
-    /// What that leads to.
+    /// Polls that result from the hints.
     Polls,
     /// Archives, pages, completeness.
     History,
-    /// The archives as they were found; only where an address was asked.
+    /// Archives in the chain; only if the document was fetched from an address.
     Archives,
     /// Identity and texts of entries.
     Entries,
@@ -44,7 +44,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// The word in headings and JSON.
+    /// Returns the name used in headings and JSON output.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Delivery => "delivery",
@@ -59,20 +59,20 @@ impl Topic {
     }
 }
 
-/// One finding.
+/// A finding about a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LintFinding {
-    /// How much it matters.
+    /// Severity of the finding.
     pub level: Level,
-    /// What it is about.
+    /// Subject of the finding.
     pub topic: Topic,
-    /// Address of the document it was found in; `None` for a document that came from a file.
+    /// Address of the document with the finding; `None` for a document that came from a file.
     pub place: Option<String>,
     /// The element, attribute or layer concerned.
     pub element: String,
-    /// What the document says there, cut to a line; empty where it says nothing.
+    /// Text of the document at this place, cut to one line; empty if there is none.
     pub text: String,
-    /// One sentence: what readers make of it.
+    /// One sentence on how readers interpret it.
     pub message: String,
 }
 
@@ -111,7 +111,7 @@ impl Findings {
         self.0.push(finding);
     }
 
-    /// By topic; within one in the order of arising.
+    /// Returns the findings by topic, and within a topic in the order in which they were added.
     pub(super) fn into_list(mut self) -> Vec<LintFinding> {
         self.0.sort_by_key(|finding| finding.topic);
         self.0

@@ -1,4 +1,4 @@
-//! Each finding, by the smallest document that has it.
+//! Tests each finding with the smallest document that produces it.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ fn verdict(document: &str) -> LintReport {
     examine(document.as_bytes(), &origin, now())
 }
 
-/// Checks that one finding has this level and element, and a message with these words.
+/// Checks that there is a finding with this level, this element, and these words in its message.
 fn check(document: &str, level: Level, element: &str, words: &str) {
     let findings = verdict(document).findings;
     let found = findings.iter().any(|finding| {
@@ -53,7 +53,7 @@ fn items(dates: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_no_feed_or_not_whole_is_an_error() {
+fn invalid_or_truncated_feed_is_an_error() {
     check("<html><body>x</body></html>", Level::Error, "document", "this is no feed");
     check("", Level::Error, "document", "this is no feed");
     let cut = "<rss version='2.0'><channel><item><title>x";
@@ -62,7 +62,7 @@ fn what_is_no_feed_or_not_whole_is_an_error() {
 }
 
 #[test]
-fn size_and_format_are_said() {
+fn size_and_format_are_reported() {
     check(&rss(""), Level::Warning, "document", "no entries");
     check(
         &rss(&"<item><guid>a:1</guid></item>".repeat(501)),
@@ -109,7 +109,7 @@ fn flaws_of_reading_are_warnings_and_counted() {
 }
 
 #[test]
-fn every_hint_is_said_with_who_overrules_it() {
+fn every_hint_is_reported_with_its_overriding_source() {
     check(&rss("<ttl>60</ttl>"), Level::Note, "ttl", "every 1 h; readers follow it");
     check(&rss("<ttl>5</ttl>"), Level::Note, "ttl", "held at a reader's usual minimum of 15 min");
     check(&rss("<ttl>10080</ttl>"), Level::Note, "ttl", "cut to a reader's usual maximum of 1 d");
@@ -137,7 +137,7 @@ fn every_hint_is_said_with_who_overrules_it() {
 }
 
 #[test]
-fn rules_are_said_and_those_that_never_count_are_told() {
+fn interval_rules_and_unreachable_ones_are_reported() {
     let rule =
         "<sched:interval starthour='9' endhour='17' startday='1' endday='5'>30</sched:interval>";
     check(
@@ -171,7 +171,7 @@ fn rules_are_said_and_those_that_never_count_are_told() {
 }
 
 #[test]
-fn skip_windows_are_kept_unless_something_replaces_them() {
+fn skip_windows_apply_unless_replaced() {
     let skips = "<skipHours><hour>6</hour><hour>7</hour><hour>8</hour><hour>9</hour><hour>10</hour>\
                  <hour>11</hour></skipHours><skipDays><day>Sunday</day></skipDays>";
     let words = "hours 6, 7, 8, 9, 10 and 11 and Sunday (UTC): no automatic polls then, which is 35 % of the week";
@@ -195,7 +195,7 @@ fn skip_windows_are_kept_unless_something_replaces_them() {
 }
 
 #[test]
-fn a_ttl_in_seconds_is_suspected_by_its_number_or_by_the_entries() {
+fn ttl_in_seconds_is_suspected_by_value_or_entries() {
     check(
         &rss("<ttl>3600</ttl>"),
         Level::Warning,
@@ -215,7 +215,7 @@ fn a_ttl_in_seconds_is_suspected_by_its_number_or_by_the_entries() {
 }
 
 #[test]
-fn hints_in_odd_places_are_told() {
+fn misplaced_hints_are_reported() {
     check(&rss("<item><ttl>60</ttl></item>"), Level::Warning, "ttl", "stands in 'item'");
     check(&rss("<ttl>60</ttl><ttl>70</ttl>"), Level::Warning, "ttl", "the first one counts");
     check(
@@ -227,7 +227,7 @@ fn hints_in_odd_places_are_told() {
 }
 
 #[test]
-fn polls_are_those_of_the_schedule() {
+fn polls_match_the_schedule_exactly() {
     let polls = |document: &str| verdict(document).polls.expect("polls");
     let times = |polls: &Polls| {
         polls.next.iter().map(|at| at.format("%d %H:%M").to_string()).collect::<Vec<_>>().join(", ")
@@ -254,7 +254,7 @@ fn linked(rel: &str, href: &str) -> String {
 }
 
 #[test]
-fn links_of_history_are_weighed() {
+fn history_links_are_checked() {
     check(&linked("prev-archive", "a/1"), Level::Note, "prev-archive", "the archive before");
     check(
         &linked("prev-archive", "http://a.example/1"),
@@ -290,7 +290,7 @@ fn links_of_history_are_weighed() {
 }
 
 #[test]
-fn mixtures_without_meaning_are_warnings() {
+fn contradictory_history_marks_are_warnings() {
     let both = atom("<link rel='prev-archive' href='a'/><link rel='next' href='b'/>");
     check(&both, Level::Warning, "next", "have no meaning: the archives count");
     check(
@@ -321,7 +321,7 @@ fn mixtures_without_meaning_are_warnings() {
 }
 
 #[test]
-fn entries_are_weighed_by_identity() {
+fn entry_identities_are_checked() {
     let linked = rss("<item><title>x</title><link>/1</link></item>");
     let sharing = linked.replace(
         "</channel>",
@@ -361,7 +361,7 @@ fn entries_are_weighed_by_identity() {
 }
 
 #[test]
-fn dates_are_weighed() {
+fn entry_dates_are_checked() {
     check(
         &rss(&items(&["Mon, 02 Mar 2026 09:00:00"])),
         Level::Warning,
@@ -394,7 +394,7 @@ fn dates_are_weighed() {
 }
 
 #[test]
-fn a_sound_feed_has_nothing_but_notes() {
+fn sound_feed_has_only_notes() {
     let entry = "<entry><id>tag:a.example,2026:1</id><title>One</title><link href='1'/>\
                  <updated>2026-03-01T09:00:00Z</updated><summary>x</summary></entry>";
     let sound = atom(&format!(
@@ -412,7 +412,7 @@ fn a_sound_feed_has_nothing_but_notes() {
 }
 
 #[test]
-fn programs_get_the_same_in_json() {
+fn json_findings_match_the_text_findings() {
     let json = report_json(&verdict(&rss("<ttl>60</ttl>")));
     assert_eq!(
         (&json["kind"], &json["role"], &json["errors"]),

@@ -1,10 +1,10 @@
-//! What was dropped or repaired while reading, as findings: each kind once, with its count.
+//! Reports flaws that the parser dropped or repaired: each kind once, with its count.
 
 use super::finding::{Findings, Level, Topic};
 use crate::feed::Flaw;
 use crate::feed::text::counted_words;
 
-/// Elements of flaws and what they are about; what is not here is about the document.
+/// Topic of each flawed element; all others belong to the document.
 const TOPICS: [(&str, Topic); 12] = [
     ("ttl", Topic::Hints),
     ("skipHours", Topic::Hints),

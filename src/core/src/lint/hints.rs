@@ -1,4 +1,4 @@
-//! What a document asks of pollers: each hint in words, which one wins, and what is wrong with them.
+//! Checks of polling hints: describes each hint, names the one that takes precedence, and reports errors.
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -12,9 +12,9 @@ use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
 use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
 
-/// Numbers that are common as seconds, and odd as minutes.
+/// Numbers that are common in seconds but unusual in minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
-/// Hours of a week.
+/// Number of hours in a week.
 const WEEK_HOURS: i64 = 168;
 
 /// Checks the hints of a document.
@@ -48,8 +48,7 @@ fn archive(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
     }
 }
 
-/// The interval rules in words, and those that are never in force; answers with the hours of the week that
-/// no rule covers.
+/// Describes the interval rules and reports those that never apply. Returns the number of hours in a week that no rule covers.
 fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -> usize {
     let rules = &exhibit.document.hints.intervals;
     if rules.is_empty() {
@@ -85,7 +84,7 @@ fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -
     uncovered
 }
 
-/// The places of the rules that are in force at some hour of this week, and the number of hours without one.
+/// Returns the indices of the rules that apply in at least one hour of the week, and the number of hours without a rule.
 fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
     let facts = facts(exhibit);
     let start: DateTime<Utc> = reference(exhibit.now);
@@ -100,7 +99,7 @@ fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
     (in_force, uncovered)
 }
 
-/// Who outranks a hint.
+/// Names the hint that takes precedence over this one.
 fn rank_words(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
     match above {
         [] => format!("; readers follow it{}", held_words(speaker.seconds.unwrap_or_default())),
@@ -111,7 +110,7 @@ fn rank_words(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
     }
 }
 
-/// A hint with one interval: what it asks.
+/// Describes the interval of a hint other than interval rules.
 fn flat(hints: &Hints, speaker: Speaker, standing: &str, findings: &mut Findings) {
     let Some(seconds) = speaker.seconds else { return };
     let every = duration_words(seconds);
@@ -135,7 +134,7 @@ fn sy_words(sy: SyHint, every: &str) -> String {
     format!("{}, {times}: every {every}, {phase}", sy.period.word())
 }
 
-/// What the bounds of a reader make of an interval.
+/// Describes how a reader's default bounds change an interval.
 fn held_words(seconds: i64) -> String {
     let (min, max) = (i64::from(DEFAULT_MIN_SECONDS), i64::from(DEFAULT_MAX_SECONDS));
     if seconds < min {
@@ -147,7 +146,7 @@ fn held_words(seconds: i64) -> String {
     }
 }
 
-/// Skip windows, and whether they are in force (SPEC B.5).
+/// Describes the skip windows and whether they apply (SPEC B.5).
 fn skips(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
     let (hours, days) = (hints.skip_hours.len(), hints.skip_days.len());
     let covers_all = hours >= 24 || days >= 7;
@@ -184,7 +183,7 @@ fn others(hints: &Hints, findings: &mut Findings) {
     }
 }
 
-/// SPEC G.3: never corrected, only said.
+/// Reports a `ttl` that looks like seconds. It is never corrected (SPEC G.3).
 fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let hints = &exhibit.document.hints;
     let Some(ttl) = hints.ttl_minutes else { return };

@@ -1,4 +1,4 @@
-//! Archives, pages and completeness: what the links and marks mean together (RFC 5005, SPEC C.2, C.4, D.6).
+//! Checks of archives, pages and completeness: the combined meaning of links and marks (RFC 5005, SPEC C.2, C.4, D.6).
 
 use url::{Host, Url};
 
@@ -39,7 +39,7 @@ impl Review<'_, '_> {
         self.findings.warn(Topic::History, element, text, message);
     }
 
-    /// What the document says of its own address.
+    /// Checks the address that the document gives as its own.
     fn own_address(&mut self) {
         let own = if self.exhibit.document.kind == Kind::Json { "feed_url" } else { "self" };
         match (self.history.this.as_deref(), self.exhibit.url) {
@@ -53,7 +53,7 @@ impl Review<'_, '_> {
         }
     }
 
-    /// Where the links lead: resolved, secure, on the same site.
+    /// Checks the targets of the links: resolvable, secure, not in a private network.
     fn links(&mut self) {
         let history = self.history;
         let links = [
@@ -192,7 +192,7 @@ impl Review<'_, '_> {
         self.wandering();
     }
 
-    /// `current` in a document that is no archive (SPEC C.2 rule 3).
+    /// Reports `current` in a document that is not an archive (SPEC C.2 rule 3).
     fn wandering(&mut self) {
         if let Some(current) = &self.history.current {
             let message =
@@ -201,7 +201,7 @@ impl Review<'_, '_> {
         }
     }
 
-    /// Links that lead back to the document itself count as none (SPEC C.4).
+    /// Reports links back to the document itself, which are ignored (SPEC C.4).
     fn same_document(&mut self) {
         let history = self.history;
         let walked = [
@@ -228,7 +228,7 @@ impl Review<'_, '_> {
     }
 }
 
-/// Whether an address is plainly one of somebody's own machine or net.
+/// Checks whether an address is obviously on a local machine or a private network.
 fn is_nearby(url: &Url) -> bool {
     is_local(url)
         || match url.host() {
@@ -238,7 +238,7 @@ fn is_nearby(url: &Url) -> bool {
         }
 }
 
-/// Whether two addresses are one, in canonical form, without fragments.
+/// Checks whether two addresses are equal after normalization, ignoring fragments.
 fn same(one: &str, other: &str) -> bool {
     let parsed = |address: &str| {
         let mut url = Url::parse(address).ok()?;

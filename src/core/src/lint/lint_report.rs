@@ -1,4 +1,4 @@
-//! The whole answer to a publisher, and its form for programs.
+//! The report for a publisher, and its JSON form.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
@@ -8,48 +8,48 @@ use super::finding::LintFinding;
 use super::polls::Polls;
 use crate::feed::{DocumentRole, Kind};
 
-/// What readers will make of a document.
+/// A report on how readers will interpret a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LintReport {
-    /// Its format.
+    /// Format of the document.
     pub kind: Kind,
-    /// Its place in the logical feed.
+    /// Role of the document in the logical feed.
     pub role: DocumentRole,
-    /// The title of the feed.
+    /// Title of the feed.
     pub title: Option<String>,
-    /// The number of entries that are read.
+    /// Number of entries that were read.
     pub entries: usize,
-    /// The address it was read from, if told.
+    /// Address of the document, if known.
     pub url: Option<String>,
-    /// Its archives, where they were asked for.
+    /// Archives of the feed, if they were requested.
     pub chain: Option<Chain>,
-    /// What it leads to in a reader with default settings; `None` for what is no feed.
+    /// Polls by a reader with default settings; `None` if the document is not a feed.
     pub polls: Option<Polls>,
-    /// By topic, then in a fixed order.
+    /// Findings by topic, then in a fixed order.
     pub findings: Vec<LintFinding>,
 }
 
-/// The archives of a feed as they were found.
+/// The archives found for a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
-    /// Archives that could be read.
+    /// Number of readable archives.
     pub archives: u32,
-    /// Entries in them.
+    /// Number of entries in them.
     pub entries: u32,
-    /// The oldest date among those.
+    /// Oldest date among these entries.
     pub oldest: Option<DateTime<Utc>>,
-    /// The oldest archive was reached: nothing is missing.
+    /// Whether the oldest archive was reached, so that nothing is missing.
     pub is_whole: bool,
 }
 
 impl LintReport {
-    /// The number of findings of a level.
+    /// Returns the number of findings of a level.
     pub fn count(&self, level: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level == level).count()
     }
 }
 
-/// A verdict for programs: times are UTC in RFC 3339, what is absent is null.
+/// Converts a report to JSON. Times are UTC in RFC 3339; absent values are null.
 pub fn report_json(verdict: &LintReport) -> Value {
     json!({
         "kind": verdict.kind.word(),

@@ -1,8 +1,8 @@
-//! What readers will make of a document, for the one who publishes it. Pure; stands on `feed` and `schedule`.
+//! Checks of a feed for its publisher: how readers will interpret it. Pure; depends on `feed` and `schedule`.
 //!
-//! [`examine()`] turns bytes into a [`LintReport`]: a list of [`LintFinding`]s in a fixed order, and the polls that
-//! the document leads to. [`Survey`] does the same for an address: it says which archives to ask for, and what of
-//! the answers and of the chain is wrong. This folder asks nothing of the network and does not know the time.
+//! [`examine()`] turns bytes into a [`LintReport`]: a list of [`LintFinding`]s in a fixed order, and the resulting
+//! polls. [`Survey`] does the same for an address: it names the archives to request, and checks the responses and the
+//! chain. This folder does not use the network or read the clock.
 
 mod archives;
 mod dates;

@@ -1,4 +1,4 @@
-//! What the hints lead to: the polls of a reader with default settings.
+//! The polls that result from the hints, for a reader with default settings.
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
@@ -10,23 +10,23 @@ use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
 
-/// How many polls are named.
+/// Number of polls listed.
 const NAMED: usize = 3;
 
-/// The polls of a reader with default settings and without jitter, that polled on a Monday at 10:00 UTC.
+/// The polls of a reader with default settings and without jitter, after a poll on a Monday at 10:00 UTC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Polls {
-    /// That Monday, in the week of `now` or before.
+    /// Time of that poll: the last such Monday that is not after `now`.
     pub last_ok: DateTime<Utc>,
-    /// What settles the first of them.
+    /// The rule that determines the first poll.
     pub settled_by: SettledBy,
-    /// The first three; none where the feed is never polled.
+    /// The next three polls; empty if the feed is never polled.
     pub next: Vec<DateTime<Utc>>,
-    /// How many there are in the seven days after `last_ok`.
+    /// Number of polls in the seven days after `last_ok`.
     pub a_week: usize,
 }
 
-/// Monday 10:00 UTC, the last one that is not after `now`.
+/// Returns the last Monday 10:00 UTC that is not after `now`.
 pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
     let days = i64::from(now.weekday().num_days_from_monday());
     let ten = NaiveTime::from_hms_opt(10, 0, 0).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
     if monday > now { monday - Duration::days(7) } else { monday }
 }
 
-/// The facts of a reader with default settings that polled at the reference.
+/// Returns the facts of a reader with default settings whose last poll was at the reference time.
 pub(super) fn facts(exhibit: &Exhibit<'_>) -> Facts {
     let document = exhibit.document;
     let standing = if document.role == DocumentRole::Archive {
@@ -48,7 +48,7 @@ pub(super) fn facts(exhibit: &Exhibit<'_>) -> Facts {
     Facts { hints, standing, last_ok: Some(last_ok), cache, ..Facts::default() }
 }
 
-/// Works out the polls and says them.
+/// Computes the polls and adds a note that describes them.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Polls> {
     let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
@@ -88,7 +88,7 @@ fn polls(exhibit: &Exhibit<'_>) -> Option<Polls> {
     })
 }
 
-/// How often entries come, and how far the document reaches back.
+/// Describes how often entries appear and how far back the document reaches.
 fn rate(document: &FeedDocument, findings: &mut Findings) {
     let Some(gap) = document.mean_gap() else { return };
     let reach = document.entry_dates();

@@ -1,20 +1,20 @@
-//! Which hints of a document speak about the interval, strongest first, as the schedule itself ranks them.
+//! The hints of a document that state an interval, strongest first, as ranked by the schedule.
 
 use chrono::{DateTime, Utc};
 
 use crate::feed::Hints;
 use crate::schedule::{Facts, PlanStage, ScheduleSettings, SettledBy, Value, decide};
 
-/// A hint that speaks.
+/// A hint that states an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Speaker {
     pub(super) by: SettledBy,
-    /// What it asks for, before bounds; `None` for interval rules, which ask for several.
+    /// Requested interval before bounds; `None` for interval rules, which state several.
     pub(super) seconds: Option<i64>,
 }
 
 impl Speaker {
-    /// The name of the hint.
+    /// Returns the name of the hint.
     pub(super) fn name(self) -> &'static str {
         match self.by {
             SettledBy::Rules => "the interval rules",
@@ -43,8 +43,8 @@ impl Speaker {
     }
 }
 
-/// The hints that speak, strongest first (SPEC B.2): the schedule is asked who settles it, then again
-/// without that one.
+/// Returns the hints that state an interval, strongest first (SPEC B.2). Asks the schedule which hint determines the
+/// plan, removes that hint, and repeats.
 pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<Speaker> {
     let mut left =
         Hints { skip_hours: Vec::new(), skip_days: Vec::new(), expired: false, ..hints.clone() };
@@ -69,7 +69,7 @@ pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<Speaker> {
     }
 }
 
-/// Who settles the time of a feed with these hints, where no bound of the reader is in the way.
+/// Returns the hint that determines the next poll if the user's bounds do not apply.
 fn strongest(hints: &Hints, now: DateTime<Utc>) -> Speaker {
     let settings =
         ScheduleSettings { min_seconds: 1, max_seconds: u32::MAX, ..ScheduleSettings::default() };
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_rank_as_the_schedule_ranks_them() {
+    fn hints_rank_in_the_order_of_the_schedule() {
         let rule = IntervalRule {
             minutes: 30,
             start_hour: None,

@@ -1,10 +1,10 @@
-//! The documents of SPEC H, and what a publisher is told of them.
+//! Tests with the documents of SPEC H and the findings for them.
 
 use super::*;
 use crate::feed::Origin;
 
-/// The errors and warnings of a fixture read from `url`, as `level element` joined by commas, and the first
-/// of the next polls.
+/// Checks the errors and warnings of a fixture read from `url`, as `level element` joined by commas, and the first of
+/// the next polls.
 macro_rules! check {
     ($file:literal, $url:expr, $expected:expr, $next:expr) => {{
         let bytes = include_bytes!(concat!("../../../../tests/it/fixtures/spec/", $file));
@@ -64,7 +64,7 @@ fn h4_an_archived_atom_feed_is_sound() {
 }
 
 #[test]
-fn h5_a_false_self_and_an_empty_link_are_told() {
+fn h5_wrong_self_and_empty_link_are_reported() {
     let at = |name: &str| format!("https://tower.example/rss/{name}.xml");
     check!("arch-rss-index.xml", &at("current"), "", Some("09 11:00"));
     let third = check!("arch-rss-a3.xml", &at("a3"), "warning self", Some("10 10:00"));
@@ -75,7 +75,7 @@ fn h5_a_false_self_and_an_empty_link_are_told() {
 }
 
 #[test]
-fn h6_to_h8_complete_paged_and_redirect_documents_are_named() {
+fn h6_to_h8_complete_paged_and_redirect_are_named() {
     let complete = check!("complete.xml", "https://lakes.example/top.atom", "", Some("09 11:00"));
     assert!(says(&complete, "fh:complete", "the whole feed"));
     let first = check!("paged-1.xml", "https://find.example/rss?q=bicycles", "", Some("09 11:00"));
@@ -90,7 +90,7 @@ fn h6_to_h8_complete_paged_and_redirect_documents_are_named() {
 }
 
 #[test]
-fn h9_and_h10_old_forms_and_json_are_told() {
+fn h9_and_h10_old_forms_and_json_are_reported() {
     let prev = check!(
         "legacy-prev.xml",
         "https://old.example/f",

@@ -1,5 +1,5 @@
-//! A publisher's chain looked through: the documents are asked for by whoever has a network, in the order and within
-//! the caps of a reader's walk ([`ArchiveWalk`]), and nothing is kept.
+//! The survey of a publisher's chain. The caller fetches the documents in the order and within the limits of a reader's
+//! walk ([`ArchiveWalk`]); nothing is stored.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::history::{
 };
 use crate::schedule::CacheState;
 
-/// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
+/// The survey of a feed. It names the next archive to fetch, accepts the result, and finally returns the report.
 #[derive(Debug)]
 pub struct Survey {
     verdict: LintReport,
@@ -36,7 +36,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Begins with the document that was found at the address.
+    /// Starts a survey with the document found at the address.
     pub fn begin(delivered: &Delivered<'_>, now: DateTime<Utc>) -> Self {
         let origin = origin(delivered);
         let document = feed::parse(delivered.bytes, &origin);
@@ -51,7 +51,7 @@ impl Survey {
         );
         verdict.findings.extend(findings.into_list());
         put_place(&mut verdict.findings, delivered.answered);
-        // The reader of a survey is the publisher: no question is to be asked first.
+        // The publisher runs the survey, so no question needs to be asked first.
         let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
         if document.kind.is_feed() {
             record.apply_poll(&Polled {
@@ -76,7 +76,7 @@ impl Survey {
         }
     }
 
-    /// The next archive to ask for; `None`: the walk is over.
+    /// Returns the next archive to request; `None` when the walk is over.
     pub fn next(&mut self, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         self.now = now;
         match self.walk().next(now) {
@@ -88,7 +88,7 @@ impl Survey {
         }
     }
 
-    /// The archive came.
+    /// Applies and checks a received archive.
     pub fn arrived(&mut self, delivered: &Delivered<'_>, now: DateTime<Utc>) {
         let Some(asked) = self.asked.take() else { return };
         let document = feed::parse(delivered.bytes, &origin(delivered));
@@ -147,7 +147,7 @@ impl Survey {
             history::check(&exhibit, &mut own);
         }
         entries::check(&exhibit, &mut own);
-        // What is told of the chain is not told of each document too.
+        // Findings about the chain are not repeated for each document.
         let known =
             |finding: &LintFinding| finding.level == Level::Note || finding.element == "self";
         for finding in own.into_list().into_iter().filter(|finding| !known(finding)) {
@@ -155,7 +155,7 @@ impl Survey {
         }
     }
 
-    /// The archive could not be had.
+    /// Records a failed archive request.
     pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
         self.asked = None;
         self.walk().failed(failure, now);
@@ -164,7 +164,7 @@ impl Survey {
         }
     }
 
-    /// The subscription document was asked for again with its own validators.
+    /// Checks the status of a second request for the subscription document with its own validators.
     pub fn repeated(&mut self, status: u16) {
         let mut findings = Findings::default();
         delivery::repeated(status, &mut findings);
@@ -172,7 +172,7 @@ impl Survey {
         self.add_findings(findings, &place);
     }
 
-    /// What readers will make of the feed and of its archives.
+    /// Returns the report on the feed and its archives.
     pub fn into_report(mut self) -> LintReport {
         let archives = self.record.archives;
         let gaps: Vec<Gap> =
@@ -233,7 +233,7 @@ fn put_place(findings: &mut [LintFinding], place: &str) {
     }
 }
 
-/// Why the walk ended where it did, told at the document that holds the link.
+/// Explains why the walk ended at a gap. The finding belongs to the document that holds the link.
 fn explain_end(gap: &Gap, findings: &mut Findings) {
     let link = gap.edge.url.as_str();
     let (level, message) = match &gap.reason {
@@ -274,7 +274,7 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
     findings.add(level, Topic::Archives, "prev-archive", link, message);
 }
 
-/// Of findings that say the same of several archives, the first, with how many there are.
+/// Merges findings that are the same for several archives: keeps the first and adds the number of the others.
 fn once_each(findings: Vec<LintFinding>) -> Vec<LintFinding> {
     let alike = |one: &LintFinding, other: &LintFinding| {
         one.topic == other.topic

@@ -1,4 +1,4 @@
-//! Chains of which one thing is wrong, and the finding that says so.
+//! Tests of chains with a single fault and of the finding that reports it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn archive(name: u32) -> String {
     format!("https://press.example/{name}.atom")
 }
 
-/// A document with these links and one entry of its own number; it is dated by it too.
+/// Returns a document with these links and one entry. Its number sets the entry's id and all dates.
 fn document(number: u32, marks: &str, links: &[(&str, &str)]) -> String {
     let links: Vec<String> =
         links.iter().map(|(rel, href)| format!("<link rel='{rel}' href='{href}'/>")).collect();
@@ -34,7 +34,7 @@ fn document(number: u32, marks: &str, links: &[(&str, &str)]) -> String {
     )
 }
 
-/// A sound chain of three archives.
+/// Returns a chain of three archives without faults.
 fn sound() -> BTreeMap<String, String> {
     let mut site = BTreeMap::new();
     let own = [("self", FEED), ("prev-archive", "/3.atom")];
@@ -106,7 +106,7 @@ fn wrong(verdict: &LintReport) -> Vec<(Level, &str, &str)> {
         .collect()
 }
 
-/// A sound chain in which one document is replaced.
+/// Replaces one document of a faultless chain and checks the findings.
 #[track_caller]
 fn check(url: &str, body: String, expected: &[(Level, &str, &str)]) {
     let mut site = sound();
@@ -115,7 +115,7 @@ fn check(url: &str, body: String, expected: &[(Level, &str, &str)]) {
 }
 
 #[test]
-fn a_sound_chain_is_read_to_its_end_and_nothing_is_wrong() {
+fn sound_archive_chain_is_read_without_findings() {
     let verdict = surveyed(&sound(), GOOD);
     assert_eq!(wrong(&verdict), []);
     let chain = verdict.chain.unwrap();
@@ -128,7 +128,7 @@ fn a_sound_chain_is_read_to_its_end_and_nothing_is_wrong() {
 }
 
 #[test]
-fn an_archive_that_is_not_there_is_an_error_where_the_link_stands() {
+fn missing_archive_is_an_error_at_its_link() {
     let mut site = sound();
     site.remove(&archive(1));
     let verdict = surveyed(&site, GOOD);
@@ -150,7 +150,7 @@ fn a_loop_is_an_error() {
 }
 
 #[test]
-fn links_and_marks_that_disagree_with_the_chain_are_warned_of() {
+fn inconsistent_archive_links_and_marks_are_warnings() {
     let (one, two, three) = (archive(1), archive(2), archive(3));
     let of_two = |this: &str, current: &str, next: &str, marks: &str| {
         let links =
@@ -172,7 +172,7 @@ fn links_and_marks_that_disagree_with_the_chain_are_warned_of() {
 }
 
 #[test]
-fn an_entry_that_two_archives_hold_unchanged_is_warned_of() {
+fn unchanged_entry_in_two_archives_is_a_warning() {
     let (one, two) = (archive(1), archive(2));
     let links = [("self", one.as_str()), ("current", FEED), ("next-archive", two.as_str())];
     let again = document(2, "<fh:archive/>", &links);
@@ -180,7 +180,7 @@ fn an_entry_that_two_archives_hold_unchanged_is_warned_of() {
 }
 
 #[test]
-fn an_archive_newer_than_what_links_to_it_is_warned_of() {
+fn archive_newer_than_its_linking_document_is_a_warning() {
     let (one, two) = (archive(1), archive(2));
     let links = [("self", one.as_str()), ("current", FEED), ("next-archive", two.as_str())];
     let newest = document(9, "<fh:archive/>", &links);
@@ -188,7 +188,7 @@ fn an_archive_newer_than_what_links_to_it_is_warned_of() {
 }
 
 #[test]
-fn how_a_document_is_handed_out_is_looked_at() {
+fn delivery_of_a_document_is_checked() {
     let warned = |headers: Headers<'_>| -> Vec<(String, String)> {
         let verdict = surveyed(&sound(), headers);
         let wrong = verdict.findings.iter().filter(|finding| finding.level != Level::Note);
@@ -196,7 +196,7 @@ fn how_a_document_is_handed_out_is_looked_at() {
     };
     for content_type in ["text/html", "application/rss+xml", "application/json"] {
         let found = warned(Headers { content_type: Some(content_type), ..GOOD });
-        // Once for all four documents.
+        // The same finding in four documents is reported once.
         let [(element, message)] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(element, "Content-Type");
         assert!(message.ends_with("(and in 3 more documents)"), "{message}");
@@ -214,7 +214,7 @@ fn how_a_document_is_handed_out_is_looked_at() {
 }
 
 #[test]
-fn the_lifetime_of_the_answer_holds_the_polls_that_are_counted() {
+fn cache_lifetime_delays_the_counted_polls() {
     let body = document(4, "", &[("self", FEED)])
         .replace("<feed", "<feed xmlns:a='http://www.w3.org/2005/Atom'")
         .replace("</feed>", "<a:refreshRate>1800000</a:refreshRate></feed>");
@@ -229,7 +229,7 @@ fn the_lifetime_of_the_answer_holds_the_polls_that_are_counted() {
 }
 
 #[test]
-fn a_hub_in_the_header_is_told() {
+fn hub_in_a_header_is_reported() {
     for (link, told) in [
         ("<https://hub.example/>; rel=\"hub\", </f>; rel=self", true),
         ("</f>; rel=\"alternate\"; title=\"hub\"", false),
@@ -241,7 +241,7 @@ fn a_hub_in_the_header_is_told() {
 }
 
 #[test]
-fn an_archive_that_calls_itself_complete_is_warned_of() {
+fn archive_marked_complete_is_a_warning() {
     let prev = archive(3);
     let body = document(4, "", &[("self", FEED), ("prev-archive", &prev)]);
     let mut survey = Survey::begin(&delivered(FEED, &body, GOOD), now());
@@ -254,7 +254,7 @@ fn an_archive_that_calls_itself_complete_is_warned_of() {
 }
 
 #[test]
-fn an_address_without_encryption_and_redirects_of_archives_are_warned_of() {
+fn insecure_address_and_archive_redirects_are_warnings() {
     let url = "http://press.example/feed.atom";
     let body = document(4, "", &[("self", url), ("prev-archive", "http://press.example/3.atom")]);
     let mut survey = Survey::begin(&delivered(url, &body, GOOD), now());
@@ -272,7 +272,7 @@ fn an_address_without_encryption_and_redirects_of_archives_are_warned_of() {
 }
 
 #[test]
-fn a_walk_ends_at_the_caps_of_one_run() {
+fn archive_walk_stops_at_the_caps_of_one_run() {
     let mut requests = 0_u32;
     let first = document(1, "", &[("prev-archive", "/?page=1")]);
     let mut survey = Survey::begin(&delivered(FEED, &first, GOOD), now());

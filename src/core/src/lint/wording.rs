@@ -1,11 +1,11 @@
-//! Counts, lists and times in words.
+//! Text forms of lists, durations and times.
 
 use chrono::{DateTime, Utc};
 
 use crate::schedule::duration_words;
 use crate::schedule::limits::{DAY, HOUR, MINUTE};
 
-/// `a, b and c`.
+/// Joins words as in `a, b and c`.
 pub(super) fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),
@@ -14,7 +14,7 @@ pub(super) fn listed(words: &[String]) -> String {
     }
 }
 
-/// A duration without the units that do not matter.
+/// Formats a duration rounded to its significant units.
 pub(super) fn about(seconds: i64) -> String {
     let unit = match seconds {
         ..DAY => MINUTE,
@@ -24,12 +24,12 @@ pub(super) fn about(seconds: i64) -> String {
     duration_words((seconds + unit / 2) / unit * unit)
 }
 
-/// `Monday 2026-03-02 10:00 UTC`.
+/// Formats a time as `Monday 2026-03-02 10:00 UTC`.
 pub(super) fn instant(at: DateTime<Utc>) -> String {
     at.format("%A %Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// `Monday 10:30`, seconds only where there are some.
+/// Formats a time as `Monday 10:30`, with seconds unless they are zero.
 pub(super) fn moment(at: DateTime<Utc>) -> String {
     let form = if at.timestamp() % MINUTE == 0 { "%A %H:%M" } else { "%A %H:%M:%S" };
     at.format(form).to_string()
@@ -40,13 +40,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_lose_what_does_not_matter() {
+    fn durations_are_rounded_to_what_matters() {
         let words = [90, 3_700, 90_000, 864_000, 9_999_999].map(about);
         assert_eq!(words, ["2 min", "1 h 2 min", "1 d 1 h", "10 d", "116 d"]);
     }
 
     #[test]
-    fn lists_are_said_as_people_do() {
+    fn lists_are_joined_in_plain_english() {
         let words = |count: usize| (0..count).map(|word| word.to_string()).collect::<Vec<_>>();
         assert_eq!(
             [0, 1, 2, 3].map(|count| listed(&words(count))),

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_wait_does_not_end_a_longer_one_unless_that_came_from_a_wrong_clock() {
+    fn shorter_wait_keeps_a_longer_one_unless_clock_was_wrong() {
         let headers = |seconds: &'static str| TimingHeaders {
             retry_after: Some(seconds),
             ..TimingHeaders::default()
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_answer_ends_the_wait_for_its_host_unless_it_was_asked_for_before() {
+    fn success_of_a_later_request_ends_the_host_wait() {
         let (none, asked) = (TimingHeaders::default(), instant(5000));
         let wait = TimingHeaders { retry_after: Some("90000"), ..none };
         for (started, waits) in [(4990, true), (5000, false), (6000, false)] {

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loopback_host_has_no_hard_minimum_but_never_an_interval_of_nothing() {
+    fn loopback_has_no_hard_minimum_but_a_positive_interval() {
         let settings = ScheduleSettings { min_seconds: 0, ..ScheduleSettings::default() };
         let facts = Facts { settings, loopback: true, ..Facts::default() };
         assert_eq!(Bounds::from_facts(&facts).interval(0), 1);

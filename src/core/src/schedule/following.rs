@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn polls_follow_one_another_and_meet_the_windows() {
+    fn following_polls_respect_skip_windows() {
         let mut facts = with_ttl(60);
         facts.hints.skip_hours = vec![12, 13];
         let plans = following_plans(&facts, instant(TEN), 4, |_| 0.0);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_at_rest_has_one_plan_and_it_says_never() {
+    fn stopped_feed_has_one_plan_that_says_never() {
         let facts = Facts { standing: FeedStatus::Gone, ..with_ttl(30) };
         let plans = following_plans(&facts, instant(TEN), 5, |_| 0.0);
         assert_eq!(plans.len(), 1);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn another_pace_shows_its_effect_and_the_lack_of_one() {
+    fn changed_pace_shows_its_effect_or_lack_of_one() {
         let facts = with_ttl(60);
         let more = with_pace(&facts, Pace::More, instant(TEN), 0.0);
         assert_eq!(minutes_after_ten(&[more]), [30]);

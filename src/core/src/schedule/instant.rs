@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instant_comes_back_and_an_impossible_one_is_clamped() {
+    fn instant_round_trips_and_impossible_ones_are_clamped() {
         assert_eq!(seconds(instant(1_772_445_600)), 1_772_445_600);
         assert_eq!(instant(i64::MAX), DateTime::<Utc>::MAX_UTC);
         assert_eq!(instant(i64::MIN), DateTime::<Utc>::MIN_UTC);

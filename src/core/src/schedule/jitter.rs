@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_state_gives_the_same_unit_and_another_state_another() {
+    fn equal_states_give_equal_jitter() {
         let last = Some(instant(1_772_445_600));
         let unit = spread_unit(7, b"feed", last);
         assert!((-1.0..1.0).contains(&unit));

@@ -91,7 +91,7 @@ fn cache_lifetimes_are_floors() {
 }
 
 #[test]
-fn failures_keep_away() {
+fn failures_back_off_the_poll() {
     let mut refused = failing(1, PollFailure::Status(503), 60);
     let headers = TimingHeaders { retry_after: Some("7200"), ..TimingHeaders::default() };
     refused.retry_after = Wait::of_answer(503, &headers, at(TEN));
@@ -121,7 +121,7 @@ fn failures_keep_away() {
 }
 
 #[test]
-fn a_failing_feed_is_not_polled_sooner_than_a_good_answer_would_allow() {
+fn failing_feed_is_polled_no_sooner_than_a_healthy_one() {
     // The busy hours end at 18:00, so the shorter interval must not apply after a failure at 18:00.
     let mut facts = with_rules(set_p(), "03-02 17:30");
     facts.last_try = Some(at("03-02 18:00"));
@@ -142,7 +142,7 @@ fn a_failing_feed_is_not_polled_sooner_than_a_good_answer_would_allow() {
 }
 
 #[test]
-fn rules_and_sy_switch_off_the_skip_windows_but_boilerplate_does_not() {
+fn rules_and_sy_disable_skip_windows_but_boilerplate_not() {
     let mut all = skipping(with_rules(set_p(), TEN), &[10]);
     all.hints.ttl_minutes = Some(5);
     check("B14", &all, "03-02 10:30", SettledBy::Rules);
@@ -157,7 +157,7 @@ fn rules_and_sy_switch_off_the_skip_windows_but_boilerplate_does_not() {
 }
 
 #[test]
-fn skip_windows_move_a_poll_out() {
+fn skip_window_postpones_a_poll_to_its_end() {
     let windows = |last| with_windows(with_ttl(60, last));
     check("B18", &windows("03-02 05:10"), "03-02 12:00", SettledBy::SkipHours);
     check("B19", &windows("03-07 23:30"), "03-09 00:00", SettledBy::SkipDays);
@@ -197,7 +197,7 @@ fn a_fixed_interval_replaces_all_recommendations_but_no_floor() {
 }
 
 #[test]
-fn a_feed_at_rest_is_never_polled() {
+fn stopped_feed_is_never_polled() {
     for (standing, settled_by) in [
         (FeedStatus::Gone, SettledBy::Gone),
         (FeedStatus::Stopped, SettledBy::Stopped),
@@ -273,7 +273,7 @@ fn the_documents_of_the_syntax_chapter_plan_as_stated() {
 }
 
 #[test]
-fn own_rules_stand_above_the_publishers_and_leave_the_skip_windows() {
+fn own_rules_override_the_publisher_but_keep_skip_windows() {
     let settings = ScheduleSettings { own_rules: set_p(), ..ScheduleSettings::default() };
     let facts = Facts { settings, ..with_ttl(120, TEN) };
     check("own rules", &facts, "03-02 10:30", SettledBy::OwnRules);
@@ -302,7 +302,7 @@ fn a_ttl_that_looks_like_seconds_is_reported_and_not_corrected() {
 }
 
 #[test]
-fn a_boundary_is_settled_by_the_rule_whatever_bound_holds_its_interval() {
+fn rule_boundary_settles_the_poll_despite_bounds() {
     let held = bounded(with_rules(set_p(), "03-02 06:00"), 60, 1440);
     check("boundary", &held, "03-02 09:00", SettledBy::Rules);
     let held = bounded(with_rules(set_p(), TEN), 60, 1440);
@@ -310,7 +310,7 @@ fn a_boundary_is_settled_by_the_rule_whatever_bound_holds_its_interval() {
 }
 
 #[test]
-fn a_restart_forgets_neither_the_last_poll_nor_a_floor() {
+fn restart_keeps_the_last_poll_and_floors() {
     let facts = cached(with_ttl(30, TEN), "max-age=3600", Some("60"));
     let stored = serde_json::to_string(&facts).expect("facts can be stored");
     let restored: Facts = serde_json::from_str(&stored).expect("facts can be read back");

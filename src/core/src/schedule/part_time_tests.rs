@@ -62,7 +62,7 @@ fn floors_come_after_jitter() {
 }
 
 #[test]
-fn a_reader_that_was_away_polls_when_it_comes_back() {
+fn overdue_polls_run_at_resume_outside_skip_windows() {
     let windows = |last| with_windows(with_ttl(60, last));
     let check = |name: &str, facts: &Facts, now: &str, next: &str, settled_by: SettledBy| {
         let plan = decide(facts, at(now), 0.0);
@@ -84,7 +84,7 @@ fn a_reader_that_was_away_polls_when_it_comes_back() {
 }
 
 #[test]
-fn floors_hold_on_waking() {
+fn floors_apply_after_waking_from_sleep() {
     let mut facts = with_ttl(60, "03-02 05:10");
     let headers = TimingHeaders { retry_after: Some("86400"), ..Default::default() };
     facts.last_try = Some(at("03-02 06:10"));
@@ -106,7 +106,7 @@ fn times_in_the_future_count_as_now() {
 }
 
 #[test]
-fn a_first_poll_waits_only_for_its_host() {
+fn first_poll_waits_only_for_its_host() {
     let now = at("03-02 10:00");
     let mut facts = Facts::default();
     let plan = decide(&facts, now, 0.7);

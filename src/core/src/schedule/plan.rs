@@ -66,7 +66,7 @@ impl Plan {
     }
 }
 
-/// The kind of instant a plan names (UX 5).
+/// Kind of instant in a plan (UX 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanKind {
@@ -135,7 +135,7 @@ pub enum SettledBy {
 }
 
 impl SettledBy {
-    /// The word used by `plan --json` (UX 5).
+    /// Returns the word that `plan --json` uses (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -219,7 +219,7 @@ pub enum PlanStage {
 }
 
 impl PlanStage {
-    /// The word used by `plan --json`.
+    /// Returns the word that `plan --json` uses.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Standing => "standing",

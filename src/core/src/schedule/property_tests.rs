@@ -177,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_rule_in_force_is_the_one_a_plain_count_finds(
+    fn active_rule_matches_a_brute_force_count(
         rules in prop::collection::vec(rule(), 1..6),
         at in WEEK_START + DAY..WEEK_START + 6 * DAY,
     ) {
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn next_update_is_the_closed_form(
+    fn next_update_matches_the_closed_form(
         rules in prop::collection::vec(rule(), 1..6),
         pace in prop::sample::select(Pace::ALL.to_vec()),
         last in WEEK_START..WEEK_START + WEEK,
@@ -261,7 +261,7 @@ proptest! {
     }
 
     #[test]
-    fn no_wish_goes_past_the_maximum((facts, _) in feed(), u in -1.0..1.0_f64) {
+    fn requested_interval_never_exceeds_the_maximum((facts, _) in feed(), u in -1.0..1.0_f64) {
         let unhindered = Facts {
             failures: 0,
             last_try: facts.last_ok,
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn past_the_maximum_only_a_floor_or_a_window_is_named((facts, _) in feed(), u in -1.0..1.0_f64) {
+    fn only_floors_or_windows_delay_past_the_maximum((facts, _) in feed(), u in -1.0..1.0_f64) {
         let now = facts.last_try.max(facts.last_ok).expect("polled");
         let decision = decide_time(&facts, now, u);
         let bounds = Bounds::from_facts(&facts);
@@ -301,13 +301,13 @@ proptest! {
     }
 
     #[test]
-    fn more_often_is_never_later_and_less_often_never_sooner((facts, now) in feed()) {
+    fn more_often_is_never_later_nor_less_often_sooner((facts, now) in feed()) {
         let polls = Pace::ALL.map(|pace| with_pace(&facts, pace, now, 0.0).next_poll);
         prop_assert!(polls.is_sorted(), "{:?}", polls);
     }
 
     #[test]
-    fn polls_that_follow_go_forward((facts, now) in feed(), u in -1.0..1.0_f64) {
+    fn following_polls_advance_in_time((facts, now) in feed(), u in -1.0..1.0_f64) {
         let plans = following_plans(&facts, now, 12, |_| u);
         let times: Vec<_> = plans.iter().filter_map(|plan| plan.next_poll).collect();
         prop_assert_eq!(times.len(), 12);

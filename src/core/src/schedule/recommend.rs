@@ -176,7 +176,7 @@ fn default(facts: &Facts) -> Option<StatedInterval> {
 
 /// Checks whether the `sy` hint is the one that `WordPress` writes into every feed, however rarely the feed changes.
 ///
-/// It is if all of these hold (SPEC B.2, G.6):
+/// This is the case if all of the following hold (SPEC B.2, G.6):
 ///
 /// 1. The hint states once an hour.
 /// 2. The hint has no base.

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_costs_what_it_says_and_a_pace_halves_or_doubles_it() {
+    fn interval_cost_follows_its_pace() {
         let facts = with_ttl(60, "03-02 10:00");
         for (pace, polls, delay) in
             [(Pace::More, 48.0, 15.0), (Pace::Normal, 24.0, 30.0), (Pace::Less, 12.0, 60.0)]

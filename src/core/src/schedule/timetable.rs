@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deadlines_are_taken_in_order_and_only_when_they_have_come() {
+    fn deadlines_are_taken_in_order_when_due() {
         let mut timetable = Timetable::default();
         for (at, key) in [(30, "c"), (10, "b"), (10, "a"), (20, "d")] {
             timetable.set(instant(at), key);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_one_deadline_and_may_lose_it() {
+    fn key_has_at_most_one_deadline() {
         let mut timetable = Timetable::default();
         timetable.set(instant(10), 1);
         timetable.set(instant(30), 1);

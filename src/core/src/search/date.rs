@@ -1,9 +1,9 @@
-//! Dates as a reader types them in a query: a year, a month, a day, or so long ago.
+//! Dates as typed in a query: a year, a month, a day, or a time span before now.
 
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// The instant a typed date begins: `2014`, `2014-03`, `2014-03-05`, or `7d`, `2w`, `6m`, `1y` before `now`.
+/// Returns the start of a typed date: `2014`, `2014-03`, `2014-03-05`, or `7d`, `2w`, `6m`, `1y` before `now`.
 pub(super) fn beginning(typed: &str, now: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
     match typed.as_bytes().split_last() {
         Some((unit, _)) if unit.is_ascii_alphabetic() => {
@@ -54,7 +54,7 @@ mod tests {
         for typed in ["", "d", "7", "x7d", "2014-13", "2014-02-30", "4294967295y", "1-2-3-4", "日"]
         {
             let read = beginning(typed, now, Tz::UTC);
-            // A year of one digit is a year.
+            // A single digit is read as a year.
             assert!(read.is_none() || typed == "7", "{typed}: {read:?}");
         }
         let vienna = beginning("2014", now, Tz::Europe__Vienna).unwrap();

@@ -1,10 +1,10 @@
-//! Letters made comparable: without case, accents and width.
+//! Folding of letters for comparison: removes case, accents and width.
 
 use icu_normalizer::properties::{
     CanonicalCombiningClassMapBorrowed, CanonicalDecompositionBorrowed, Decomposed,
 };
 
-/// Letters that have no decomposition and that people type without their stroke or as two letters.
+/// Letters without a decomposition that people type without the stroke or as two letters.
 const WRITTEN_AS: [(char, &str); 12] = [
     ('ß', "ss"),
     ('æ', "ae"),
@@ -20,10 +20,10 @@ const WRITTEN_AS: [(char, &str); 12] = [
     ('ŋ', "ng"),
 ];
 
-/// Decompositions nested deeper than any letter's are not followed.
+/// Maximum depth of nested decompositions, which no letter exceeds.
 const DEPTH_MAX: u8 = 4;
 
-/// Whether a character is a letter, a digit, or a part of one.
+/// Checks whether a character is a letter, a digit, or part of one.
 pub(super) fn is_of_word(char: char) -> bool {
     if char.is_ascii() {
         return char.is_ascii_alphanumeric();
@@ -31,7 +31,7 @@ pub(super) fn is_of_word(char: char) -> bool {
     char.is_alphanumeric() || is_silent(char) || is_mark(char)
 }
 
-/// Whether a character is part of words without being heard: joiners, the soft hyphen, variation selectors.
+/// Checks whether a character occurs in words but is ignored: joiners, the soft hyphen, variation selectors.
 pub(super) const fn is_silent(char: char) -> bool {
     matches!(char, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}')
 }
@@ -40,14 +40,14 @@ fn is_mark(char: char) -> bool {
     CanonicalCombiningClassMapBorrowed::new().get_u8(char) != 0
 }
 
-/// Marks that are left out: accents, the points of Hebrew, the vowels of Arabic. Marks of other scripts are letters.
+/// Checks whether a mark is dropped: accents, Hebrew points, Arabic vowels. Marks of other scripts count as letters.
 const fn is_accent(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
         | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
 }
 
-/// Whether a character belongs to a script that is written without blanks between words, or of which parts of
-/// words are looked for: Han, kana, Hangul, Thai, Lao, Khmer, Burmese.
+/// Checks whether a character belongs to a script that is written without spaces between words, or in which people
+/// search for parts of words: Han, kana, Hangul, Thai, Lao, Khmer, Burmese.
 pub(super) fn is_dense(char: char) -> bool {
     let in_script = matches!(char,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
@@ -58,7 +58,7 @@ pub(super) fn is_dense(char: char) -> bool {
     in_script && is_of_word(char)
 }
 
-/// A text without case, accents and width.
+/// Returns a text without case, accents and width.
 pub fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|char| push_folded(&mut out, char));
@@ -81,7 +81,7 @@ pub(super) fn push_folded(out: &mut String, char: char) {
     }
 }
 
-/// Appends what is left of a small letter without its accents.
+/// Appends the base of a lowercase letter without its accents.
 fn push_base(out: &mut String, char: char, depth: u8) {
     if is_accent(char) || is_silent(char) {
         return;

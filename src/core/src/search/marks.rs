@@ -1,30 +1,30 @@
-//! Where the words that were looked for stand in a text, and a piece of the text around the first of them.
+//! Positions of search hits in a text, and a snippet of the text around the first hit.
 
 use std::ops::Range;
 
 use super::query::{QueryField, Term};
 use super::words::WordScanner;
 
-/// Bytes of a text that are looked through for a piece of it.
+/// Maximum number of text bytes searched for a snippet.
 const SNIPPET_FROM_BYTES: usize = 200_000;
 
-/// The words that were looked for.
+/// The search terms to mark in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marks {
     terms: Vec<(Vec<String>, bool)>,
 }
 
-/// A piece of a text.
+/// A snippet of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snippet {
-    /// The piece; an ellipsis stands for what was cut.
+    /// Text of the snippet; an ellipsis replaces each part that was cut off.
     pub text: String,
-    /// Where hits stand in it, in bytes.
+    /// Byte ranges of the hits in the snippet.
     pub hits: Vec<Range<usize>>,
 }
 
 impl Snippet {
-    /// The piece with its hits between `«` and `»`.
+    /// Returns the snippet with each hit between `«` and `»`.
     pub fn marked(&self) -> String {
         let mut out = String::with_capacity(self.text.len().saturating_add(16));
         let mut at = 0;
@@ -41,18 +41,18 @@ impl Snippet {
 }
 
 impl Marks {
-    /// Those of the terms that are not excluded, where a hit in a text may stand.
+    /// Creates marks for the terms that are not excluded and may occur in a displayed text.
     pub fn for_terms(terms: &[Term]) -> Self {
         let wanted = terms.iter().filter(|term| !term.excluded && term.field != QueryField::Author);
         Self { terms: wanted.map(|term| (term.words.clone(), term.prefix)).collect() }
     }
 
-    /// Whether nothing is looked for.
+    /// Checks whether there are no terms.
     pub const fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Where hits stand in a text, in order, none over another.
+    /// Returns the byte ranges of the hits in a text, in order and without overlaps.
     pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
         if self.is_empty() {
             return Vec::new();
@@ -76,13 +76,13 @@ impl Marks {
         hits
     }
 
-    /// A piece of a text of about `chars` characters around its first hit; its beginning if there is none.
+    /// Returns a snippet of about `chars` characters around the first hit, or the beginning of the text if there is none.
     pub fn snippet(&self, text: &str, chars: usize) -> Snippet {
         let head = text.get(..text.floor_char_boundary(SNIPPET_FROM_BYTES)).unwrap_or_default();
         let hits = self.hits(head);
         let first = hits.first().map_or(0, |hit| hit.start);
         let before = text.get(..first).unwrap_or_default();
-        // A third of the piece stands before the hit.
+        // A third of the snippet precedes the hit.
         let from = before.char_indices().rev().take(chars / 3).last().map_or(0, |(at, _)| at);
         let from = if from == 0 || first == 0 { 0 } else { word_edge(text, from, first) };
         let piece = text.get(from..).unwrap_or_default();
@@ -100,13 +100,13 @@ impl Marks {
     }
 }
 
-/// The first edge of a word behind `from` and not behind `limit`.
+/// Returns the first start of a word after `from` and no later than `limit`.
 fn word_edge(text: &str, from: usize, limit: usize) -> usize {
     let between = text.get(from..limit).unwrap_or_default();
     between.find(' ').map_or(from, |blank| from.saturating_add(blank).saturating_add(1))
 }
 
-/// Where a term stands if it begins with the first of these words.
+/// Returns the range of a term if it matches at the first of these words.
 fn hit(
     (wanted, prefix): &(Vec<String>, bool),
     words: &[(String, Range<usize>)],
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_of_a_long_text_stands_around_its_first_hit() {
+    fn excerpt_surrounds_the_first_hit() {
         let text = format!("{} frost {}", "word ".repeat(50), "more ".repeat(50));
         let snippet = marks("frost ").snippet(&text, 60);
         assert!(snippet.text.starts_with("…word ") && snippet.text.ends_with('…'), "{snippet:?}");
@@ -168,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_piece_of_any_text_is_cut_at_characters(
+        fn excerpt_is_cut_between_characters(
             text in any::<String>(), word in "\\PC{0,3}", chars in 0_usize..40,
         ) {
             if let Ok(query) = super::super::parse(&word, true, DateTime::UNIX_EPOCH, Tz::UTC) {

@@ -1,40 +1,40 @@
-//! A query as the store answers it: terms for the index, and what is judged by each entry's row.
+//! Queries in the form used by the store: terms for the index, and conditions on each entry's row.
 
 use std::collections::BTreeSet;
 
 use super::query::{EntryState, Term};
 use crate::history::{FeedKey, Flags};
 
-/// What is looked for, with names resolved.
+/// A query with resolved names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Matching {
-    /// Words and phrases; none: every entry that the rest takes.
+    /// Words and phrases; if empty, every entry that meets the other conditions matches.
     pub terms: Vec<Term>,
-    /// The feeds that are searched.
+    /// Feeds to search.
     pub feeds: BTreeSet<FeedKey>,
-    /// What entries must be, or must not be.
+    /// States that entries must have, or must not have.
     pub states: Vec<(EntryState, bool)>,
-    /// Listed at this instant or later, in Unix seconds.
+    /// Entries must be listed at this instant or later, in Unix seconds.
     pub after: Option<i64>,
-    /// Listed before this instant, in Unix seconds.
+    /// Entries must be listed before this instant, in Unix seconds.
     pub before: Option<i64>,
-    /// Labels that filters give.
+    /// Conditions on labels added by filters.
     pub labels: Labels,
 }
 
-/// Tags that are looked for where they are also labels of entries.
+/// Conditions on tags that may also be labels of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
-    /// An entry is of one of these feeds, or was hit by one of these filters; `None`: any entry.
+    /// Feeds and filters of which at least one must apply to an entry; `None` if every entry matches.
     pub wanted: Option<(BTreeSet<FeedKey>, BTreeSet<u32>)>,
-    /// It was hit by none of these filters.
+    /// Filters that must not match an entry.
     pub excluded: BTreeSet<u32>,
-    /// And is of none of these feeds.
+    /// Feeds that an entry must not belong to.
     pub barred: BTreeSet<FeedKey>,
 }
 
 impl Labels {
-    /// Whether an entry of a feed fits. `hit`: whether one of some filters hit it.
+    /// Checks whether an entry of a feed meets the conditions. `hit` returns whether any of the given filters matches the entry.
     pub fn fit(&self, feed: FeedKey, hit: impl Fn(&BTreeSet<u32>) -> bool) -> bool {
         let wanted = self.wanted.as_ref();
         wanted.is_none_or(|(feeds, rules)| feeds.contains(&feed) || hit(rules))
@@ -44,7 +44,7 @@ impl Labels {
 }
 
 impl Matching {
-    /// Whether the marks and the date of an entry fit. Feed and words are not looked at.
+    /// Checks whether an entry's flags and date match. The feed and the words are not checked.
     pub fn fits(&self, flags: Flags, listed: i64) -> bool {
         let is = |state: EntryState| match state {
             EntryState::Unread => flags.is_unread(),
@@ -58,19 +58,19 @@ impl Matching {
             && self.states.iter().all(|(state, wanted)| is(*state) == *wanted)
     }
 
-    /// Whether a date fits.
+    /// Checks whether a date matches.
     pub fn fits_date(&self, listed: i64) -> bool {
         self.after.is_none_or(|after| listed >= after)
             && self.before.is_none_or(|before| listed < before)
     }
 
-    /// Whether an entry with these marks can be meant: a hidden one only where hidden ones are looked for.
+    /// Checks whether an entry with these flags can be a result. A hidden one can only if the query searches for hidden entries.
     pub fn shows(&self, flags: Flags) -> bool {
         flags.is_findable()
             && (!flags.is_hidden() || self.states.contains(&(EntryState::Hidden, true)))
     }
 
-    /// Whether gaps are looked for, not entries.
+    /// Checks whether the query searches for gaps instead of entries.
     pub fn wants_gaps(&self) -> bool {
         self.states.contains(&(EntryState::Gap, true))
     }

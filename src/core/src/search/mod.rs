@@ -1,7 +1,6 @@
-//! What a reader looks for: the words of a text, the query, which entries it takes, where it hits.
-//! Pure; stands on `history`.
+//! Search: the words of a text, the query language, matching, and the positions of hits. Pure; depends on `history`.
 //!
-//! This folder keeps no index and reads no entry: `io` asks it which words a text has and looks them up.
+//! This folder has no index and does not read entries: `io` calls it to split texts into words and looks them up.
 
 mod date;
 mod fold;

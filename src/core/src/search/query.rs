@@ -10,9 +10,9 @@ use chrono_tz::Tz;
 use super::date;
 use super::words::WordScanner;
 
-/// Names of fields, as they are typed.
+/// Field names, as typed.
 const FIELDS: [&str; 7] = ["feed", "tag", "title", "author", "is", "after", "before"];
-/// What `is:` takes.
+/// Values of `is:`.
 const STATES: [(&str, EntryState); 5] = [
     ("unread", EntryState::Unread),
     ("read", EntryState::Read),
@@ -20,48 +20,48 @@ const STATES: [(&str, EntryState); 5] = [
     ("hidden", EntryState::Hidden),
     ("gap", EntryState::Gap),
 ];
-/// Parts of a query at most; what is typed beyond them is not looked at.
+/// Maximum number of parts in a query; the rest is ignored.
 const PARTS_MAX: usize = 64;
-/// How many letters may be wrong in a name for it to be recognised.
+/// Maximum number of typing errors in a name for which a suggestion is made.
 const SLIPS_MAX: usize = 2;
 
-/// What a reader looks for.
+/// A parsed query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
-    /// Words and phrases; all of them must occur, the excluded ones must not.
+    /// Words and phrases. All of them must occur, except excluded ones, which must not.
     pub terms: Vec<Term>,
-    /// Feeds: one of those named, none of those excluded.
+    /// Feeds to search: any of the named ones, none of the excluded ones.
     pub feeds: Vec<Named>,
     /// Tags, in the same way.
     pub tags: Vec<Named>,
-    /// What entries must be; `false`: must not be.
+    /// States that entries must have; `false`: must not have.
     pub states: Vec<(EntryState, bool)>,
-    /// Listed at this instant or later.
+    /// Entries must be listed at this instant or later.
     pub after: Option<DateTime<Utc>>,
-    /// Listed before this instant.
+    /// Entries must be listed before this instant.
     pub before: Option<DateTime<Utc>>,
 }
 
 /// A word or a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
-    /// Where it must stand.
+    /// Field in which the term must occur.
     pub field: QueryField,
-    /// Its words one behind the other, folded; never empty.
+    /// Consecutive words of the term, folded; never empty.
     pub words: Vec<String>,
-    /// The last word may go on.
+    /// Whether the last word matches as a prefix.
     pub prefix: bool,
-    /// It must not occur.
+    /// Whether the term must not occur.
     pub excluded: bool,
 }
 
-/// Where a term must stand.
+/// The field in which a term must occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryField {
-    /// In title, author or text.
+    /// Title, author or text.
     Anywhere,
     Title,
-    /// In the author's name.
+    /// The author's name.
     Author,
 }
 
@@ -73,74 +73,74 @@ pub struct Named {
     pub excluded: bool,
 }
 
-/// What an entry can be.
+/// A state of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
     /// Not read.
     Unread,
     Read,
-    /// With a star.
+    /// Starred.
     Starred,
     /// Hidden by a filter.
     Hidden,
-    /// No entry, but a place where some are missing.
+    /// A gap instead of an entry.
     Gap,
 }
 
-/// Why a query cannot be read. Each prints as one sentence.
+/// Why a query is invalid. Each variant prints as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryFlaw {
-    /// No field has this name.
+    /// There is no field with this name.
     #[error("there is no field '{name}:'; {}", match .nearest {
         Some(nearest) => format!("is '{nearest}:' meant?"),
         None => "the fields are feed, tag, title, author, is, after and before".to_owned(),
     })]
     Field {
         name: String,
-        /// The field that is perhaps meant.
+        /// Field that was probably meant.
         nearest: Option<&'static str>,
     },
-    /// `is:` takes no such word.
+    /// `is:` has no such value.
     #[error("'is:{word}' is not known; is: takes {}", match .nearest {
         Some(nearest) => format!("unread, read, starred, hidden and gap: is '{nearest}' meant?"),
         None => "unread, read, starred, hidden and gap".to_owned(),
     })]
     State {
         word: String,
-        /// The word that is perhaps meant.
+        /// Value that was probably meant.
         nearest: Option<&'static str>,
     },
-    /// A date cannot be read.
+    /// The date cannot be parsed.
     #[error(
         "'{field}:{date}' is not a date; write 2014, 2014-03, 2014-03-05, or 7d for seven days ago"
     )]
     Date {
         field: &'static str,
-        /// What was typed.
+        /// The date as typed.
         date: String,
     },
-    /// Nothing stands behind a field's name.
+    /// A field name is not followed by a value.
     #[error("something must stand behind '{0}:'")]
     Nothing(&'static str),
-    /// No subscription fits.
+    /// No subscription matches.
     #[error("no subscription is called '{0}'")]
     NoFeed(String),
-    /// No tag fits.
+    /// No tag matches.
     #[error("no subscription has the tag '{0}'")]
     NoTag(String),
 }
 
-/// One part of a query as typed.
+/// A part of a query as typed.
 struct QueryPart<'t> {
     excluded: bool,
     field: Option<&'t str>,
     text: &'t str,
     quoted: bool,
-    /// It reaches to the end of the query: it may still be typed.
+    /// Whether the part reaches to the end of the query, so the user may still be typing it.
     last: bool,
 }
 
-/// Reads a query. `typing`: its last word may go on.
+/// Parses a query. If `typing` is true, the last word matches as a prefix.
 pub fn parse(text: &str, typing: bool, now: DateTime<Utc>, zone: Tz) -> Result<Query, QueryFlaw> {
     let mut query = Query::default();
     let mut rest = text;
@@ -180,7 +180,7 @@ fn apply_part(
         dated => {
             let at = date::beginning(part.text, now, zone)
                 .ok_or_else(|| QueryFlaw::Date { field, date: part.text.into() })?;
-            // What is not after an instant is before it.
+            // An entry not listed after an instant is listed before it.
             if (dated == "after") == part.excluded {
                 query.before = Some(query.before.map_or(at, |other| other.min(at)));
             } else {
@@ -200,7 +200,7 @@ fn state(word: &str) -> Result<EntryState, QueryFlaw> {
     })
 }
 
-/// The name that is most like what was typed, if one is like it at all.
+/// Returns the name most similar to the typed one, if any is similar enough.
 fn nearest(typed: &str, names: &[&'static str]) -> Option<&'static str> {
     let slips = |name: &str| strsim::osa_distance(typed, name);
     let begun = names.iter().find(|name| typed.len() > 1 && name.starts_with(typed));
@@ -210,7 +210,7 @@ fn nearest(typed: &str, names: &[&'static str]) -> Option<&'static str> {
     })
 }
 
-/// The words of a part; `None` if it has none.
+/// Returns the words of a part as a term; `None` if it has none.
 fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     let (mut scanner, mut folded, mut words) =
         (WordScanner::new(part.text), String::new(), Vec::new());
@@ -221,8 +221,8 @@ fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     }
     let behind = part.text.get(end..).unwrap_or_default();
     let open = typing && part.last && !part.quoted && behind.is_empty() && !part.excluded;
-    // The last character of a run of a dense script may have any neighbour behind it: what was typed of a run is
-    // its beginning, and the pairs before already say so.
+    // In a dense script, any character may follow the last one of a run. The pairs of a typed run already describe its
+    // beginning, so its last single character is dropped.
     let dense = words.len() > 1 && words.last().is_some_and(|last| ends_run(part.text, last));
     if dense {
         words.pop();
@@ -237,7 +237,7 @@ fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     })
 }
 
-/// Whether the last word of a text is the single end of a run of two characters or more.
+/// Checks whether the last word of a text is the single final character of a run of two or more.
 fn ends_run(text: &str, last: &str) -> bool {
     is_one_dense(last)
         && text.trim_end_matches('*').chars().rev().take(2).all(super::fold::is_dense)
@@ -248,7 +248,7 @@ fn is_one_dense(word: &str) -> bool {
     chars.next().is_some_and(super::fold::is_dense) && chars.next().is_none()
 }
 
-/// The next part of a query, and what stands behind it.
+/// Returns the next part of a query, and the remaining text.
 fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     let text = text.trim_start();
     if text.is_empty() {
@@ -263,7 +263,7 @@ fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     let (text, quoted, behind) = match value.strip_prefix(['"', '“', '”']) {
         Some(inner) => match inner.split_once(['"', '“', '”']) {
             Some((inside, behind)) => (inside, true, behind),
-            // The closing mark is still to be typed.
+            // The closing quotation mark is not typed yet.
             None => (inner, true, ""),
         },
         None => match value.split_once(char::is_whitespace) {
@@ -275,7 +275,7 @@ fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     Some((QueryPart { excluded, field, text, quoted, last }, behind))
 }
 
-/// A field's name before a colon; an address, a time or a path (`a::b`) has none.
+/// Splits off a field name before a colon; an address, a time or a path (`a::b`) has none.
 fn field_of(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());

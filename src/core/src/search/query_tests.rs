@@ -1,4 +1,4 @@
-//! What is read in a query, and what is said of one that cannot be read.
+//! Tests of parsed queries and of the errors for invalid ones.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn read(text: &str) -> Result<Query, QueryFlaw> {
     parse(text, false, "2026-03-02T10:00:00Z".parse().unwrap(), Tz::UTC)
 }
 
-/// The terms in short: `-` excluded, `t:` or `a:` the field, words joined by `+`, `*` a prefix.
+/// Formats terms briefly: `-` excluded, `t:` or `a:` the field, words joined by `+`, `*` a prefix.
 fn terms(text: &str, typing: bool) -> Vec<String> {
     let now = "2026-03-02T10:00:00Z".parse().unwrap();
     let query = parse(text, typing, now, Tz::UTC).unwrap();
@@ -43,7 +43,7 @@ fn words_phrases_and_exclusion_are_read() {
 }
 
 #[test]
-fn the_last_word_goes_on_while_it_is_typed() {
+fn last_word_matches_as_a_prefix_while_typed() {
     for (text, expected) in [
         ("late fro", vec!["late", "fro*"]),
         ("late fro ", vec!["late", "fro"]),
@@ -58,7 +58,7 @@ fn the_last_word_goes_on_while_it_is_typed() {
 }
 
 #[test]
-fn fields_say_which_entries() {
+fn fields_restrict_the_matching_entries() {
     let query = read("feed:\"Orchard Notes\" -tag:news is:unread -is:starred").unwrap();
     assert_eq!(query.feeds, [Named { name: "Orchard Notes".into(), excluded: false }]);
     assert_eq!(query.tags, [Named { name: "news".into(), excluded: true }]);
@@ -69,7 +69,7 @@ fn fields_say_which_entries() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_the_nearest_right_name() {
+fn unreadable_query_suggests_the_nearest_name() {
     for (text, expected) in [
         ("titel:x", "there is no field 'titel:'; is 'title:' meant?"),
         ("fed:x", "there is no field 'fed:'; is 'feed:' meant?"),

@@ -1,26 +1,26 @@
-//! The words of a text, as they stand in the index and as a query names them.
+//! The words of a text, as stored in the index and used in queries.
 //!
-//! A word is a run of letters and digits without case and accents. Scripts that are written without blanks have no
-//! such runs: there every two neighbouring characters are a word, and the last character of a run is one alone, so
-//! that any part of a text is found by the words it begins with, in their order.
+//! A word is a run of letters and digits without case and accents. Scripts written without spaces have no such runs. In
+//! them, every two neighbouring characters form a word, and the last character of a run is a word of its own. Any part
+//! of a text is therefore found by its consecutive words.
 
 use super::fold::{is_dense, is_of_word, is_silent, push_folded};
 
-/// Characters of a word at most; a longer one is found by its beginning.
+/// Maximum number of characters in a word; a longer one is indexed by its beginning.
 const WORD_CHARS_MAX: usize = 48;
 
-/// Where a word stands.
+/// The position of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScannedWord {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub from: usize,
-    /// The byte behind it.
+    /// Offset of the byte after it.
     pub to: usize,
-    /// How many words stand before it.
+    /// Number of words before it.
     pub place: usize,
 }
 
-/// Walks over the words of a text.
+/// A scanner over the words of a text.
 #[derive(Debug, Clone)]
 pub struct WordScanner<'t> {
     text: &'t str,
@@ -29,12 +29,12 @@ pub struct WordScanner<'t> {
 }
 
 impl<'t> WordScanner<'t> {
-    /// At the beginning of a text.
+    /// Creates a scanner at the beginning of a text.
     pub const fn new(text: &'t str) -> Self {
         Self { text, at: 0, place: 0 }
     }
 
-    /// The next word; `folded` is what it is compared by.
+    /// Returns the position of the next word, and writes its folded form to `folded`.
     pub fn next_into(&mut self, folded: &mut String) -> Option<ScannedWord> {
         loop {
             folded.clear();
@@ -42,7 +42,7 @@ impl<'t> WordScanner<'t> {
             let from = self.at;
             let to = if is_dense(first) { self.pair(folded, first) } else { self.run(folded) };
             if folded.is_empty() {
-                // Nothing but joiners and accents.
+                // The run contains only joiners and accents.
                 continue;
             }
             let place = self.place;
@@ -65,7 +65,7 @@ impl<'t> WordScanner<'t> {
         Some(char)
     }
 
-    /// Two neighbours of a dense script, or the last of a run.
+    /// Reads two neighbouring characters of a dense script, or the last one of a run.
     fn pair(&mut self, folded: &mut String, first: char) -> usize {
         push_folded(folded, first);
         let behind = self.at.saturating_add(first.len_utf8());
@@ -79,7 +79,7 @@ impl<'t> WordScanner<'t> {
         }
     }
 
-    /// A run of letters and digits.
+    /// Reads a run of letters and digits.
     fn run(&mut self, folded: &mut String) -> usize {
         let mut chars = 0_usize;
         let mut to = self.text.len();
@@ -132,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_stand_in_order_at_edges_of_characters(text in any::<String>()) {
+        fn words_are_ordered_at_character_boundaries(text in any::<String>()) {
             let (mut scanner, mut folded) = (WordScanner::new(&text), String::new());
             let (mut place, mut from) = (0, 0);
             while let Some(word) = scanner.next_into(&mut folded) {

@@ -1,7 +1,7 @@
-//! The learned schedule driven from outside, a fetch at a time: it sees only what its own fetches show.
+//! The learned schedule, driven by another program one fetch at a time. It sees only the results of these fetches.
 //!
-//! One JSON object a line both ways. `start` names bounds, perhaps a budget, and the entries of the first document;
-//! `fetch` brings the entries that are new; each is answered by `{"next": minute}`. `end` is answered by `{}`.
+//! Input and output are one JSON object per line. `start` has bounds, an optional budget, and the entries of the first
+//! document; `fetch` has the new entries. Each is answered with `{"next": minute}`. `end` is answered with `{}`.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::policies::learned;
 use super::week_rules::DAY;
 use crate::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
 
-/// A line from the driver.
+/// A line of input.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 enum Ask {
@@ -30,7 +30,7 @@ enum Ask {
     End,
 }
 
-/// One feed being driven.
+/// A feed being driven.
 #[derive(Debug)]
 struct Drive {
     known: Publications,
@@ -38,18 +38,18 @@ struct Drive {
     polls_per_week: Option<f64>,
     previous: i64,
     plan: Option<LearnedPlan>,
-    /// From then on it is learned anew.
+    /// Minute from which the plan is learned again.
     learn_at: i64,
 }
 
-/// Answers a driver line by line.
+/// Answers the driver line by line.
 #[derive(Debug, Default)]
 pub struct Driven {
     drive: Option<Drive>,
 }
 
 impl Driven {
-    /// The answer to one line. The error is a fragment that says what is wrong with it.
+    /// Returns the answer to a line. The error is a phrase that describes the problem.
     pub fn answer(&mut self, line: &str) -> Result<String, String> {
         let ask: Ask = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let next = match ask {
@@ -86,7 +86,7 @@ impl Driven {
 
 impl Drive {
     fn fetched(&mut self, previous: Option<i64>, now: i64, entries: &[i64]) -> i64 {
-        // A driver's stamp is the minute from which the entry can be seen: the one after it was written.
+        // A driver's stamp is the first minute in which the entry is visible: the minute after its publication.
         let stamp = |&entry: &i64| {
             Some(Stamp { at: instant(entry.saturating_sub(1)), offset_minutes: None })
         };
@@ -110,7 +110,7 @@ impl Drive {
     }
 }
 
-/// Times a driver may name, minutes since 1970: until about the year 10,000.
+/// Maximum time in a line of input, in minutes since 1970: about the year 10,000.
 const MINUTE_MAX: i64 = 4_200_000_000;
 
 fn instant(minute: i64) -> DateTime<Utc> {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_of_every_morning_is_polled_in_the_morning() {
+    fn morning_feed_is_polled_in_the_morning() {
         let mut driven = Driven::default();
         let mornings: Vec<i64> =
             (-28..0).map(|day| MONDAY + day * DAY + 7 * 60 + 1 - day % 3).collect();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_out_of_place_are_refused() {
+    fn driver_lines_out_of_order_are_refused() {
         let mut driven = Driven::default();
         for bad in [
             "",

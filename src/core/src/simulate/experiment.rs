@@ -1,4 +1,4 @@
-//! One feed through the experiment: every policy asked for, in training and in test weeks.
+//! The experiment for one feed: runs the requested policies in training weeks and in test weeks.
 
 use std::fmt::Write as _;
 
@@ -6,25 +6,25 @@ use super::policies::{Conditions, Given, PollPolicy, Poller};
 use super::score::{MeanScore, Score, Scoring, Window};
 use super::source::SimulatedFeed;
 
-/// What one feed gave.
+/// The results of one feed.
 #[derive(Debug, Clone, Default)]
 pub struct FeedOutcome {
-    /// Scores of the policies in the order asked for, in training and in test weeks; `None`: nothing was published.
+    /// Scores of the policies in the requested order, for training and test weeks; `None` if nothing was published.
     pub scores: Vec<(Option<Score>, Option<Score>)>,
-    /// A JSON line for each run in the test weeks, if asked for.
+    /// A JSON line for each run in the test weeks, if requested.
     pub retrievals: String,
-    /// Whether rules help it, if asked for.
+    /// Whether rules help the feed, if requested.
     pub rules_help: Option<RulesHelp>,
 }
 
-/// What an experiment is to find besides the scores of the test weeks.
+/// The results to compute besides the scores of the test weeks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Scores of the training weeks.
     pub training: bool,
     /// Whether rules help.
     pub rules_help: bool,
-    /// The polls of the test weeks.
+    /// Polls of the test weeks.
     pub retrievals: bool,
 }
 
@@ -62,20 +62,20 @@ pub fn experiment(
 /// Whether the paper's rules help a feed (SPEC F.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesHelp {
-    /// It has one interval for all times.
+    /// The feed has the same interval at all times.
     OneRule,
-    /// Its several rules gain less than five percent of the delay in the training weeks.
+    /// The feed's rules reduce the delay by less than five percent in the training weeks.
     No,
-    /// They gain that or more.
+    /// The feed's rules reduce the delay by five percent or more.
     Yes,
 }
 
-/// The least gain of rules that counts as help, percent: the paper's "at least five percent".
+/// Minimum reduction of the delay that counts as help, in percent: the paper's "at least five percent".
 const HELP_MIN: f64 = 5.0;
 
 /// Runs the rules over the training weeks.
 fn rules_help(source: &SimulatedFeed, conditions: &Conditions, given: Given<'_>) -> RulesHelp {
-    // What the paper's experiment found, whose polls were not spread.
+    // The paper's experiment did not spread polls.
     let conditions = &Conditions { jitter: false, ..*conditions };
     let poller = Poller::for_training(PollPolicy::Rules, source, conditions, given);
     if !poller.has_several_rules() {
@@ -85,7 +85,8 @@ fn rules_help(source: &SimulatedFeed, conditions: &Conditions, given: Given<'_>)
     if score.is_some_and(|score| score.gain() >= HELP_MIN) { RulesHelp::Yes } else { RulesHelp::No }
 }
 
-/// Scores a schedule that names the next poll after any; `None`: nothing was published, or it polls no more.
+/// Scores a schedule that returns the next poll after a given one. `None` if nothing was published or the schedule
+/// stops polling.
 pub fn scored_by(
     source: &SimulatedFeed,
     window: Window,
@@ -106,7 +107,7 @@ pub fn scored_by(
 
 fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
     let name = serde_json::Value::from(name);
-    // Writing into a text cannot fail.
+    // Writing to a `String` cannot fail.
     write!(lines, "{{\"name\":{name},\"start_offset\":{shift},\"minutes\":[").unwrap_or_default();
     for (place, poll) in polls.iter().enumerate() {
         let comma = if place == 0 { "" } else { "," };
@@ -115,7 +116,8 @@ fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
     lines.push_str("]}\n");
 }
 
-/// The rows of Table III for policies side by side, with polls and gains; `scores` holds the feeds of each policy.
+/// Formats the rows of Table III, with a column for each policy, including polls and gains. `scores` has the feeds'
+/// scores for each policy.
 pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> String {
     let means: Vec<Option<MeanScore>> =
         scores.iter().map(|scores| MeanScore::over_feeds(scores)).collect();
@@ -134,7 +136,7 @@ pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> Str
     lines
 }
 
-/// A row's name and how its cells are written.
+/// Name of a row and the format of its cells.
 type Row = (&'static str, fn(&MeanScore) -> String);
 
 const ROWS: [Row; 16] = [

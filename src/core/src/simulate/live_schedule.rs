@@ -1,4 +1,4 @@
-//! The schedule of the program itself, asked poll by poll: with the spread that keeps readers apart (SPEC A.7, B.1).
+//! The program's own schedule, called once per poll, including the spread that keeps clients apart (SPEC A.7, B.1).
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::schedule::{Facts, Learned, ScheduleSettings, decide_time, spread_unit
 /// One run of one feed.
 pub(super) struct LiveSchedule {
     facts: Facts,
-    /// A run is an installation of its own.
+    /// Salt of the run; each run acts as a separate installation.
     salt: u128,
     key: Vec<u8>,
     bounds: (i64, i64),
 }
 
 impl LiveSchedule {
-    /// A feed whose publisher states nothing, between bounds, minutes.
+    /// Creates a schedule for a feed without hints. The bounds are in minutes.
     pub(super) fn new(name: &str, shift: u32, bounds: (i64, i64)) -> Self {
         let seconds = |minutes: i64| u32::try_from(minutes.saturating_mul(60)).unwrap_or(u32::MAX);
         let settings = ScheduleSettings {
@@ -31,14 +31,14 @@ impl LiveSchedule {
         Self { facts, salt, key, bounds }
     }
 
-    /// The minute of the poll after one at `last` by a learned plan.
+    /// Returns the minute of the poll that follows the one at `last` by a learned plan.
     pub(super) fn next_by_plan(&mut self, plan: &Arc<LearnedPlan>, last: i64) -> i64 {
         let at = DateTime::from_timestamp(last * 60, 0);
         self.facts.learned = Some(Learned::by_plan(Arc::clone(plan), at, &self.facts.settings));
         self.next(last)
     }
 
-    /// The minute of the poll after one at `last` by the publisher's rules.
+    /// Returns the minute of the poll that follows the one at `last` by the publisher's rules.
     pub(super) fn next_by_rules(&mut self, rules: &WeekRules, last: i64) -> i64 {
         if self.facts.hints.intervals.is_empty() {
             self.facts.hints.intervals = rules.interval_rules();
@@ -52,7 +52,7 @@ impl LiveSchedule {
         (self.facts.last_ok, self.facts.last_try) = (Some(at), Some(at));
         let unit = spread_unit(self.salt, &self.key, Some(at));
         let next = decide_time(&self.facts, at, unit).next_poll;
-        // The experiment knows whole minutes: the nearest.
+        // The experiment uses whole minutes, so this rounds to the nearest one.
         let next = next.map_or(last + max, |next| (next.timestamp() + 30).div_euclid(60));
         next.clamp(last + min, last + max.max(min))
     }

@@ -1,6 +1,7 @@
-//! The paper's experiment: policies run over the publication times of feeds, and scored (SPEC F). Pure.
+//! The paper's experiment: runs policies over the publication times of feeds and scores them (SPEC F). Pure.
 //!
-//! Times are whole minutes since 1970. This room reads no file and knows no clock; it is given texts and gives figures.
+//! Times are whole minutes since 1970. This folder does not read files or the clock; it parses texts and computes
+//! figures.
 
 mod driven;
 mod experiment;

@@ -1,4 +1,4 @@
-//! The policies of the experiment: when each polls next, knowing what a reader could know (SPEC F.1; SCHEDULING 2).
+//! Polling policies of the experiment. They use only what a feed reader could know (SPEC F.1; SCHEDULING 2).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::schedule::learning::{
     LearnTerms, LearnedPlan, PRICE_MINUTES, Publications, learn, learn_for_polls,
 };
 
-/// A way to poll.
+/// A polling policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PollPolicy {
     /// One fixed interval.
@@ -22,18 +22,18 @@ pub enum PollPolicy {
     Rules,
     /// The learned plan, learned again each day.
     Learned,
-    /// The week's entries say the interval, as some servers do.
+    /// An interval derived from the number of entries in the last week, as some servers do.
     EntryFrequency,
     /// Half the interval after a hit, a quarter of an hour more after a miss.
     Aimd,
 }
 
 impl PollPolicy {
-    /// All of them, in the order of a table.
+    /// All policies, in the order of a table.
     pub const ALL: [Self; 5] =
         [Self::Linear, Self::Rules, Self::Learned, Self::EntryFrequency, Self::Aimd];
 
-    /// Its name on the command line.
+    /// Returns the policy's name on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -48,26 +48,25 @@ impl PollPolicy {
 /// The conditions of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions {
-    /// Shortest gap, minutes.
+    /// Minimum interval between polls, in minutes.
     pub min: i64,
-    /// Longest gap, minutes.
+    /// Maximum interval between polls, in minutes.
     pub max: i64,
-    /// The first days are for learning, the rest for the test.
+    /// Number of training days at the beginning; the rest is for the test.
     pub train_days: i64,
-    /// Runs of each feed, each a minute later.
+    /// Number of runs of each feed, each starting a minute later.
     pub shifts: u32,
-    /// Rules and the learned plan are followed through [`crate::schedule::decide`], spread included, as the program
-    /// follows them.
+    /// Whether rules and the learned plan go through [`crate::schedule::decide`] as in the program, including the spread.
     pub jitter: bool,
 }
 
 impl Conditions {
-    /// The window of the training weeks.
+    /// Returns the window of the training weeks.
     pub fn training(&self, source: &SimulatedFeed) -> Window {
         Window { start: source.start, end: self.boundary(source), shifts: self.shifts }
     }
 
-    /// The window of the test weeks.
+    /// Returns the window of the test weeks.
     pub fn test(&self, source: &SimulatedFeed) -> Window {
         Window { start: self.boundary(source), end: source.end, shifts: self.shifts }
     }
@@ -81,18 +80,18 @@ impl Conditions {
     }
 }
 
-/// What is given for one feed besides its publications.
+/// The inputs for one feed besides its publications.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
-    /// Rules to follow; else they are marked from the training weeks.
+    /// Rules to follow; `None` to derive them from the training weeks.
     pub rules: Option<&'a WeekRules>,
-    /// Polls a week that every policy may make. The paper's rules make as many as they make.
+    /// Number of polls per week allowed for every policy. The paper's rules ignore it.
     pub polls_per_week: Option<f64>,
 }
 
 impl Given<'_> {
-    /// Polls that a run of a window may make, in the mean of its runs. A run begins with a poll, so that on average it
-    /// holds half a poll more than its time.
+    /// Returns the number of polls that a run over a window may make, averaged over its runs. A run begins with a poll,
+    /// so on average it has half a poll more than its length implies.
     pub fn allowed_polls(&self, window: Window) -> Option<f64> {
         let later = (f64::from(window.shifts.max(1)) - 1.0) / 2.0;
         let weeks = (whole(window.end - window.start) - later) / whole(WEEK);
@@ -100,13 +99,13 @@ impl Given<'_> {
     }
 }
 
-/// A policy made ready for one feed and one window.
+/// A policy prepared for one feed and one window.
 #[derive(Debug)]
 pub struct Poller<'a> {
     source: &'a SimulatedFeed,
     bounds: (i64, i64),
     course: PollerCourse,
-    /// Gaps of the adaptive policies are so many times as long as their rule says, to keep to a budget.
+    /// Factor by which the intervals of adaptive policies are stretched to stay within a budget.
     stretch: f64,
     jitter: bool,
 }
@@ -115,7 +114,7 @@ pub struct Poller<'a> {
 enum PollerCourse {
     Even(f64),
     Rules(WeekRules),
-    /// One plan a day from the start of the window on.
+    /// One plan a day from the start of the window.
     Learned {
         start: i64,
         days: Vec<Arc<LearnedPlan>>,
@@ -125,7 +124,7 @@ enum PollerCourse {
 }
 
 impl<'a> Poller<'a> {
-    /// Trains a policy on the training weeks, for the test weeks.
+    /// Trains a policy on the training weeks, for use in the test weeks.
     pub fn for_test(
         policy: PollPolicy,
         source: &'a SimulatedFeed,
@@ -141,7 +140,7 @@ impl<'a> Poller<'a> {
         })
     }
 
-    /// The same for the training weeks themselves: the learned policy is the one that their end teaches.
+    /// Trains a policy for the training weeks themselves. The learned policy uses the plan learned at their end.
     pub fn for_training(
         policy: PollPolicy,
         source: &'a SimulatedFeed,
@@ -188,8 +187,7 @@ impl<'a> Poller<'a> {
         poller
     }
 
-    /// Stretches or shrinks the gaps as little as keeps to a budget in the last two training weeks; as far as bounds let
-    /// it.
+    /// Finds the smallest stretch that stays within the budget in the last two training weeks, as far as the bounds allow.
     fn keep_to_budget(&mut self, training: Window, polls_per_week: f64) {
         let start = training.start.max(training.end - 2 * WEEK);
         let window = Window { start, end: training.end, shifts: 1 };
@@ -198,14 +196,15 @@ impl<'a> Poller<'a> {
         while high - low > STRETCH_PRECISION {
             let middle = f64::midpoint(low, high);
             self.stretch = middle.exp();
-            // The last poll of a run is at the window's end or later.
+            // The last poll of a run is at or after the end of the window.
             let polls = real(self.run(window, 0).len().saturating_sub(1));
             if polls <= allowed { high = middle } else { low = middle }
         }
         self.stretch = high.exp();
     }
 
-    /// One run: the minutes of its polls, from the window's start and `shift` on, the last at its end or later.
+    /// Returns the minutes of the polls in one run, starting at the window's start plus `shift`. The last poll is at or
+    /// after the window's end.
     pub fn run(&self, window: Window, shift: u32) -> Vec<i64> {
         let first = window.start + i64::from(shift);
         let mut live =
@@ -245,19 +244,19 @@ impl<'a> Poller<'a> {
         polls
     }
 
-    /// A gap made longer or shorter for the budget, minutes.
+    /// Stretches or shrinks an interval in minutes to fit the budget.
     fn stretched(&self, gap: i64) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "a gap is at most a year")]
         let gap = (whole(gap) * self.stretch).round() as i64;
         gap.clamp(self.bounds.0, self.bounds.1)
     }
 
-    /// Whether it follows rules with more than one interval.
+    /// Checks whether the policy follows rules with more than one interval.
     pub fn has_several_rules(&self) -> bool {
         matches!(&self.course, PollerCourse::Rules(rules) if rules.has_several())
     }
 
-    /// All runs of a window, scored; `each` sees every run.
+    /// Scores all runs over a window; `each` is called for every run.
     pub fn score(
         &self,
         source: &SimulatedFeed,
@@ -278,34 +277,34 @@ impl<'a> Poller<'a> {
         (WEEK / week.max(1)).clamp(self.bounds.0, self.bounds.1)
     }
 
-    /// Publications that could be seen after `from` and until `to`.
+    /// Returns the number of publications that became visible after `from` and no later than `to`.
     fn published(&self, from: i64, to: i64) -> i64 {
         let until = |end: i64| self.source.minutes.partition_point(|&minute| minute <= end);
         i64::try_from(until(to).saturating_sub(until(from))).unwrap_or(0)
     }
 }
 
-/// The plan of the day in which a poll was made; the last one afterwards.
+/// Returns the plan for the day of a poll, or the last plan if there is none for that day.
 fn plan_of_day(start: i64, days: &[Arc<LearnedPlan>], last: i64) -> Option<&Arc<LearnedPlan>> {
     let day = usize::try_from((last - start).div_euclid(DAY)).unwrap_or(0);
     days.get(day.min(days.len().saturating_sub(1)))
 }
 
-/// Gaps are stretched by this at most, and found to so much (natural logarithms).
+/// Limit and precision of the stretch, as natural logarithms.
 const STRETCH_MOST: f64 = 6.0;
 const STRETCH_PRECISION: f64 = 1e-3;
-/// Where additive increase starts, and what it adds, minutes.
+/// Initial interval of the additive increase, and its step, in minutes.
 const AIMD_START: i64 = 60;
 const AIMD_STEP: i64 = 15;
 
-/// The whole minute of an even poller's next poll; never the same twice.
+/// Returns the whole minute of the next poll at an even interval, always later than `last`.
 fn at_even(first: i64, number: f64, interval: f64, last: i64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "a span of years in minutes")]
     let at = first + (number * interval).floor() as i64;
     at.max(last + 1)
 }
 
-/// The budget's interval, else the mean time between the publications of the training weeks, within bounds.
+/// Returns the interval that the budget allows, or the mean time between publications in the training weeks, within bounds.
 fn even_interval(
     source: &SimulatedFeed,
     span: (i64, i64),
@@ -319,21 +318,21 @@ fn even_interval(
     interval.clamp(whole(conditions.min), whole(conditions.max))
 }
 
-/// What a reader who saw all publications until `at` has learned.
+/// Returns the plan learned by a reader that saw all publications until `at`.
 fn learned_at(
     source: &SimulatedFeed,
     at: i64,
     conditions: &Conditions,
     polls_per_week: Option<f64>,
 ) -> Option<LearnedPlan> {
-    // A publication can be seen from the minute after its stamp on.
+    // A publication is visible from the minute after its stamp.
     let stamps = source.minutes.iter().take_while(|&&minute| minute <= at).map(|minute| minute - 1);
     let known = Publications::of_minutes(stamps, source.start, at);
     let now = DateTime::from_timestamp(at * 60, 0)?;
     learned(&known, conditions.bounds(), now, polls_per_week)
 }
 
-/// A plan at the common price, or within a budget.
+/// Learns a plan at the default price, or within a budget.
 pub(super) fn learned(
     known: &Publications,
     (min, max): (i64, i64),

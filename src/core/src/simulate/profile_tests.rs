@@ -1,4 +1,4 @@
-//! The six synthetic profiles of SPEC F.3, within its tolerances.
+//! Tests of the six synthetic profiles of SPEC F.3, within its tolerances.
 
 use super::policies::Conditions;
 use super::score::{MeanScore, Score, Scoring, Window};
@@ -8,17 +8,17 @@ use crate::schedule::learning::Rectangle;
 
 /// 2026-01-05T00:00:00Z, a Monday.
 const MONDAY: i64 = 1_767_571_200 / 60;
-/// Seeds, and of 240 runs every so many minutes one: many seeds with few runs each, since chance differs between seeds.
+/// Number of seeds, and the step between runs. There are many seeds with few of the 240 runs each, since chance varies by seed.
 const SEEDS: u64 = 40;
 const SHIFT_STEP: u32 = 23;
 
 const WORKING: (usize, usize) = (0, 5);
 const ALL: (usize, usize) = (0, 7);
 
-/// First day and days, first hour and hours.
+/// First day and number of days, first hour and number of hours.
 type Marked = ((usize, usize), (usize, usize));
 
-/// A profile: rates an hour inside and outside of rectangles, and what SPEC F.3 expects.
+/// A profile: hourly rates inside and outside its rectangles, and the results that SPEC F.3 expects.
 struct Profile {
     name: &'static str,
     inside: f64,
@@ -28,7 +28,7 @@ struct Profile {
     /// Delay and hits of the linear poller, then of the schedule, in the test weeks.
     linear: (f64, f64),
     schedule: (f64, f64),
-    /// The linear poller's deviation must be that of an even wait.
+    /// Whether the linear poller's deviation must be the one of evenly distributed delays.
     is_even: bool,
 }
 
@@ -99,7 +99,7 @@ const CONDITIONS: Conditions =
     Conditions { min: 15, max: 240, train_days: 42, shifts: 240, jitter: false };
 
 #[test]
-fn the_six_profiles_give_what_the_reference_gives() {
+fn profile_results_match_the_reference() {
     for profile in &PROFILES {
         let (training, test): (Vec<_>, Vec<_>) = (1..=SEEDS).map(|seed| run(profile, seed)).unzip();
         let mean = |scores: &[Score]| MeanScore::over_feeds(scores).expect("publications").score;
@@ -128,7 +128,7 @@ fn check(profile: &Profile, training: &Score, test: &Score) {
     }
 }
 
-/// Scores of the training and of the test weeks.
+/// Returns the scores of the training weeks and of the test weeks.
 fn run(profile: &Profile, seed: u64) -> (Score, Score) {
     let rectangle = |&((day, days), (hour, hours)): &Marked| Rectangle { day, days, hour, hours };
     let rectangles: Vec<Rectangle> = profile.rectangles.iter().map(rectangle).collect();
@@ -150,7 +150,7 @@ fn run(profile: &Profile, seed: u64) -> (Score, Score) {
     (score(training), score(CONDITIONS.test(&source)))
 }
 
-/// Eight weeks of chance at the rates of a profile, sampled every 15 minutes.
+/// Generates eight weeks of random publications at the rates of a profile, sampled every 15 minutes.
 fn published(profile: &Profile, rectangles: &[Rectangle], seed: u64) -> SimulatedFeed {
     let mut busy = [false; 168];
     rectangles.iter().flat_map(|rectangle| rectangle.cells()).for_each(|cell| busy[cell] = true);
@@ -167,7 +167,7 @@ fn published(profile: &Profile, rectangles: &[Rectangle], seed: u64) -> Simulate
     SimulatedFeed { name: "synthetic".into(), start, end, minutes, panel: String::new() }
 }
 
-/// A number from 0 to 1 that looks like chance (splitmix64).
+/// Returns a pseudo-random number from 0 to 1 (splitmix64).
 fn unit(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! Counts feeds by interval, format and schedule hint, like the paper's Figure 1 and Table II (SPEC S0.14, S0.15).
+//! Statistics of feeds by interval, format and schedule hint, like the paper's Figure 1 and Table II (SPEC S0.14, S0.15).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -6,11 +6,11 @@ use serde::Serialize;
 use crate::feed::{Hints, Kind};
 use crate::schedule::learning::Publications;
 
-/// How many weeks of publications are counted, as in the paper.
+/// Number of weeks of publications that are counted, as in the paper.
 const WEEKS: i64 = 8;
 /// Formats in the order of the table.
 const FORMATS: [Kind; 5] = [Kind::Rdf, Kind::Rss, Kind::Atom, Kind::Json, Kind::None];
-/// Shortest intervals of the bands, minutes, and their names.
+/// Lower limits of the interval bands, in minutes, and their names.
 const BANDS: [(f64, &str); 7] = [
     (0.0, "more than hourly"),
     (60.0, "every 1 to 6 hours"),
@@ -21,50 +21,50 @@ const BANDS: [(f64, &str); 7] = [
     (10_080.0, "less than weekly"),
 ];
 
-/// The numbers of `feeds --stats`.
+/// The statistics printed by `feeds --stats`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Feeds that were looked at.
+    /// Number of feeds examined.
     pub feeds: usize,
-    /// Feeds by how often they publish, most often first.
+    /// Feeds by publishing interval, most frequent first.
     pub intervals: Vec<IntervalBand>,
     /// Feeds that published nothing in eight weeks, or were never read.
     pub silent: usize,
-    /// The interval of the feed in the middle of those that published, minutes.
+    /// Median interval of the feeds that published, in minutes.
     pub median_interval_minutes: Option<f64>,
     /// Feeds by format.
     pub formats: Vec<FormatRow>,
-    /// Feeds that name an interval in any way.
+    /// Feeds that state an interval in any way.
     pub with_interval: usize,
 }
 
-/// Feeds that publish about as often.
+/// Feeds with similar publishing intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct IntervalBand {
-    /// In words.
+    /// Name of the band in words.
     pub name: &'static str,
-    /// Feeds.
+    /// Number of feeds.
     pub feeds: usize,
 }
 
-/// Feeds of one format, and how many of them use each way to say when to poll.
+/// Feeds of one format, and the number of them that use each scheduling hint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FormatRow {
-    /// `rdf`, `rss`, `atom`, `json`; `none` where no document has been read yet.
+    /// `rdf`, `rss`, `atom` or `json`; `none` if no document has been read yet.
     pub format: &'static str,
     pub feeds: usize,
-    /// Interval rules by hour and day.
+    /// Feeds with interval rules by hour and day.
     pub interval: usize,
-    /// `sy:*`.
+    /// Feeds with `sy:*`.
     pub sy: usize,
     pub ttl: usize,
-    /// `skipHours` or `skipDays`.
+    /// Feeds with `skipHours` or `skipDays`.
     pub skip: usize,
     pub refresh_rate: usize,
 }
 
 impl Statistics {
-    /// Counts feeds: format, hints and publication times of each.
+    /// Counts feeds, given the format, hints and publication times of each.
     pub fn of<'a>(
         feeds: impl IntoIterator<Item = (Kind, &'a Hints, Publications)>,
         now: DateTime<Utc>,
@@ -121,7 +121,7 @@ fn names_interval(hints: &Hints) -> bool {
         || hints.refresh_rate_ms.is_some()
 }
 
-/// Mean time between publications of the last eight weeks, minutes; of less than that where less is known.
+/// Returns the mean time in minutes between publications of the last eight weeks, or of a shorter period if less is known.
 fn mean_interval(publications: &Publications, now: DateTime<Utc>) -> Option<f64> {
     let minute = |at: DateTime<Utc>| at.timestamp().div_euclid(60);
     let from = minute(now - TimeDelta::weeks(WEEKS)).max(publications.since()?);
@@ -152,7 +152,7 @@ mod tests {
             (Kind::Rss, &hourly, every(30, 40)),
             (Kind::Rss, &none, every(600, 20)),
             (Kind::Atom, &none, every(2000, 10)),
-            // Nothing in the last eight weeks.
+            // It published nothing in the last eight weeks.
             (Kind::None, &none, Publications::of_minutes([end - 99_999], 0, end)),
         ];
         let found = Statistics::of(feeds, now);

@@ -1,21 +1,21 @@
-//! What polls found and how late: the figures of Table III (SPEC F.2).
+//! Scores of polling policies: hits and delays, as in Table III (SPEC F.2).
 
 use super::source::SimulatedFeed;
 use super::week_rules::{real, whole};
 
-/// A stretch of time that is scored, and how often it is run through.
+/// A period that is scored, and the number of runs over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// First minute; run `n` begins `n` minutes later.
     pub start: i64,
-    /// Minute after the last.
+    /// Minute after the last one.
     pub end: i64,
-    /// Runs, at least 1.
+    /// Number of runs, at least 1.
     pub shifts: u32,
 }
 
 impl Window {
-    /// Publications are scored from here on, so that every run scores the same ones.
+    /// Returns the minute from which publications are scored, chosen so that every run scores the same ones.
     const fn scored_from(&self) -> i64 {
         self.start + if self.shifts as i64 > 240 { self.shifts as i64 } else { 240 }
     }
@@ -31,93 +31,93 @@ struct Tally {
     hits: f64,
 }
 
-/// One policy on one feed, and the linear poller with as many polls.
+/// The score of one policy on one feed, compared with a linear poller that makes as many polls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// What the policy did.
+    /// Figures of the policy.
     pub policy: Figures,
-    /// What polls at one fixed interval would have done, as many and from the same start.
+    /// Figures of the same number of polls at a fixed interval, from the same start.
     pub linear: Figures,
-    /// Half of that interval, minutes: what the linear poller waits where publications keep to no clock.
+    /// Half of that interval in minutes: the linear poller's expected delay if publications are random.
     pub half_interval: f64,
-    /// Polls in a run that a linear poller would need for the policy's delay.
+    /// Number of polls per run that a linear poller would need for the policy's delay.
     pub equal_delay_polls: f64,
-    /// Polls that a run may make, where a budget was given.
+    /// Number of polls allowed per run, if there is a budget.
     pub allowed_polls: Option<f64>,
 }
 
-/// The rows of Table III, and what they cost.
+/// The rows of Table III, and the number of polls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Figures {
-    /// Mean delay, minutes.
+    /// Mean delay, in minutes.
     pub delay: f64,
-    /// Standard deviation of the delay, minutes.
+    /// Standard deviation of the delay, in minutes.
     pub deviation: f64,
-    /// Polls that found something, percent.
+    /// Polls that found something, in percent.
     pub hits: f64,
-    /// Polls in a run.
+    /// Polls per run.
     pub polls: f64,
 }
 
 impl Score {
-    /// How much less the delay is than the linear poller's, percent.
+    /// Returns the reduction of the delay compared with the linear poller, in percent.
     pub fn gain(&self) -> f64 {
         100.0 * (1.0 - self.policy.delay / self.linear.delay.max(1e-9))
     }
 
-    /// How much less the delay is than half of the mean interval, percent.
+    /// Returns the reduction of the delay compared with half of the mean interval, in percent.
     pub fn gain_on_half_interval(&self) -> f64 {
         100.0 * (1.0 - self.policy.delay / self.half_interval.max(1e-9))
     }
 
-    /// Polls saved against a linear poller with the same delay, percent.
+    /// Returns the polls saved compared with a linear poller with the same delay, in percent.
     pub fn fewer_polls(&self) -> f64 {
         100.0 * (1.0 - self.policy.polls / self.equal_delay_polls.max(1e-9))
     }
 
-    /// The same score held against a budget of polls in a run.
+    /// Returns the score with a budget of polls per run.
     #[must_use]
     pub const fn with_budget(mut self, allowed_polls: Option<f64>) -> Self {
         self.allowed_polls = allowed_polls;
         self
     }
 
-    /// Makes clearly more polls than allowed.
+    /// Checks whether the policy makes clearly more polls than allowed.
     fn is_over_budget(&self) -> bool {
         self.allowed_polls
             .is_some_and(|allowed| self.policy.polls > allowed * (1.0 + BUDGET_MARGIN))
     }
 }
 
-/// A run begins with a poll, so that it holds half a poll more than its length, on average.
+/// Extra polls per run: a run begins with a poll, so on average it has half a poll more than its length implies.
 const HALF_A_POLL: f64 = 0.5;
-/// Range of the search for the interval that gives a linear poller the policy's delay, as factors of the interval that gives it
-/// the same number of polls.
+/// Range of the search for the interval at which a linear poller has the policy's delay, as factors of the interval at
+/// which it makes the same number of polls.
 const NARROWER: f64 = 64.0;
 const WIDER: f64 = 4.0;
-/// Steps that find it to within a percent.
+/// Number of search steps, enough for a precision of one percent.
 const HALVINGS: u32 = 10;
-/// A budget is kept to if no larger share of it is spent beyond it.
+/// Fraction by which a budget may be exceeded without counting as over budget.
 const BUDGET_MARGIN: f64 = 0.005;
 
-/// Sums up the runs of one policy on one feed.
+/// Accumulates the runs of one policy on one feed.
 #[derive(Debug, Clone)]
 pub struct Scoring<'a> {
     publications: &'a [i64],
     window: Window,
     policy: Tally,
-    /// The first poll of each run.
+    /// First poll of each run.
     starts: Vec<i64>,
 }
 
 impl<'a> Scoring<'a> {
-    /// Nothing scored yet.
+    /// Creates an empty score.
     pub fn new(source: &'a SimulatedFeed, window: Window) -> Self {
         let publications = &source.minutes;
         Self { publications, window, policy: Tally::default(), starts: Vec::new() }
     }
 
-    /// Adds a run: the minutes of its polls, the first in the window, the last at its end or later.
+    /// Adds a run, given the minutes of its polls. The first is inside the window, the last at or after its end.
     pub fn add(&mut self, polls: &[i64]) {
         let Some(&first) = polls.first() else { return };
         let run = self.tally(polls.iter().map(|&poll| whole(poll)));
@@ -125,7 +125,7 @@ impl<'a> Scoring<'a> {
         self.starts.push(first);
     }
 
-    /// The figures; `None` if nothing was published.
+    /// Returns the score; `None` if nothing was published.
     pub fn score(&self) -> Option<Score> {
         let policy = self.policy.figures(self.starts.len())?;
         let interval = self.minutes_a_run() / (policy.polls - HALF_A_POLL).max(HALF_A_POLL);
@@ -140,20 +140,21 @@ impl<'a> Scoring<'a> {
         })
     }
 
-    /// Mean length of a run, minutes.
+    /// Returns the mean length of a run, in minutes.
     fn minutes_a_run(&self) -> f64 {
         let minutes = self.starts.iter().map(|&start| whole(self.window.end - start)).sum::<f64>();
         minutes / real(self.starts.len()).max(1.0)
     }
 
-    /// What polls at one interval find, from the same starts. All runs use the same interval: fitted to the end of each run, all
-    /// would end with the same few polls. Polls are made in whole minutes, like those of the policies.
+    /// Returns the figures of polls at one interval, from the same starts. All runs use the same interval: if it were
+    /// fitted to each run's end, all runs would end with the same few polls. Polls are at whole minutes, like those of
+    /// the policies.
     fn linear(&self, interval: f64) -> Option<Figures> {
         let mut sum = Tally::default();
         for &start in &self.starts {
             let even =
                 (0_u32..).map(|number| (whole(start) + f64::from(number) * interval).floor());
-            // One more for what was published after the last poll in the window.
+            // One more poll finds entries published after the last poll in the window.
             let mut over = false;
             let even = even
                 .take_while(|&poll| !std::mem::replace(&mut over, poll >= whole(self.window.end)));
@@ -162,7 +163,7 @@ impl<'a> Scoring<'a> {
         sum.figures(self.starts.len())
     }
 
-    /// Polls in a run of a linear poller with a certain delay, near an interval.
+    /// Returns the number of polls per run at which a linear poller has a given delay, searching near an interval.
     fn polls_for(&self, delay: f64, interval: f64) -> Option<f64> {
         let (mut short, mut long) = ((interval / NARROWER).max(1.0), interval * WIDER);
         for _ in 0..HALVINGS {
@@ -191,7 +192,7 @@ impl<'a> Scoring<'a> {
             }
             if poll < whole(end) {
                 tally.polls += 1.0;
-                // What the first poll finds was published before the run.
+                // The first poll also finds entries published before the run; those do not make it a hit.
                 let hit = if is_first { tally.scored > before } else { !found.is_empty() };
                 tally.hits += f64::from(u8::from(hit));
             }
@@ -221,26 +222,26 @@ impl Tally {
     }
 }
 
-/// Means over feeds.
+/// Mean scores over feeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanScore {
     pub feeds: usize,
     /// Means of the figures.
     pub score: Score,
-    /// Mean of the gains of the feeds, percent.
+    /// Mean gain of the feeds, in percent.
     pub gain_per_feed: f64,
-    /// Mean of the polls that feeds save at equal delay, percent.
+    /// Mean share of polls saved at equal delay, in percent.
     pub fewer_polls_per_feed: f64,
-    /// Standard deviation of the gains of the feeds, percent.
+    /// Standard deviation of the feeds' gains, in percent.
     pub gain_spread: f64,
-    /// Part of the budgets that was spent, percent; `None`: no budgets were given.
+    /// Share of the budgets used, in percent; `None` if there were no budgets.
     pub budget_used: Option<f64>,
-    /// Feeds for which more polls were made than allowed.
+    /// Number of feeds with more polls than allowed.
     pub over_budget: usize,
 }
 
 impl MeanScore {
-    /// The means; `None` without feeds.
+    /// Computes the means; `None` without feeds.
     pub fn over_feeds(scores: &[Score]) -> Option<Self> {
         let count = real(scores.len());
         let mean = |figure: fn(&Score) -> f64| scores.iter().map(figure).sum::<f64>() / count;
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_poller_gains_nothing_on_itself() {
+    fn linear_poller_has_no_gain_over_itself() {
         let minutes: Vec<i64> =
             (0..400).map(|number| 250 + number * 43 + (number * number) % 17).collect();
         let source = source(&minutes);
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_published_has_no_score() {
+    fn no_publications_give_no_score() {
         let silent = source(&[]);
         let window = Window { start: 0, end: 2000, shifts: 1 };
         let mut scoring = Scoring::new(&silent, window);

@@ -1,4 +1,4 @@
-//! What the simulator reads: publication times, rules and budgets of feeds, as JSON (UX 5).
+//! Input files of the simulator: publication times, rules and budgets of feeds, as JSON (UX 5).
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde::Deserialize;
 use super::week_rules::{WEEK, WeekRules};
 use crate::schedule::learning::Rectangle;
 
-/// Publications of one feed beyond this many are refused.
+/// Maximum number of publications of one feed.
 const MINUTES_MAX: usize = 1_000_000;
 
-/// When one feed published.
+/// The publication times of one feed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SimulatedFeed {
-    /// The feed.
+    /// Name of the feed.
     pub name: String,
     /// First minute, since 1970.
     pub start: i64,
-    /// Minute after the last.
+    /// Minute after the last one.
     pub end: i64,
-    /// Minutes from which its publications can be seen, ascending, each once.
+    /// Minutes from which publications are visible, ascending, without duplicates.
     pub minutes: Vec<i64>,
-    /// The group of feeds it is counted in.
+    /// Group of feeds that it is counted in.
     #[serde(default)]
     pub panel: String,
 }
 
-/// Reads one line of a file of feeds. The error is a fragment that says what is wrong.
+/// Parses one line of a file of feeds. The error is a phrase that describes the problem.
 pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
     let mut source: SimulatedFeed =
         serde_json::from_str(line).map_err(|error| error.to_string())?;
@@ -45,7 +45,7 @@ pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
     Ok(source)
 }
 
-/// Rules of one feed as stated.
+/// Rules of one feed as stated in the file.
 #[derive(Debug, Deserialize)]
 struct RulesText {
     default: f64,
@@ -53,7 +53,7 @@ struct RulesText {
     rules: Vec<RuleText>,
 }
 
-/// A rectangle, days 1 to 7 and hours 0 to 23 inclusive, each wrapping for itself.
+/// A rectangle of days 1 to 7 and hours 0 to 23, inclusive. Days and hours wrap around independently.
 #[derive(Debug, Deserialize)]
 struct RuleText {
     startday: usize,
@@ -63,7 +63,7 @@ struct RuleText {
     interval: f64,
 }
 
-/// Reads a file of rules by the names of feeds.
+/// Parses a file of rules, keyed by feed name.
 pub fn read_rules(text: &str) -> Result<BTreeMap<String, WeekRules>, String> {
     let stated: BTreeMap<String, RulesText> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -92,13 +92,13 @@ fn week_rules(stated: &RulesText) -> Result<WeekRules, String> {
     Ok(rules)
 }
 
-/// What a feed may cost.
+/// The polling budget of a feed.
 #[derive(Debug, Deserialize)]
 struct Budget {
     rules_per_week: f64,
 }
 
-/// Reads a file of budgets by the names of feeds: polls a week.
+/// Parses a file of budgets, keyed by feed name, in polls per week.
 pub fn read_budgets(text: &str) -> Result<BTreeMap<String, f64>, String> {
     let budgets: BTreeMap<String, Budget> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn budgets_are_above_nothing() {
+    fn budgets_must_be_positive() {
         let budgets = read_budgets(r#"{"a":{"rules_per_week":50.5,"x":1}}"#);
         assert_eq!(budgets.expect("readable").get("a"), Some(&50.5));
         assert!(read_budgets(r#"{"a":{"rules_per_week":0}}"#).is_err());

@@ -1,6 +1,6 @@
-//! Interval rules of an experiment: an interval for each hour of a UTC week, in fractions of minutes.
+//! Interval rules of an experiment: an interval for each hour of a UTC week, in fractional minutes.
 //!
-//! Next updates are those of SPEC A.5.6, on a table of 168 hours.
+//! Next updates are computed as in SPEC A.5.6, on a table of 168 hours.
 
 use crate::feed::{IntervalRule, Zone};
 use crate::schedule::learning::{Marking, Rectangle, rectangles};
@@ -9,27 +9,27 @@ use crate::schedule::learning::{Marking, Rectangle, rectangles};
 pub(super) const WEEK: i64 = 10_080;
 /// Minutes in a day.
 pub(super) const DAY: i64 = 1440;
-/// Rectangles a person would mark: the gain a rectangle must bring, and how many there are at most.
+/// Limits for the rectangles a person would draw: the minimum gain of a rectangle and the maximum number of rectangles.
 const MARKING: Marking = Marking { gain_min: 10.0, rectangles_max: 4, cells_min: 2 };
-/// The paper sampled each feed every so many minutes.
+/// Interval in minutes at which the paper sampled each feed.
 const SAMPLE_MINUTES: i64 = 15;
 
-/// Minutes between polls, for each hour of the week, Monday 00:00 first.
+/// Minutes between polls for each hour of the week, starting on Monday at 00:00.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeekRules(Vec<f64>);
 
 impl WeekRules {
-    /// One interval at all times.
+    /// Creates rules with one interval at all times.
     pub fn flat(minutes: f64) -> Self {
         Self(vec![minutes; 168])
     }
 
-    /// Whether not all hours have the same interval.
+    /// Checks whether the hours have different intervals.
     pub fn has_several(&self) -> bool {
         self.0.windows(2).any(|pair| pair.first() != pair.last())
     }
 
-    /// Gives a rectangle an interval of its own.
+    /// Sets the interval of a rectangle.
     pub fn mark(&mut self, rectangle: Rectangle, minutes: f64) {
         for cell in rectangle.cells() {
             if let Some(interval) = self.0.get_mut(cell) {
@@ -38,8 +38,8 @@ impl WeekRules {
         }
     }
 
-    /// Rules as the paper made them: rectangles, the interval of each the mean time between its updates, within
-    /// bounds; no update: the longest (SPEC F.1).
+    /// Creates rules as in the paper. The interval of each rectangle is the mean time between its updates, within
+    /// bounds; without updates it is the maximum (SPEC F.1).
     pub fn measured(
         rectangles: &[Rectangle],
         updates: &[i64],
@@ -69,7 +69,7 @@ impl WeekRules {
         Self(owner.into_iter().map(interval).collect())
     }
 
-    /// The rules a person would draw from these publications, marked by the same measure for every feed.
+    /// Creates the rules that a person would draw from these publications, by the same criteria for every feed.
     pub fn marked(publications: &[i64], span: (i64, i64), bounds: (i64, i64)) -> Self {
         let updates = sampled(publications, span);
         let mut counts = vec![0.0; 168];
@@ -81,12 +81,13 @@ impl WeekRules {
         Self::measured(&rectangles(&counts, &MARKING), &updates, span, bounds)
     }
 
-    /// The interval in an hour of the week, minutes.
+    /// Returns the interval in an hour of the week, in minutes.
     pub fn interval(&self, hour: usize) -> f64 {
         self.0.get(hour % 168).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// The same as a publisher writes it: one rule for each run of hours of a day with one interval, whole minutes.
+    /// Returns the rules as a publisher states them: one rule in whole minutes for each run of hours in a day with the
+    /// same interval.
     pub fn interval_rules(&self) -> Vec<IntervalRule> {
         let mut rules = Vec::new();
         for (day, hours) in (1_u8..).zip(self.0.chunks(24)) {
@@ -107,7 +108,7 @@ impl WeekRules {
         rules
     }
 
-    /// DETERMINE-NEXT-UPDATE: the minute of the poll after one at `last`.
+    /// DETERMINE-NEXT-UPDATE: returns the minute of the poll that follows the one at `last`.
     pub fn next(&self, last: i64, bounds: (i64, i64)) -> i64 {
         let mut best = self.interval(hour_of_week(last));
         let mut next = best;
@@ -133,7 +134,7 @@ fn whole_minutes(minutes: f64) -> u32 {
     minutes.round().clamp(1.0, 527_040.0) as u32
 }
 
-/// What a poll every 15 minutes would have noticed: the times of those polls.
+/// Returns the times of the polls, one every 15 minutes, that would find something new.
 pub fn sampled(publications: &[i64], span: (i64, i64)) -> Vec<i64> {
     let inside = publications.iter().filter(|&&minute| minute >= span.0 && minute < span.1);
     let ticks = inside.map(|&minute| {
@@ -145,12 +146,12 @@ pub fn sampled(publications: &[i64], span: (i64, i64)) -> Vec<i64> {
     updates
 }
 
-/// A minute that belongs to the quarter of an hour in which the update that a sample noticed was published.
+/// Returns a minute inside the quarter of an hour in which an update was published, given the sample that found it.
 const fn published(sample: i64) -> i64 {
     sample - 1
 }
 
-/// Hour of the UTC week, 0 to 167, of a minute since 1970 (a Thursday).
+/// Returns the hour of the UTC week, 0 to 167, of a minute since 1970 (a Thursday).
 pub(super) fn hour_of_week(minute: i64) -> usize {
     usize::try_from((minute + 3 * DAY).rem_euclid(WEEK) / 60).unwrap_or(0)
 }
@@ -177,7 +178,7 @@ mod tests {
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;
 
-    /// The paper's rules: 240; 30 from 9 to 17 on working days; 30 at hour 4.
+    /// Returns the paper's rules: 240; 30 from 9 to 17 on working days; 30 at hour 4.
     fn papers() -> WeekRules {
         let mut rules = WeekRules::flat(240.0);
         rules.mark(Rectangle { day: 0, days: 5, hour: 9, hours: 9 }, 30.0);
@@ -222,13 +223,13 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn next_updates_are_those_of_the_schedule(
+        fn next_updates_match_the_schedule(
             minutes in 15..400_u32,
             rest in 15..400_u32,
             (day, days, hour, hours) in (0..7_usize, 1..=7_usize, 0..24_usize, 1..=24_usize),
             last in 0..WEEK,
         ) {
-            // Hours of a rule that wrap belong to the day they start on, those of a rectangle do not.
+            // Rule hours that wrap past midnight belong to the day they start on; those of a rectangle do not.
             let hours = hours.min(24 - hour);
             let mut rules = WeekRules::flat(f64::from(rest));
             rules.mark(Rectangle { day, days, hour, hours }, f64::from(minutes));

@@ -5,12 +5,13 @@ use std::fs;
 
 use chrono::{DateTime, Duration, Utc};
 
+use crate::engine::change::MarkChange;
+use crate::engine::change::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::saved_searches::SavedSearch;
-use crate::engine::undo::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
 use crate::io::codec;
 use crate::io::store::Store;
 use crate::io::store::record_keys::tree_names;
@@ -106,7 +107,7 @@ fn fill(store: &mut Store) {
     store.save_folded(&BTreeSet::from(["news/coast".to_owned()])).unwrap();
     let history = HistoryCommit {
         feed: FEED,
-        record: Box::new(HistoryRecord {
+        record: std::sync::Arc::new(HistoryRecord {
             archived: true,
             own: vec!["https://a.example/feed".to_owned()],
             bottom: Some(at(-9)),
@@ -124,7 +125,7 @@ fn fill(store: &mut Store) {
     };
     store.keep_history(&history).unwrap();
     let steps = [
-        Step::Marked { flag: Flag::Read, value: true, keys: keys.clone() },
+        Step::Marked(MarkChange { flag: Flag::Read, value: true, keys: keys.clone() }),
         Step::Unsubscribed(FEED),
         Step::Withdrawn { feed: FEED, withdrawn: vec![1, 2, 9] },
         Step::Filters {

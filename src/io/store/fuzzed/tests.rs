@@ -15,7 +15,7 @@ use super::*;
 use crate::io::clock;
 
 #[test]
-fn records_backups_and_files_are_read_or_refused_and_what_was_read_is_written_again() {
+fn records_and_backups_are_read_or_refused_and_round_trip() {
     let check = Box::new(|bytes: &[u8], _| check(bytes));
     target::Target { name: "records", seeds: examples(), pieces: PIECES, inputs: 500, check }.run();
 }

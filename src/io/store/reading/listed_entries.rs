@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_read_once_until_their_feed_changes_and_the_oldest_are_forgotten() {
+    fn list_records_are_cached_until_their_feed_changes() {
         let mut entries = ListedEntryCache::default();
         let mut reads = 0;
         let mut look = |entries: &mut ListedEntryCache, feed: u32| {

@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_listed_newest_first_and_of_one_date_in_order_before_gaps() {
+    fn entries_are_newest_first_and_precede_gaps() {
         let entry = |feed, seq| EntryKey { feed: FeedKey(feed), seq };
         let mut entries = [
             (5, entry(2, 0)),

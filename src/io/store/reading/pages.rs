@@ -92,7 +92,7 @@ mod tests {
     use crate::io::store::reading::pages::*;
 
     #[test]
-    fn a_page_is_kept_replaced_and_goes_with_its_feed() {
+    fn fetched_page_is_replaced_and_deleted_with_its_feed() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         let key = EntryKey { feed: FeedKey(1), seq: 7 };

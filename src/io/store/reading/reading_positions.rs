@@ -81,7 +81,7 @@ mod tests {
     use crate::io::store::reading::reading_positions::*;
 
     #[test]
-    fn a_place_is_kept_replaced_and_forgotten() {
+    fn reading_position_is_kept_replaced_and_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let key = EntryKey { feed: FeedKey(1), seq: 7 };
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_places_of_a_feed_go_first() {
+    fn oldest_positions_of_a_feed_are_dropped_first() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let place = Some(ReadingPosition { offset: 1, of: 2 });

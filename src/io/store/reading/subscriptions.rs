@@ -1,6 +1,8 @@
 //! The subscriptions with all that a start needs of them. Each tree is read in one go: to look every feed up in each of
 //! them takes several times as long.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 use std::thread;
 
@@ -97,13 +99,13 @@ impl Store {
                 if let Some(Ok(times)) = times {
                     times.set_in(&mut state);
                 }
-                let history: Box<HistoryRecord> = take(&mut histories, feed);
+                let history: HistoryRecord = take(&mut histories, feed);
                 let counters: Counters = take(&mut counters, feed);
                 loaded.saved.push(SavedSubscription {
                     key: feed,
                     record,
                     state,
-                    history,
+                    history: Arc::new(history),
                     counters,
                 });
             }

@@ -82,7 +82,7 @@ mod tests {
     use crate::io::store::salvage::key_ranges::*;
 
     #[test]
-    fn ranges_that_touch_become_one_and_what_is_between_them_is_a_gap() {
+    fn touching_ranges_merge_and_the_space_between_is_a_gap() {
         let mut ranges = KeyRanges::default();
         assert!(!ranges.contains(b"") && !ranges.is_everything());
         ranges.add(b"c", b"f");

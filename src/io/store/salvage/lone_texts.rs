@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_nothing_names_is_that_of_the_entry_whose_key_ends_so_and_whose_hash_it_has() {
+    fn unnamed_text_is_matched_by_key_end_and_hash() {
         let [one, two, other] =
             [(1, 133), (2, 133), (2, 5)].map(|(feed, seq)| Example::new(feed, seq));
         // The end alone may be of either feed; the first is of an entry that is not there.
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_comes_back_whose_file_is_sound_and_whose_name_in_the_log_is_not() {
+    fn text_with_sound_file_and_damaged_log_name_is_restored() {
         let folder = tempfile::tempdir().unwrap();
         // What cannot be packed, more than a part of the log holds.
         let mut number = 1_u64;

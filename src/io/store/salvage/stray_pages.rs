@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::pages::{Content, Page};
+use crate::engine::change::undo_stack::SavedStep;
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
-use crate::engine::undo::undo_stack::SavedStep;
 use crate::io::codec;
 use crate::io::store::chunks::are_texts;
 use crate::io::store::poll_logs::LogRecord;
@@ -143,14 +143,15 @@ fn packed_fields(value: &[u8]) -> Option<Fields> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::undo::undo_stack::{ChangeId, Step};
+    use crate::engine::change::MarkChange;
+    use crate::engine::change::undo_stack::{ChangeId, Step};
     use crate::io::store::chunks::{BodyChunk, BodySlot};
     use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flag, Flags, IndexRow};
 
     #[test]
-    fn what_a_page_belongs_to_is_told_by_its_records() {
+    fn page_owner_is_determined_from_its_records() {
         let keys = vec![EntryKey { feed: FeedKey(1), seq: 3 }];
-        let step = Step::Marked { flag: Flag::Read, value: true, keys };
+        let step = Step::Marked(MarkChange { flag: Flag::Read, value: true, keys });
         let saved = SavedStep { id: ChangeId(9), at: chrono::DateTime::UNIX_EPOCH, step };
         let place = vec![(3_u32, ReadingPosition { offset: 7, of: 1000 })];
         let row = IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) };

@@ -79,7 +79,7 @@ fn salvaged(files: &Path) -> (Records, Salvaged) {
 }
 
 #[test]
-fn what_sled_wrote_in_many_sessions_is_read_record_by_record() {
+fn log_of_many_sessions_is_read_record_by_record() {
     for seed in 1..4 {
         let folder = tempfile::tempdir().unwrap();
         let expected = work(folder.path(), 6, seed);
@@ -102,7 +102,7 @@ fn what_sled_wrote_in_many_sessions_is_read_record_by_record() {
 }
 
 #[test]
-fn damage_in_the_middle_of_the_log_takes_little_along_and_is_never_made_up() {
+fn log_damage_loses_little_and_invents_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let expected = work(folder.path(), 4, 9);
     let log = folder.path().join("db");
@@ -153,7 +153,7 @@ fn without_newest_pages(files: &Path, put: &mut PutSalvaged<'_>) -> (usize, Vec<
 }
 
 #[test]
-fn what_is_told_of_a_page_whose_newest_state_is_lost_is_told_as_earlier_or_is_true() {
+fn lost_newest_page_state_is_reported_as_earlier() {
     let folder = tempfile::tempdir().unwrap();
     let expected = work(folder.path(), 4, 11);
     let mut earlier = 0;
@@ -168,7 +168,7 @@ fn what_is_told_of_a_page_whose_newest_state_is_lost_is_told_as_earlier_or_is_tr
 }
 
 #[test]
-fn what_the_log_says_behind_a_backup_is_no_older_than_the_backup() {
+fn log_state_after_a_backup_is_never_older_than_it() {
     let folder = tempfile::tempdir().unwrap();
     // What each record was, in turn, and how often it was written before the backup.
     let mut values: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
@@ -209,7 +209,7 @@ fn what_the_log_says_behind_a_backup_is_no_older_than_the_backup() {
 }
 
 #[test]
-fn settings_and_snapshots_that_are_damaged_are_made_anew() {
+fn damaged_settings_and_snapshots_are_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let expected = work(folder.path(), 3, 2);
     let settings = fs::read(folder.path().join("conf")).unwrap();
@@ -262,7 +262,7 @@ fn shortened(files: &Path) -> Records {
 }
 
 #[test]
-fn a_log_that_sled_shortened_since_it_was_opened_is_sound() {
+fn log_truncated_by_sled_since_opening_is_sound() {
     let folder = tempfile::tempdir().unwrap();
     let expected = shortened(folder.path());
     // sled shortens the file on a thread of its own, which may go on for a moment after the store is closed.
@@ -295,7 +295,7 @@ fn a_log_that_sled_shortened_since_it_was_opened_is_sound() {
 }
 
 #[test]
-fn a_bit_that_flipped_is_found_before_sled_cuts_its_log_off() {
+fn flipped_bit_is_found_before_sled_truncates_its_log() {
     let folder = tempfile::tempdir().unwrap();
     work(folder.path(), 1, 3);
     let log = folder.path().join("db");

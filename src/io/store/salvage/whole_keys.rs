@@ -66,7 +66,7 @@ mod tests {
     use backissue_core::history::EntryBody;
 
     #[test]
-    fn a_key_is_put_together_by_the_length_that_it_has() {
+    fn key_is_completed_to_its_known_length() {
         let lo = [0, 0, 0, 3, 0, 0, 0, 9];
         let key = |left_out, end: &[u8]| whole_key(b"meta", &lo, left_out, end, Some(b"value"));
         let expected = Some(vec![0, 0, 0, 3, 0, 0, 0, 10]);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_holds_says_which_of_two_keys_it_has() {
+    fn record_content_decides_between_two_keys() {
         let lo = [0, 0, 0, 3, 0, 0, 0, 9, 0, 0, 0, 36];
         let packed: BodyChunk = vec![BodySlot::Here(EntryBody::default())];
         let packed = codec::encode_compressed(&packed).unwrap();

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backup_that_cannot_be_written_is_told_in_one_sentence() {
+    fn backup_write_failure_is_one_sentence() {
         let data = tempfile::tempdir().unwrap();
         let store = Store::open(data.path()).unwrap();
         std::fs::write(data.path().join("backups"), "a file in its place").unwrap();

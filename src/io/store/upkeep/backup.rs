@@ -282,7 +282,7 @@ mod tests {
     use crate::io::store::upkeep::backup::*;
 
     #[test]
-    fn what_speaks_of_records_is_read_before_them() {
+    fn referring_trees_are_read_before_their_records() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let names = in_order(tree_names(&store.db));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_that_the_disk_does_not_give_is_not_called_damaged() {
+    fn unreadable_backup_is_not_called_damaged() {
         let (file, _) = backup();
         for length in [0, 3, file.len() / 2] {
             let read = read_backup(BadDisk(&file[..length]), &mut |_| Ok(()));
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_backed_up_is_restored_and_the_store_that_was_there_is_kept() {
+    fn backup_is_restored_and_previous_store_is_kept() {
         let (file, records) = backup();
         let folder = tempfile::tempdir().unwrap();
         Store::open(folder.path()).unwrap().bodies.insert(b"old", b"x").unwrap();

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_back_and_what_did_not_is_told_in_numbers() {
+    fn recovered_and_lost_records_are_counted() {
         let day = NaiveDate::from_ymd_opt(2026, 2, 2);
         let salvaged = Salvaged {
             records: 40,
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_added_to_the_note_once() {
+    fn missing_records_are_added_to_the_note_once() {
         let data = tempfile::tempdir().unwrap();
         let aside = data.path().join("store-damaged-1");
         fs::create_dir(&aside).unwrap();

@@ -114,7 +114,7 @@ mod tests {
     use crate::io::store::upkeep::compact::*;
 
     #[test]
-    fn a_store_is_compacted_before_it_is_half_as_large_again_and_not_when_it_was_just_filled() {
+    fn store_is_compacted_after_growing_by_less_than_half() {
         const MB: u64 = 1 << 20;
         for (bytes, last, opened, expected) in [
             (7 * MB, None, 7 * MB, false),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_for_a_second_store_nothing_is_begun_and_the_need_is_told() {
+    fn compaction_without_room_does_nothing_and_names_the_need() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         let value: Vec<u8> = (0..4_000_000_u32).map(|at| at.to_be_bytes()[3]).collect();

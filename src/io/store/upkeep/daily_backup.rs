@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_days_and_four_weeks_before_them_are_kept() {
+    fn seven_daily_and_four_weekly_backups_are_kept() {
         // A Saturday, six days before it, then the last day of each week.
         let expected = [325, 324, 323, 322, 321, 320, 319, 318, 312, 305, 298];
         assert_eq!(kept(&dailies(60, 1)), expected);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_are_fewer_but_two_stay_in_any_case() {
+    fn large_backups_are_fewer_but_at_least_two() {
         assert_eq!(kept(&dailies(60, BYTES_MAX / 4)).len(), 4);
         assert_eq!(kept(&dailies(60, BYTES_MAX * 2)).len(), 2);
     }

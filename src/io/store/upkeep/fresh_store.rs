@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_store_is_its_owners_alone_from_the_beginning() {
+    fn new_store_is_private_from_the_start() {
         use std::os::unix::fs::PermissionsExt;
         let data = tempfile::tempdir().unwrap();
         let is_private = |name: &str| {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn wherever_a_swap_is_interrupted_one_whole_store_is_found() {
+    fn interrupted_store_swap_leaves_one_whole_store() {
         // What is there, and which of them is the store afterwards.
         let cases: [(&[&str], Option<&str>); 7] = [
             (&["store"], Some("store")),

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_goes_before_an_earlier_state_that_does_not_say_that_it_is_later() {
+    fn backup_wins_over_an_undated_earlier_state() {
         let (starred, plain) = (Flags(2), Flags::NEW);
         let later = |found: &[u8], backed_up: &[u8]| later_record(b"index", b"k", found, backed_up);
         assert_eq!(later(&rows(3, plain), &rows(3, starred)), Some(rows(3, starred)));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_kept_of_either() {
+    fn entries_of_both_states_are_merged() {
         let (found, backed_up) = (
             entries(&[Some("a"), Some("b"), None, Some("d")]),
             entries(&[Some("A"), None, Some("c")]),

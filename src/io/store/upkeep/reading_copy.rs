@@ -109,7 +109,7 @@ mod tests {
     use crate::io::store::upkeep::reading_copy::*;
 
     #[test]
-    fn a_store_that_cannot_be_written_is_read_from_a_copy_and_left_as_it_is() {
+    fn unwritable_store_is_read_from_a_copy_unchanged() {
         let data = tempfile::tempdir().unwrap();
         Store::open(data.path()).unwrap().salt(7).unwrap();
         let log = || std::fs::read(data.path().join("store/db")).unwrap();
@@ -119,7 +119,7 @@ mod tests {
         let (mut store, told) = Store::read_instead(data.path(), StoreError::NoRoom).unwrap();
         assert_eq!(told, Some(StoreError::ReadOnly.to_string()));
         assert_eq!(store.salt(1).unwrap(), 7);
-        let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), rollback: None };
+        let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), change: None };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("for reading"), "{why:?}");
         assert_eq!(store.home_folder(), data.path());

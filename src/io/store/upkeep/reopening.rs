@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_process_gets_the_store_while_it_is_opened_anew() {
+    fn store_stays_locked_while_it_is_reopened() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().to_owned();
         let mut store = Store::open(&data).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_has_the_store_for_a_moment_is_waited_for() {
+    fn brief_store_owner_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().to_owned();
         drop(Store::open(&data).unwrap());

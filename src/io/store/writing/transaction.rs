@@ -129,7 +129,7 @@ mod tests {
     const B: FeedKey = FeedKey(2);
 
     fn work(job: Job) -> StoreWork {
-        StoreWork { id: JobId(1), job, rollback: None }
+        StoreWork { id: JobId(1), job, change: None }
     }
 
     fn tried(feed: FeedKey) -> StoreWork {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_feeds_write_is_written_together_and_not_before() {
+    fn commits_of_many_feeds_are_written_as_one_group() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         store.perform_in_group(tried(A));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_that_is_in_the_group_needs_it_written_and_another_does_not() {
+    fn feed_in_the_group_flushes_it_and_others_do_not() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         store.perform_in_group(tried(A));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_group_that_is_not_written_nothing_is_remembered() {
+    fn failed_group_write_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         let stored = store.perform_in_group(polled(A));

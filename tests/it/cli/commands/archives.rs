@@ -95,7 +95,7 @@ fn list(addresses: &[String]) -> String {
 }
 
 #[test]
-fn of_an_imported_list_the_archives_are_followed_to_their_feeds_by_the_first_poll() {
+fn imported_archives_lead_to_their_feeds_at_first_poll() {
     let (site, program) = (site(), new_program());
     let plain = (1..=FEEDS).map(|number| site.at(&format!("/feed/{number}")));
     let archives = (1..=ARCHIVES).map(|number| site.at(&format!("/press/{number}/1.atom")));
@@ -126,7 +126,7 @@ fn of_an_imported_list_the_archives_are_followed_to_their_feeds_by_the_first_pol
 }
 
 #[test]
-fn an_archive_that_names_no_feed_is_a_question_and_never_a_complete_history() {
+fn archive_naming_no_feed_asks_and_is_never_complete() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/alone"), "--no-poll"]).with(0);
     program.run(&["poll"]).with(0);
@@ -138,7 +138,7 @@ fn an_archive_that_names_no_feed_is_a_question_and_never_a_complete_history() {
 }
 
 #[test]
-fn an_archive_that_was_read_is_not_asked_for_again_though_archives_were_left_alone_then() {
+fn known_archive_is_not_refetched_after_no_history() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/press/1/1.atom"), "--no-poll"]).with(0);
     program.run(&["poll", "--no-history"]).with(0);
@@ -153,7 +153,7 @@ fn an_archive_that_was_read_is_not_asked_for_again_though_archives_were_left_alo
 }
 
 #[test]
-fn a_newer_document_that_is_named_is_read_once_and_the_address_stays() {
+fn newer_document_is_read_once_without_a_move() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/older")]).with(0);
     let feed = &feeds(&program)[0];
@@ -162,7 +162,7 @@ fn a_newer_document_that_is_named_is_read_once_and_the_address_stays() {
 }
 
 #[test]
-fn what_the_newest_archive_leads_on_to_is_read_and_what_is_missing_is_said_with_its_reason() {
+fn next_archive_is_read_and_the_missing_one_says_why() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/chain")]).with(0);
     assert_eq!((site.asked("/a3").len(), site.asked("/a1").len()), (1, 1));
@@ -174,7 +174,7 @@ fn what_the_newest_archive_leads_on_to_is_read_and_what_is_missing_is_said_with_
 }
 
 #[test]
-fn a_410_behind_a_redirect_ends_no_feed_and_a_move_to_nothing_is_a_question() {
+fn a_410_after_a_redirect_and_an_empty_move_end_no_feed() {
     let turned = Arc::new(AtomicBool::new(false));
     let has_turned = Arc::clone(&turned);
     let site =
@@ -199,7 +199,7 @@ fn a_410_behind_a_redirect_ends_no_feed_and_a_move_to_nothing_is_a_question() {
 }
 
 #[test]
-fn an_answer_that_carries_a_part_of_a_feed_is_told_at_once() {
+fn partial_feed_answer_is_reported_at_once() {
     let (site, program) = (site(), new_program());
     for (path, status) in [("/part", "206"), ("/delta", "226")] {
         let added = program.run(&["add", &site.at(path)]).with(1);

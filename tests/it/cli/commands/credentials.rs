@@ -100,7 +100,7 @@ fn a_password_in_an_imported_list_is_kept_apart_and_still_sent() {
 }
 
 #[test]
-fn an_address_that_cannot_be_asked_is_told_without_its_password() {
+fn invalid_address_is_reported_without_its_password() {
     let program = new_program();
     for address in
         ["ftp://me:op%20en@a.example/", "https://me:op%20en@word", "http://me:op%20en@127.0.0.1:9/"]
@@ -153,7 +153,7 @@ fn no_command_that_takes_an_address_repeats_its_password() {
 }
 
 #[test]
-fn a_password_in_an_odd_place_is_neither_told_nor_kept() {
+fn misplaced_password_is_neither_shown_nor_saved() {
     let program = new_program();
     let login = "me:op%20en@";
     let opml = program.write(
@@ -194,7 +194,7 @@ fn a_password_in_an_odd_place_is_neither_told_nor_kept() {
 }
 
 #[test]
-fn an_address_that_is_refused_stands_in_the_way_of_no_login_and_no_other_address() {
+fn refused_address_blocks_no_login_and_no_other_address() {
     let (site, program) = (site(), new_program());
     let added = program.run(&["add", "ftp://a.example/x", &with_login(&site)]).with(1);
     assert!(added.out.contains("subscribed: ") && added.out.contains("3 entries"), "{added:?}");
@@ -206,7 +206,7 @@ fn an_address_that_is_refused_stands_in_the_way_of_no_login_and_no_other_address
 }
 
 #[test]
-fn what_the_program_keeps_is_for_nobody_elses_eyes() {
+fn files_of_the_program_are_private() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &with_login(&site)]).with(0);
     program.run(&["poll", "--all"]).with(0);

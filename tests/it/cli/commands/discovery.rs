@@ -62,7 +62,7 @@ fn a_feed_is_found_however_its_page_names_it() {
 
 /// SPEC D.9: five links, then the usual addresses.
 #[test]
-fn of_links_that_may_lead_to_feeds_few_are_tried_and_those_of_the_site_alone() {
+fn few_links_of_the_same_site_are_tried() {
     let (site, program) = (site(), new_program());
     let told = program.run(&["add", &site.at("/order")]).with(2);
     assert!(told.err.contains("names no feed"), "{}", told.err);
@@ -76,7 +76,7 @@ fn of_links_that_may_lead_to_feeds_few_are_tried_and_those_of_the_site_alone() {
 }
 
 #[test]
-fn a_page_leads_to_another_one_once_and_only_where_it_may() {
+fn page_refresh_is_followed_once_where_permitted() {
     let (site, program) = (site(), new_program());
     let told = program.run(&["add", &site.at("/round")]).with(2);
     let leads = format!("it leads to {}: the page 'x' names no feed", site.at("/about"));

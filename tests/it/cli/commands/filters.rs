@@ -13,7 +13,7 @@ const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
     <item><guid isPermaLink=\"false\">b</guid><title>Grafting wax</title></item></channel></rss>";
 
 #[test]
-fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
+fn new_entries_are_filtered_and_hidden_unless_requested() {
     let site = Site::start(|_| answer(200, &[], NOTES));
     let program = new_program();
     let rule = EntryFilter {
@@ -41,7 +41,7 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
 }
 
 #[test]
-fn a_filter_is_made_from_the_command_line_applied_at_once_and_taken_back() {
+fn cli_filter_applies_at_once_and_is_undone() {
     let (_site, program) = two_feeds();
     let args = ["filters", "add", "--hide", "--tag", "garden", "--title", "/frost [12]$/"];
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_filter_is_made_from_the_command_line_applied_at_once_and_taken_back() {
 }
 
 #[test]
-fn a_filter_that_cannot_be_is_refused_in_one_sentence() {
+fn invalid_filter_is_refused_in_one_sentence() {
     let (_site, program) = two_feeds();
     for (args, part) in [
         (&["add", "--star"][..], "every entry"),

@@ -10,7 +10,7 @@ use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
 #[test]
-fn subscriptions_are_given_up_together_and_come_back_one_by_one() {
+fn feeds_are_removed_together_and_restored_one_by_one() {
     let (_site, program) = two_feeds();
     program.run(&["mark", "read", "1.0"]).with(0);
     let sentence = program.run(&["unsubscribe", "orchard", "moon"]).refused(2);
@@ -30,7 +30,7 @@ fn subscriptions_are_given_up_together_and_come_back_one_by_one() {
 }
 
 #[test]
-fn what_was_removed_is_listed_and_comes_back_whatever_was_done_since() {
+fn removed_feeds_are_listed_and_restored_after_later_changes() {
     let (_site, program) = two_feeds();
     program.run(&["mark", "read", "1.0"]).with(0);
     let sentence = program.run(&["subscribe-again", "orchard"]).refused(2);
@@ -93,7 +93,7 @@ fn moved() -> (Site, Program) {
 }
 
 #[test]
-fn a_move_that_is_proposed_is_accepted_or_refused_and_that_is_taken_back() {
+fn proposed_move_is_accepted_or_refused_and_undone() {
     let (site, program) = moved();
     let told = program.run(&["move", "1", "refuse"]).with(0).out;
     assert!(told.contains("stays at"), "{told}");

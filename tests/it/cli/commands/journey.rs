@@ -108,7 +108,7 @@ fn refresh_is_another_name_of_poll() {
 }
 
 #[test]
-fn what_is_not_due_is_not_polled_without_a_word_to_do_so() {
+fn due_only_poll_skips_feeds_silently() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let polled = program.run(&["poll", "--json"]).with(0).json();
@@ -179,7 +179,7 @@ fn doctor_finds_nothing_wrong_with_what_was_read() {
 }
 
 #[test]
-fn lists_of_nothing_are_empty_and_no_failure() {
+fn empty_lists_are_no_failure() {
     let program = new_program();
     assert_eq!(feeds(&program), [] as [serde_json::Value; 0]);
     assert_eq!(entries(&program, &[]), [] as [serde_json::Value; 0]);
@@ -188,7 +188,7 @@ fn lists_of_nothing_are_empty_and_no_failure() {
 }
 
 #[test]
-fn some_feeds_that_fail_make_status_1() {
+fn some_failing_feeds_give_status_1() {
     let (site, program) = (site(), new_program());
     let (good, bad) = (site.at("/feed.xml"), site.at("/nothing.xml"));
     let added = program.run(&["add", &good, &bad]).with(1);

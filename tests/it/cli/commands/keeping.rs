@@ -39,7 +39,7 @@ fn a_backup_is_restored_elsewhere_with_its_entries_and_searches() {
 }
 
 #[test]
-fn a_file_that_is_no_backup_is_refused_and_changes_nothing() {
+fn invalid_backup_is_refused_and_changes_nothing() {
     let (_site, program) = subscribed();
     let before = seen(&program);
     let folder = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ fn a_compacted_store_shows_the_same() {
 }
 
 #[test]
-fn nothing_is_written_over_the_store_or_over_a_file_of_another_kind() {
+fn store_and_other_files_are_never_overwritten() {
     let (_site, program) = subscribed();
     let before = seen(&program);
     let store = program.data().join("store/db");

@@ -55,7 +55,7 @@ fn mark(program: &Program, args: &[&str], expected: u32) {
 }
 
 #[test]
-fn entries_are_marked_by_number_feed_tag_search_and_date_and_what_is_named_together_narrows() {
+fn entries_are_marked_by_combined_criteria() {
     let (_site, program) = two_feeds();
     let told = program.run(&["mark", "read", "1.0", "2.1"]).with(0);
     assert_eq!(told.out, "2 marked read · 'backissue undo' takes it back\n");
@@ -77,7 +77,7 @@ fn entries_are_marked_by_number_feed_tag_search_and_date_and_what_is_named_toget
 }
 
 #[test]
-fn a_mark_that_changes_nothing_says_so_and_ends_well() {
+fn mark_without_effect_says_so_and_succeeds() {
     let (_site, program) = two_feeds();
     let told = program.run(&["mark", "unread", "--all"]).with(0).out;
     assert_eq!(told, "0 marked unread: whatever fits is unread already\n");
@@ -86,7 +86,7 @@ fn a_mark_that_changes_nothing_says_so_and_ends_well() {
 }
 
 #[test]
-fn a_mark_that_cannot_be_meant_is_refused_before_anything_is_marked() {
+fn invalid_mark_is_refused_before_any_change() {
     let (_site, program) = two_feeds();
     for (args, part) in [
         (&["read", "1.0", "1.9"][..], "no entry 1.9"),
@@ -108,7 +108,7 @@ fn a_mark_that_cannot_be_meant_is_refused_before_anything_is_marked() {
 }
 
 #[test]
-fn changes_are_taken_back_one_by_one_by_later_processes() {
+fn changes_are_undone_one_by_one_by_later_processes() {
     let (_site, program) = two_feeds();
     mark(&program, &["read", "--feed", "orchard"], 4);
     mark(&program, &["starred", "2.0"], 1);
@@ -125,7 +125,7 @@ fn changes_are_taken_back_one_by_one_by_later_processes() {
 }
 
 #[test]
-fn unread_says_one_number_or_the_sums_of_each_feed_that_has_some() {
+fn unread_prints_a_total_or_counts_per_feed() {
     let (site, program) = two_feeds();
     assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
     assert_eq!(program.run(&["unread", "harbour"]).with(0).out, "3\n");

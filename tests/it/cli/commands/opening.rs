@@ -23,7 +23,7 @@ fn is_unread(program: &Program, number: &str) -> bool {
 }
 
 #[test]
-fn an_entry_is_opened_by_who_typed_it_and_marked_read_unless_it_is_to_stay_unread() {
+fn open_uses_the_callers_browser_and_marks_read() {
     let (site, program) = (site(), new_program());
     let noted = note_what_is_opened(&program);
     add_feeds(&site, &program);

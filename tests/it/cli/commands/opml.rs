@@ -55,7 +55,7 @@ fn nested_outlines_become_tags() {
 }
 
 #[test]
-fn what_is_known_is_told_and_not_added_twice() {
+fn known_feeds_are_reported_and_not_added_twice() {
     let program = new_program();
     imported(&program, NESTED);
     let told = imported(&program, NESTED);
@@ -77,7 +77,7 @@ fn the_same_feed_under_two_tags_is_one_subscription_with_both() {
 }
 
 #[test]
-fn an_import_is_taken_back_by_undo_in_one_step() {
+fn import_is_undone_in_one_step() {
     let program = new_program();
     let told = imported(&program, NESTED);
     assert!(told.contains("'backissue undo' takes the import back"), "{told}");
@@ -97,7 +97,7 @@ fn standard_input_is_read_too() {
 }
 
 #[test]
-fn a_bad_outline_is_told_with_its_line_and_the_others_are_added() {
+fn bad_outline_is_reported_by_line_and_others_added() {
     let program = new_program();
     let text = "<opml version=\"2.0\"><body>\n<outline text=\"Good\" xmlUrl=\"http://good.example/f\"/>\n<outline text=\"Bad\" xmlUrl=\"not an address\"/>\n<outline type=\"rss\" text=\"None\"/>\n</body></opml>";
     let file = program.write("feeds.opml", text);
@@ -161,7 +161,7 @@ fn an_export_of_nothing_can_be_imported() {
 }
 
 #[test]
-fn what_is_no_opml_is_refused() {
+fn invalid_opml_is_refused_with_an_error() {
     let program = new_program();
     for text in [
         "hello".as_bytes(),
@@ -180,13 +180,13 @@ fn what_is_no_opml_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told() {
+fn missing_import_file_is_reported() {
     let told = new_program().run(&["import", "no-such-file.opml"]).refused(2);
     assert!(told.contains("no-such-file.opml"), "{told}");
 }
 
 #[test]
-fn a_truncated_file_gives_what_it_has_and_says_so() {
+fn truncated_file_is_imported_as_far_as_it_goes() {
     let program = new_program();
     let cut = NESTED.find("<outline type=\"rss\" text=\"Alone\"").unwrap() + 20;
     let file = program.write("cut.opml", &NESTED[..cut]);
@@ -216,7 +216,7 @@ fn other_encodings_and_spellings_are_read() {
 }
 
 #[test]
-fn a_feed_that_was_never_read_gets_its_publishers_title_after_a_round_trip() {
+fn unread_feed_gets_its_title_after_a_round_trip() {
     let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 1)));
     let (first, second) = (new_program(), new_program());
     first.run(&["add", "--no-poll", &site.at("/f")]).with(0);

@@ -39,7 +39,7 @@ fn a_subscription_is_planned_with_the_polls_that_follow() {
 }
 
 #[test]
-fn hints_that_cannot_be_followed_are_told_by_plan_and_feeds_after_the_document_is_gone() {
+fn plan_and_feeds_report_hints_that_are_ignored() {
     let head = "<ttl>60 minutes</ttl><skipHours><hour>25</hour></skipHours>\
         <sched:interval starthour=\"99\">30</sched:interval><cloud domain=\"push.example\"/>";
     let (site, program) = (Site::start(move |_| answer(200, &[], rss(head))), new_program());
@@ -57,7 +57,7 @@ fn hints_that_cannot_be_followed_are_told_by_plan_and_feeds_after_the_document_i
 }
 
 #[test]
-fn settings_are_kept_planned_at_once_and_told() {
+fn settings_are_saved_planned_and_reported() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let told = program.run(&["set", "1", "--pace", "less", "--max", "2h"]).with(0).out;
@@ -82,7 +82,7 @@ fn settings_are_kept_planned_at_once_and_told() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_and_nothing_is_changed() {
+fn invalid_settings_are_refused_and_change_nothing() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let why = program.run(&["set", "1", "--min", "2h", "--max", "1h"]).refused(2);
@@ -99,7 +99,7 @@ fn settings_that_cannot_be_are_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn learning_and_own_rules_are_set_by_words_and_taken_away() {
+fn learning_and_own_rules_are_set_and_cleared_by_words() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let rules = ["--rule", "Mon-Fri 9:00-18:00 45m UTC", "--rule", "2h +01:00"];
@@ -167,7 +167,7 @@ fn minutes(words: &str) -> i64 {
 }
 
 #[test]
-fn what_add_announces_is_what_the_list_of_feeds_then_shows() {
+fn add_announces_what_the_feed_list_shows() {
     let documents = |path: &str| match path {
         "/ttl" => answer(200, &[], rss("<ttl>30</ttl>")),
         "/fresh" => answer(200, &[("cache-control", "max-age=88200")], rss("<ttl>30</ttl>")),

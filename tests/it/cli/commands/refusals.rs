@@ -27,20 +27,20 @@ fn a_word_is_no_address() {
 }
 
 #[test]
-fn a_host_that_cannot_be_reached_is_told() {
+fn unreachable_host_is_reported() {
     let told = new_program().run(&["add", "http://127.0.0.1:1/feed"]).refused(2);
     assert!(told.contains("no connection to 127.0.0.1"), "{told}");
 }
 
 #[test]
-fn a_page_that_names_no_feed_is_told_by_its_title() {
+fn page_without_feeds_is_reported_with_its_title() {
     let site = site();
     let told = new_program().run(&["add", &site.at("/page")]).refused(2);
     assert!(told.contains("No feeds here") && told.contains(&site.at("/page")), "{told}");
 }
 
 #[test]
-fn bytes_that_mean_nothing_are_told_as_no_feed() {
+fn random_bytes_are_reported_as_no_feed() {
     let site = site();
     let told = new_program().run(&["add", &site.at("/binary")]).refused(2);
     assert!(told.contains("not a feed") || told.contains("no feed"), "{told}");
@@ -48,7 +48,7 @@ fn bytes_that_mean_nothing_are_told_as_no_feed() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_told_by_its_status() {
+fn error_status_is_reported_as_such() {
     let site = site();
     let told = new_program().run(&["add", &site.at("/forbidden")]).refused(2);
     assert!(told.contains("403"), "{told}");
@@ -63,7 +63,7 @@ fn offline_asks_nobody() {
 }
 
 #[test]
-fn an_unknown_feed_is_told() {
+fn unknown_feed_is_reported_as_such() {
     let program = new_program();
     for args in [["poll", "nowhere"], ["entries", "nowhere"], ["entries", "77"]] {
         let told = program.run(&args).refused(2);
@@ -72,7 +72,7 @@ fn an_unknown_feed_is_told() {
 }
 
 #[test]
-fn a_title_that_fits_several_feeds_is_told_with_their_numbers() {
+fn ambiguous_title_is_reported_with_feed_numbers() {
     let program = new_program();
     program
         .run(&["add", "--no-poll", "http://127.0.0.1:1/a.xml", "http://127.0.0.1:1/b.xml"])
@@ -82,7 +82,7 @@ fn a_title_that_fits_several_feeds_is_told_with_their_numbers() {
 }
 
 #[test]
-fn a_wrong_entry_is_told() {
+fn unknown_entry_number_is_reported() {
     let program = new_program();
     for entry in ["abc", "1", "1.", ".1", "1.2.3", "99999999999.1", "1.99"] {
         let told = program.run(&["show", entry]).refused(2);
@@ -91,7 +91,7 @@ fn a_wrong_entry_is_told() {
 }
 
 #[test]
-fn a_wrong_date_is_told() {
+fn invalid_date_is_reported_by_name() {
     let program = new_program();
     for date in ["soon", "2026-13-01", "2026-02-30", "12:00"] {
         let told = program.run(&["entries", "--since", date]).refused(2);
@@ -100,7 +100,7 @@ fn a_wrong_date_is_told() {
 }
 
 #[test]
-fn an_export_to_a_place_that_is_not_there_is_told() {
+fn export_to_a_missing_folder_is_reported() {
     let program = new_program();
     let nowhere = program.path("no/such/folder/feeds.opml");
     let told = program.run(&["export", nowhere.to_str().unwrap()]).refused(2);
@@ -108,7 +108,7 @@ fn an_export_to_a_place_that_is_not_there_is_told() {
 }
 
 #[test]
-fn too_little_memory_is_told_in_a_sentence_before_anything_is_begun() {
+fn low_memory_is_reported_before_any_work() {
     let home = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -v 150000; exec \"$0\" poll", BINARY]).env_clear();

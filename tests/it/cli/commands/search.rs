@@ -57,7 +57,7 @@ fn fields_dates_and_exclusion_narrow_the_search() {
 }
 
 #[test]
-fn a_query_that_cannot_be_read_is_refused_in_a_sentence() {
+fn invalid_query_is_refused_in_a_sentence() {
     let program = program();
     for (query, part) in [
         ("titel:frost", "is 'title:' meant?"),

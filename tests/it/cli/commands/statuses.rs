@@ -51,7 +51,7 @@ fn waits(feed: &Value) -> TimeDelta {
 }
 
 #[test]
-fn a_failure_is_counted_told_and_changes_no_entry() {
+fn failure_is_counted_reported_and_changes_no_entry() {
     let statuses = [204, 206, 300, 305, 400, 401, 402, 403, 404, 408, 429, 451, 500, 503];
     for (status, feed) in statuses.into_iter().zip(after_each(&statuses.map(|one| (one, &[][..]))))
     {
@@ -63,7 +63,7 @@ fn a_failure_is_counted_told_and_changes_no_entry() {
 }
 
 #[test]
-fn a_network_that_wants_a_sign_in_is_not_the_feeds_failure() {
+fn sign_in_network_is_not_the_feeds_failure() {
     let (feed, ..) = after(511, &[]);
     assert_eq!((&feed["state"], &feed["failures"]), (&"portal".into(), &0.into()));
     assert!(feed["trouble"].as_str().is_some_and(|why| why.contains("captive portal")));
@@ -71,7 +71,7 @@ fn a_network_that_wants_a_sign_in_is_not_the_feeds_failure() {
 }
 
 #[test]
-fn a_status_that_asks_for_patience_gets_it() {
+fn retry_after_of_a_status_is_respected() {
     let cases: [(u16, Headers, i64); 9] = [
         (401, &[], 24 * 60),
         (402, &[], 4 * 60),
@@ -91,7 +91,7 @@ fn a_status_that_asks_for_patience_gets_it() {
 }
 
 #[test]
-fn a_feed_that_is_gone_is_never_asked_again_and_keeps_its_entries() {
+fn gone_feed_is_never_polled_and_keeps_its_entries() {
     let (feed, program, site) = after(410, &[]);
     assert_eq!((&feed["state"], &feed["next_poll"]), (&"gone".into(), &Value::Null));
     assert_eq!(feed["total"], 2);
@@ -109,7 +109,7 @@ fn a_203_is_read_as_a_200() {
 }
 
 #[test]
-fn a_304_that_nothing_was_asked_for_is_asked_again_past_the_caches() {
+fn unrequested_304_is_refetched_past_caches() {
     let site = Site::start(|request| match request.header("cache-control") {
         Some("no-cache") => answer(200, &[], rss("T", "e", 2)),
         _ => answer(304, &[], ""),
@@ -122,7 +122,7 @@ fn a_304_that_nothing_was_asked_for_is_asked_again_past_the_caches() {
 }
 
 #[test]
-fn a_412_or_416_is_asked_again_without_validators() {
+fn a_412_or_416_is_retried_without_validators() {
     for status in [412, 416] {
         let site = Site::start(move |request| match request.header("if-none-match") {
             Some(_) => answer(status, &[], ""),
@@ -137,7 +137,7 @@ fn a_412_or_416_is_asked_again_without_validators() {
 }
 
 #[test]
-fn a_421_is_asked_again_once() {
+fn a_421_is_retried_once() {
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let site =
         Site::start(move |_| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -159,7 +159,7 @@ fn a_feed_without_entries_is_accepted() {
 }
 
 #[test]
-fn a_feed_that_comes_back_is_forgiven() {
+fn recovered_feed_has_its_failures_cleared() {
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let site =
         Site::start(move |_| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -178,7 +178,7 @@ fn a_feed_that_comes_back_is_forgiven() {
 }
 
 #[test]
-fn a_poll_for_cron_writes_nothing_and_ends_well_though_feeds_fail_if_it_is_to() {
+fn cron_poll_is_silent_and_succeeds_despite_failures() {
     let (_, program, _site) = after(404, &[]);
     for (args, status) in
         [(&["poll", "--all", "--quiet"][..], 1), (&["poll", "--all", "--quiet", "--tolerant"], 0)]
@@ -193,7 +193,7 @@ fn a_poll_for_cron_writes_nothing_and_ends_well_though_feeds_fail_if_it_is_to() 
 }
 
 #[test]
-fn failing_feeds_are_ignored_in_the_status_if_the_configuration_says_so() {
+fn failing_feeds_do_not_change_status_if_configured() {
     let (site, program) = (site_with(500, &[]), new_program());
     let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
     let key = "failing_feeds = \"ignore\"\n";

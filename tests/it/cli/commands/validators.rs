@@ -61,7 +61,7 @@ fn a_200_replaces_all_and_an_absent_one_is_cleared() {
 }
 
 #[test]
-fn what_is_no_feed_changes_no_validator() {
+fn non_feed_answer_changes_no_validator() {
     let other = [("etag", "\"other\""), ("last-modified", "Tue")];
     for useless in [
         answer(200, &other, page("Log in", &[])),
@@ -77,7 +77,7 @@ fn what_is_no_feed_changes_no_validator() {
 }
 
 #[test]
-fn a_forced_poll_sends_no_validators_and_asks_for_a_fresh_copy() {
+fn forced_poll_sends_no_validators_and_bypasses_caches() {
     let (site, program) = (scripted(vec![feed(&BOTH)]), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--force"]).with(0);
@@ -115,7 +115,7 @@ fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
 
 /// SPEC D.2: asked again once with `no-cache`, then a failure.
 #[test]
-fn adding_asks_once_more_after_a_304_that_nobody_asked_for() {
+fn adding_retries_after_an_unrequested_304() {
     for (answers, status, requests) in [
         (vec![answer(304, &[], ""), feed(&[])], 0, 2),
         (vec![answer(304, &[], ""), answer(304, &[], ""), feed(&[])], 2, 2),

@@ -383,7 +383,7 @@ fn is_announced(facts: &Facts<'_>, asked: DateTime<Utc>) -> bool {
 }
 
 #[test]
-fn what_is_told_in_numbers_agrees_with_the_servers_log() {
+fn reported_numbers_agree_with_the_server_log() {
     let now = clock::now();
     let mut dice = Dice::of(1, "sentences", 0);
     let publishers: Vec<Publisher> =

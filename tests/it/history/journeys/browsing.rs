@@ -18,7 +18,7 @@ fn long(entries: i64) -> World {
 }
 
 #[test]
-fn a_date_is_gone_to_and_the_edge_shows_where_one_is() {
+fn date_jump_works_and_the_edge_shows_the_position() {
     let mut world = long(3000);
     world.press("@2021-07<enter>");
     let row = world.app.ui.list.selected_row().unwrap();
@@ -32,7 +32,7 @@ fn a_date_is_gone_to_and_the_edge_shows_where_one_is() {
 }
 
 #[test]
-fn a_feed_is_read_from_its_beginning_and_goes_on_where_one_was() {
+fn feed_is_read_from_the_start_and_resumes_there() {
     let mut world = long(1204);
     world.press("B");
     assert_eq!(world.titles()[0], "e1203", "the oldest comes first");

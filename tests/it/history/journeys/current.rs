@@ -56,7 +56,7 @@ fn january(link: &str) -> String {
 }
 
 #[test]
-fn an_imported_archive_is_followed_to_its_current_document_by_its_first_poll() {
+fn imported_archive_leads_to_its_current_document() {
     let mut world = imported(&[&archive("2026-01")]);
     let feed = world.feed(1);
     assert_eq!(feed.record.url, index());
@@ -76,7 +76,7 @@ fn an_imported_archive_is_followed_to_its_current_document_by_its_first_poll() {
 }
 
 #[test]
-fn an_archive_added_without_a_poll_is_followed_by_the_first_poll() {
+fn archive_added_without_poll_is_followed_at_first_poll() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     let address = archive("2025-12");
@@ -95,7 +95,7 @@ fn an_archive_added_without_a_poll_is_followed_by_the_first_poll() {
 }
 
 #[test]
-fn a_known_feed_that_begins_to_serve_an_archive_is_followed() {
+fn known_feed_turned_archive_is_followed() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     let known = archive("2026-01");
@@ -114,7 +114,7 @@ fn a_known_feed_that_begins_to_serve_an_archive_is_followed() {
 }
 
 #[test]
-fn a_store_that_holds_an_archive_as_a_complete_feed_is_corrected_by_its_next_check() {
+fn next_poll_corrects_an_archive_stored_as_complete() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     world.network.remove(&index());
@@ -139,7 +139,7 @@ fn a_store_that_holds_an_archive_as_a_complete_feed_is_corrected_by_its_next_che
 }
 
 #[test]
-fn a_current_document_with_another_identity_is_asked_about() {
+fn current_document_with_another_identity_asks_first() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     let other = example!("arch-index.xml").replace("tag:orchard.example,2025:notes", "urn:other");
@@ -160,7 +160,7 @@ fn a_current_document_with_another_identity_is_asked_about() {
 }
 
 #[test]
-fn a_reader_who_stays_at_an_archive_is_asked_no_more_and_never_told_that_it_is_complete() {
+fn declined_archive_move_stays_and_is_never_complete() {
     let mut world = imported(&[&archive("2026-01")]);
     world.tell(Request::Trouble(FEED, TroubleAnswer::UndoMove));
     assert_eq!(world.feed(1).record.url, archive("2026-01"));
@@ -174,7 +174,7 @@ fn a_reader_who_stays_at_an_archive_is_asked_no_more_and_never_told_that_it_is_c
 }
 
 #[test]
-fn an_archive_without_a_current_document_is_a_question() {
+fn archive_without_a_current_document_asks() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     world.serve(&archive("2026-01"), &january(""));
@@ -188,7 +188,7 @@ fn an_archive_without_a_current_document_is_a_question() {
 }
 
 #[test]
-fn a_current_document_that_cannot_be_read_is_a_question_until_it_can() {
+fn unreadable_current_document_asks_until_it_is_read() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     world.refuse(&index(), 404, Default::default());
@@ -208,7 +208,7 @@ fn a_current_document_that_cannot_be_read_is_a_question_until_it_can() {
 }
 
 #[test]
-fn a_current_document_that_is_an_archive_itself_is_not_gone_over_to() {
+fn current_document_that_is_an_archive_is_not_followed() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     world.serve(&index(), &january(""));
@@ -218,7 +218,7 @@ fn a_current_document_that_is_an_archive_itself_is_not_gone_over_to() {
 }
 
 #[test]
-fn a_current_document_without_tls_is_gone_over_to_only_if_the_reader_allows_it() {
+fn insecure_current_document_needs_permission() {
     let plain = "http://orchard.example/notes/index.atom";
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
@@ -238,7 +238,7 @@ fn a_current_document_without_tls_is_gone_over_to_only_if_the_reader_allows_it()
 }
 
 #[test]
-fn an_archive_of_a_feed_that_is_subscribed_to_asks_to_go_on_as_that_one() {
+fn archive_of_a_subscribed_feed_asks_to_merge() {
     let mut world = imported(&[&index(), &archive("2026-01")]);
     let urls: Vec<&str> =
         world.app.engine.feeds.values().map(|feed| feed.record.url.as_str()).collect();
@@ -252,7 +252,7 @@ fn an_archive_of_a_feed_that_is_subscribed_to_asks_to_go_on_as_that_one() {
 }
 
 #[test]
-fn an_archive_that_was_read_is_kept_also_where_history_is_off() {
+fn archive_entries_are_kept_with_history_off() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     world.app.engine.settings.history.mode = HistoryMode::Off;
@@ -268,7 +268,7 @@ fn an_archive_that_was_read_is_kept_also_where_history_is_off() {
 }
 
 #[test]
-fn a_current_document_named_by_no_archive_is_read_at_each_check_and_the_address_stays() {
+fn newer_document_is_read_at_each_poll_without_a_move() {
     let (old, new) = ("https://mid.example/old.rss", "https://mid.example/rss");
     let with_link = |body: String, link: &str| {
         body.replace("<rss ", "<rss xmlns:a=\"http://www.w3.org/2005/Atom\" ")
@@ -316,7 +316,7 @@ fn a_current_document_named_by_no_archive_is_read_at_each_check_and_the_address_
 }
 
 #[test]
-fn what_its_links_or_an_archive_mark_beside_complete_call_an_archive_is_followed_as_one() {
+fn implied_archive_is_followed_like_a_marked_one() {
     let marks = [("<fh:archive/>", "<fh:archive/><fh:complete/>"), ("<fh:archive/>", "")];
     for (mark, instead) in marks {
         let mut world = World::new(120, 36);
@@ -345,7 +345,7 @@ fn page(links: &[(&str, u32)], entry: u32) -> String {
 }
 
 #[test]
-fn a_later_page_says_that_there_are_newer_ones_and_offers_the_first() {
+fn later_page_mentions_newer_ones_and_offers_the_first() {
     let at = |number: u32| format!("https://orchard.example/p{number}");
     for added in [true, false] {
         let mut world = World::new(120, 36);

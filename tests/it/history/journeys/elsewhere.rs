@@ -93,7 +93,7 @@ fn gaps(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_looked_for_elsewhere_unless_the_reader_wants_it() {
+fn nothing_is_fetched_elsewhere_without_consent() {
     let mut world = blog();
     serve_pages(&mut world);
     serve_copies(&mut world);
@@ -108,7 +108,7 @@ fn nothing_is_looked_for_elsewhere_unless_the_reader_wants_it() {
 }
 
 #[test]
-fn numbered_pages_are_read_until_there_is_none() {
+fn numbered_pages_are_read_to_the_last() {
     let mut world = blog();
     serve_pages(&mut world);
     choose(&mut world, Some(Adaptor::WordPress));
@@ -129,7 +129,7 @@ fn numbered_pages_are_read_until_there_is_none() {
 }
 
 #[test]
-fn pages_that_repeat_or_hold_nothing_end_the_way_without_a_gap() {
+fn repeated_or_empty_pages_end_the_walk_without_a_gap() {
     let first = rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]);
     let empty = rss("Blog", &[]);
     let other = rss("Blog", &[("p2", "Two", 900, "text")]);
@@ -151,7 +151,7 @@ fn pages_that_repeat_or_hold_nothing_end_the_way_without_a_gap() {
 }
 
 #[test]
-fn a_page_that_fails_is_a_gap_that_is_asked_for_again() {
+fn failed_page_is_a_gap_and_is_retried() {
     let mut world = blog();
     serve_pages(&mut world);
     world.refuse(&page(3), 503, AnswerHeaders::default());
@@ -167,7 +167,7 @@ fn a_page_that_fails_is_a_gap_that_is_asked_for_again() {
 }
 
 #[test]
-fn pages_are_read_within_the_caps_and_a_killed_program_asks_for_none_twice() {
+fn pages_respect_caps_and_are_not_refetched_after_a_kill() {
     let mut world = blog();
     for number in 2..=40_u32 {
         let entry = (&*format!("p{number}"), "A", i64::from(number) * 100, "text");
@@ -221,7 +221,7 @@ fn copies_are_listed_once_and_read_oldest_first() {
 }
 
 #[test]
-fn a_copy_that_is_gone_is_a_gap_and_the_others_are_read_all_the_same() {
+fn missing_copy_is_a_gap_and_others_are_read() {
     let mut world = blog();
     serve_copies(&mut world);
     world.refuse(&copy(2022), 404, AnswerHeaders::default());
@@ -241,7 +241,7 @@ fn a_copy_that_is_gone_is_a_gap_and_the_others_are_read_all_the_same() {
 }
 
 #[test]
-fn an_archive_that_wants_fewer_requests_is_left_alone_as_long_as_it_says() {
+fn archive_service_429_is_respected_for_its_time() {
     let mut world = blog();
     serve_copies(&mut world);
     let wait = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
@@ -260,7 +260,7 @@ fn an_archive_that_wants_fewer_requests_is_left_alone_as_long_as_it_says() {
 }
 
 #[test]
-fn a_listing_that_is_none_is_a_gap_and_an_empty_one_is_not() {
+fn invalid_listing_is_a_gap_and_an_empty_one_is_not() {
     for (body, missing) in [("<html>busy</html>", 1), ("[]", 0), ("{}", 1)] {
         let mut world = blog();
         world.serve(&listing(), body);
@@ -272,7 +272,7 @@ fn a_listing_that_is_none_is_a_gap_and_an_empty_one_is_not() {
 }
 
 #[test]
-fn a_program_killed_between_two_copies_asks_for_none_twice() {
+fn program_killed_between_copies_refetches_none() {
     let mut world = blog();
     serve_copies(&mut world);
     choose(&mut world, Some(Adaptor::InternetArchive));
@@ -290,7 +290,7 @@ fn a_program_killed_between_two_copies_asks_for_none_twice() {
 }
 
 #[test]
-fn what_is_chosen_no_more_is_asked_for_no_more_and_leaves_no_gap() {
+fn deselected_adaptor_makes_no_requests_and_no_gap() {
     let mut world = blog();
     serve_copies(&mut world);
     world.refuse(&copy(2022), 503, AnswerHeaders::default());
@@ -314,7 +314,7 @@ fn what_is_chosen_no_more_is_asked_for_no_more_and_leaves_no_gap() {
 }
 
 #[test]
-fn what_the_archive_says_to_one_feed_holds_for_all_others() {
+fn archive_service_wait_applies_to_all_feeds() {
     let mut world = blog();
     serve_copies(&mut world);
     let wait = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };

@@ -22,7 +22,7 @@ fn reasons(world: &World) -> Vec<Reason> {
 }
 
 #[test]
-fn a_walk_under_way_is_stopped_by_a_key_and_goes_on_by_the_same() {
+fn one_key_stops_and_continues_a_walk() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -48,7 +48,7 @@ fn a_walk_under_way_is_stopped_by_a_key_and_goes_on_by_the_same() {
 }
 
 #[test]
-fn an_endless_chain_is_left_after_the_caps_of_one_run() {
+fn endless_chain_stops_at_the_caps_of_one_run() {
     let mut world = World::new(120, 36);
     world.serve(TRAP, &document("now", "<link rel='prev-archive' href='?page=1'/>"));
     for page in 1..=400 {
@@ -73,7 +73,7 @@ fn an_endless_chain_is_left_after_the_caps_of_one_run() {
 }
 
 #[test]
-fn an_endless_chain_without_anything_new_is_left_after_three() {
+fn endless_chain_without_news_stops_after_three() {
     let mut world = World::new(120, 36);
     world.serve(TRAP, &document("same", "<link rel='prev-archive' href='?page=1'/>"));
     for page in 1..=9 {
@@ -87,7 +87,7 @@ fn an_endless_chain_without_anything_new_is_left_after_three() {
 }
 
 #[test]
-fn a_public_page_does_not_lead_into_the_readers_machine() {
+fn public_page_cannot_lead_to_local_addresses() {
     let near = "https://127.0.0.1/admin";
     let mut world = World::new(120, 36);
     world.serve(TRAP, &document("now", &format!("<link rel='prev-archive' href='{near}'/>")));

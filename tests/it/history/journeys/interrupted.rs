@@ -11,7 +11,7 @@ use super::{FEED, NOTES, archive, orchard, standing, subscribe};
 use crate::support::world::rss;
 
 #[test]
-fn archives_that_are_to_be_read_anew_are_forgotten_before_a_poll_writes_that_they_are() {
+fn reread_archives_are_forgotten_before_the_poll_is_saved() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 404, Default::default());
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -35,7 +35,7 @@ fn archives_that_are_to_be_read_anew_are_forgotten_before_a_poll_writes_that_the
 }
 
 #[test]
-fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_it_is_known() {
+fn interrupted_walk_leaves_memory_equal_to_the_store() {
     let other = format!("{NOTES}other.atom");
     let polled = |feed| {
         Request::Poll(PollRequest {
@@ -92,7 +92,7 @@ fn a_walk_that_a_429_or_the_end_of_its_feed_cuts_short_leaves_what_is_stored_as_
 }
 
 #[test]
-fn a_program_that_is_killed_goes_on_where_it_was_and_fetches_nothing_twice() {
+fn killed_program_resumes_without_refetching() {
     let mut world = orchard();
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.pass(TimeDelta::seconds(2));

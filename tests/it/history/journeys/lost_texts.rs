@@ -9,7 +9,7 @@ use crate::store::damage::plant_where;
 use crate::support::world::World;
 
 #[test]
-fn texts_from_archives_that_were_lost_with_a_store_are_asked_for_again_by_themselves() {
+fn archive_texts_lost_with_a_store_are_refetched() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -42,7 +42,7 @@ fn texts_from_archives_that_were_lost_with_a_store_are_asked_for_again_by_themse
 }
 
 #[test]
-fn after_a_repair_archives_whose_records_were_damaged_are_walked_again_and_others_stay() {
+fn after_a_repair_only_damaged_archives_are_walked_again() {
     for tree in ["history", "nodes"] {
         let mut world = World::new(120, 36);
         serve_orchard(&mut world);

@@ -12,7 +12,7 @@ use super::{FEED, NOTES, archive, example, orchard, serve_orchard, standing, sub
 use crate::support::world::{Scripted, World, rss};
 
 #[test]
-fn an_archived_feed_is_rebuilt_in_the_background_and_is_not_unread() {
+fn archived_feed_is_rebuilt_in_background_as_read() {
     let mut world = orchard();
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     assert_eq!(world.asked().len(), 1, "the archive waits for its pause");
@@ -46,7 +46,7 @@ fn an_archived_feed_is_rebuilt_in_the_background_and_is_not_unread() {
 }
 
 #[test]
-fn a_refused_archive_is_a_row_in_its_place_until_enter_brings_it() {
+fn refused_archive_is_a_row_until_enter_fetches_it() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 403, Default::default());
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -74,7 +74,7 @@ fn a_refused_archive_is_a_row_in_its_place_until_enter_brings_it() {
 }
 
 #[test]
-fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
+fn gap_explanation_hides_the_links_of_the_entry() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 403, Default::default());
     let linked = "&lt;p>&lt;a href='/five'>Five.&lt;/a>".repeat(12);
@@ -114,7 +114,7 @@ fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
 }
 
 #[test]
-fn what_fails_for_a_while_is_asked_for_again_after_a_good_check_only() {
+fn temporary_failure_is_retried_only_after_a_good_poll() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 500, Default::default());
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -133,7 +133,7 @@ fn what_fails_for_a_while_is_asked_for_again_after_a_good_check_only() {
 }
 
 #[test]
-fn a_history_that_is_off_or_asks_is_not_walked_but_says_so() {
+fn history_off_or_ask_does_not_walk_and_says_so() {
     for (mode, text) in [(HistoryMode::Off, "history is off"), (HistoryMode::Ask, "fetches them")] {
         let mut world = orchard();
         world.app.engine.settings.history.mode = mode;
@@ -150,7 +150,7 @@ fn a_history_that_is_off_or_asks_is_not_walked_but_says_so() {
 }
 
 #[test]
-fn a_gap_can_be_hidden_and_that_can_be_undone() {
+fn gap_is_hidden_and_restored_by_undo() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 410, Default::default());
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -165,7 +165,7 @@ fn a_gap_can_be_hidden_and_that_can_be_undone() {
 }
 
 #[test]
-fn polls_of_a_site_go_before_its_archives() {
+fn polls_of_a_site_precede_its_archives() {
     let mut world = orchard();
     world.serve("https://orchard.example/other.xml", &rss("Other", &[("x", "X", 1, "")]));
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -181,7 +181,7 @@ fn polls_of_a_site_go_before_its_archives() {
 }
 
 #[test]
-fn who_subscribes_to_an_archive_gets_the_feed_it_belongs_to() {
+fn adding_an_archive_subscribes_to_its_feed() {
     let mut world = orchard();
     subscribe(&mut world, &archive("2026-01"));
     world.pass(TimeDelta::seconds(2));
@@ -202,7 +202,7 @@ fn who_subscribes_to_an_archive_gets_the_feed_it_belongs_to() {
 }
 
 #[test]
-fn a_complete_feed_withdraws_what_it_does_not_hold_and_that_can_be_undone() {
+fn complete_feed_withdraws_missing_entries_undoably() {
     let url = "https://lakes.example/top.atom";
     let complete = example!("complete.xml");
     let entry = |name: &str| {
@@ -226,7 +226,7 @@ fn a_complete_feed_withdraws_what_it_does_not_hold_and_that_can_be_undone() {
 }
 
 #[test]
-fn older_pages_come_one_by_one_on_request_only() {
+fn older_pages_load_one_by_one_on_request() {
     let url = "https://find.example/rss?q=bicycles";
     let mut world = World::new(120, 36);
     world.serve(url, example!("paged-1.xml"));
@@ -245,7 +245,7 @@ fn older_pages_come_one_by_one_on_request_only() {
 }
 
 #[test]
-fn an_overrun_is_recorded_only_after_a_request_without_validators() {
+fn overrun_needs_a_request_without_validators() {
     let url = "https://busy.example/feed";
     let window = |from: i64| {
         let ids: Vec<String> = (from..from + 5).map(|id| format!("e{id}")).collect();
@@ -274,7 +274,7 @@ fn an_overrun_is_recorded_only_after_a_request_without_validators() {
 }
 
 #[test]
-fn complete_is_said_only_when_everything_was_fetched_or_refused_for_good() {
+fn complete_is_shown_only_with_all_fetched_or_refused() {
     for (status, said) in [
         (403, "history complete except 1 gap"),
         (404, "1 of more archives read, 1 gap"),
@@ -289,7 +289,7 @@ fn complete_is_said_only_when_everything_was_fetched_or_refused_for_good() {
 }
 
 #[test]
-fn a_gap_at_which_nothing_can_be_asked_for_says_only_that() {
+fn failing_feed_has_no_archive_to_request() {
     let mut world = orchard();
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.rest();
@@ -301,7 +301,7 @@ fn a_gap_at_which_nothing_can_be_asked_for_says_only_that() {
 }
 
 #[test]
-fn an_archive_that_may_not_be_asked_says_so_once() {
+fn disallowed_archive_is_reported_once() {
     let mut world = orchard();
     let failure = FetchFailure::Blocked("not asked: it is an address of this machine".into());
     let blocked = Scripted { fails: Some(failure), ..Scripted::default() };
@@ -315,7 +315,7 @@ fn an_archive_that_may_not_be_asked_says_so_once() {
 }
 
 #[test]
-fn feeds_with_gaps_and_paged_feeds_are_marked_in_the_subscriptions() {
+fn gap_and_paged_feeds_are_marked_in_the_list() {
     let mark =
         |world: &World| trouble::mark(&world.app.engine, world.feed(1), world.now).to_owned();
     let mut world = orchard();
@@ -335,7 +335,7 @@ fn feeds_with_gaps_and_paged_feeds_are_marked_in_the_subscriptions() {
 }
 
 #[test]
-fn what_is_missing_is_opened_in_the_browser_or_looked_for_in_the_internet_archive() {
+fn gap_opens_in_the_browser_or_the_internet_archive() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 403, Default::default());
     subscribe(&mut world, &format!("{NOTES}index.atom"));

@@ -28,7 +28,7 @@ fn poll(world: &mut World, feeds: Option<Vec<FeedKey>>, archives: bool) {
 }
 
 #[test]
-fn polls_that_wait_are_given_up_for_the_feeds_named_and_no_others() {
+fn cancelling_drops_waiting_polls_of_named_feeds_only() {
     let body = rss("Feed", &[("a", "One", 1, "")]);
     let feeds = ADDRESSES.map(|address| (address, body.as_str(), &[][..]));
     let mut world = World::subscribed(100, 30, &feeds);
@@ -47,7 +47,7 @@ fn polls_that_wait_are_given_up_for_the_feeds_named_and_no_others() {
 }
 
 #[test]
-fn a_walk_of_the_feeds_named_is_stopped_and_can_go_on_later() {
+fn cancelled_walk_of_named_feeds_can_continue_later() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -66,7 +66,7 @@ fn a_walk_of_the_feeds_named_is_stopped_and_can_go_on_later() {
 }
 
 #[test]
-fn a_poll_without_archives_starts_no_walk_and_the_next_with_them_does() {
+fn poll_without_archives_leaves_the_walk_to_the_next_one() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     let address = format!("{NOTES}index.atom");
@@ -82,7 +82,7 @@ fn a_poll_without_archives_starts_no_walk_and_the_next_with_them_does() {
 }
 
 #[test]
-fn a_poll_without_archives_leaves_a_walk_under_way_alone() {
+fn poll_without_archives_does_not_stop_a_running_walk() {
     let mut world = World::new(120, 36);
     serve_orchard(&mut world);
     subscribe(&mut world, &format!("{NOTES}index.atom"));

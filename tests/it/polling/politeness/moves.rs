@@ -39,7 +39,7 @@ fn attend(world: &mut World) {
 const NO_MOVE: &str = "'Orchard' has no other address that it could be read from: there is nothing to accept or to refuse; to read it from one that you know, subscribe to that";
 
 #[test]
-fn the_stored_address_is_the_end_of_the_leading_run_of_permanent_redirects() {
+fn stored_address_follows_leading_permanent_redirects() {
     for (chain, end, stored) in [
         (&[(A, 301, B)][..], Some(B), B),
         (&[(A, 308, B)], Some(B), B),
@@ -71,7 +71,7 @@ fn the_stored_address_is_the_end_of_the_leading_run_of_permanent_redirects() {
 }
 
 #[test]
-fn a_page_or_a_broken_document_at_the_new_address_moves_nothing() {
+fn page_or_broken_document_does_not_move_a_feed() {
     // G.27.
     for body in ["<html><title>Parked</title></html>", "<rss><channel><item>", "{}"] {
         let mut world = world();
@@ -84,7 +84,7 @@ fn a_page_or_a_broken_document_at_the_new_address_moves_nothing() {
 }
 
 #[test]
-fn a_304_from_the_new_address_moves_if_its_validators_came_with_a_good_answer() {
+fn a_304_moves_a_feed_if_its_validators_were_from_a_200() {
     let mut world = world();
     let etag = Some("\"b\"");
     world
@@ -99,7 +99,7 @@ fn a_304_from_the_new_address_moves_if_its_validators_came_with_a_good_answer() 
 }
 
 #[test]
-fn a_move_keeps_entries_marks_and_tags_and_remembers_where_it_came_from() {
+fn move_keeps_entries_marks_and_tags_and_its_origin() {
     let mut world = world();
     world.press("<enter>s<enter>");
     world.press("<esc>");
@@ -115,7 +115,7 @@ fn a_move_keeps_entries_marks_and_tags_and_remembers_where_it_came_from() {
 }
 
 #[test]
-fn another_host_without_a_shared_entry_is_asked_about() {
+fn another_host_without_shared_entries_asks_first() {
     let mut world = world();
     world.lead(A, 301, B);
     world.serve(B, &elsewhere());
@@ -136,7 +136,7 @@ fn another_host_without_a_shared_entry_is_asked_about() {
 }
 
 #[test]
-fn the_same_host_or_the_same_identity_is_proof_enough() {
+fn same_host_or_identity_proves_a_move() {
     let mut world = world();
     world.lead(A, 301, "https://a.example/new");
     world.serve("https://a.example/new", &elsewhere());
@@ -159,7 +159,7 @@ fn the_same_host_or_the_same_identity_is_proof_enough() {
 }
 
 #[test]
-fn a_document_without_entries_proves_nothing() {
+fn document_without_entries_proves_no_move() {
     let mut world = world();
     world.lead(A, 301, "https://a.example/new");
     world.serve("https://a.example/new", &rss("Empty", &[]));
@@ -184,7 +184,7 @@ fn a_410_at_the_end_of_a_redirect_does_not_end_a_feed() {
 }
 
 #[test]
-fn answers_to_a_feed_that_asks_nothing_are_refused_with_a_reason() {
+fn answer_without_an_open_question_is_refused() {
     let mut world = world();
     for (answer, why) in [
         (TroubleAnswer::AcceptMove, NO_MOVE),
@@ -210,7 +210,7 @@ fn answers_to_a_feed_that_asks_nothing_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_move_is_told_of_and_can_be_undone_and_is_not_made_again() {
+fn move_is_reported_undone_and_not_repeated() {
     let mut world = world();
     world.lead(A, 301, B);
     world.serve(B, &orchard());
@@ -226,7 +226,7 @@ fn a_move_is_told_of_and_can_be_undone_and_is_not_made_again() {
 }
 
 #[test]
-fn a_target_that_is_subscribed_already_takes_the_feed_over_with_its_marks() {
+fn move_to_a_subscribed_feed_merges_the_marks() {
     let both =
         [(A, orchard()), (B, rss("Orchard", &[("o3", "Frost", 0, ""), ("o2", "Wax", 1, "")]))];
     let feeds: Vec<(&str, &str, &[&str])> =
@@ -266,8 +266,7 @@ fn atom(id: &str, marks: &str, entries: &[&str]) -> String {
 }
 
 #[test]
-fn a_stranger_at_the_end_of_a_redirect_changes_nothing_before_it_is_accepted_or_after_it_is_refused()
- {
+fn unaccepted_redirect_target_changes_nothing() {
     let archive = "https://b.example/1.atom";
     let prev = format!("<link rel='prev-archive' href='{archive}'/>");
     let current = format!("<fh:archive/><link rel='current' href='{C}'/>");
@@ -310,7 +309,7 @@ fn a_stranger_at_the_end_of_a_redirect_changes_nothing_before_it_is_accepted_or_
 }
 
 #[test]
-fn an_accepted_move_is_polled_at_once_and_a_poll_counts_what_it_withdraws() {
+fn accepted_move_is_polled_at_once_and_counts_withdrawals() {
     let mut world = World::subscribed(120, 36, &[(A, &atom("urn:a", "", &["e1", "e2"]), &[])]);
     world.lead(A, 301, B);
     world.serve(B, &atom("urn:b", "<fh:complete/>", &["x1"]));
@@ -327,7 +326,7 @@ fn an_accepted_move_is_polled_at_once_and_a_poll_counts_what_it_withdraws() {
 }
 
 #[test]
-fn a_feed_of_which_nothing_was_read_is_read_where_its_address_leads() {
+fn never_read_feed_is_read_at_its_redirect_target() {
     let mut world = World::new(120, 36);
     let wanted = Subscribe { address: A.into(), unasked: true, ..Subscribe::default() };
     world.tell(Request::Subscribe(Box::new(wanted)));
@@ -341,7 +340,7 @@ fn a_feed_of_which_nothing_was_read_is_read_where_its_address_leads() {
 }
 
 #[test]
-fn a_host_that_answered_before_is_believed_and_another_one_is_not() {
+fn known_redirect_target_is_trusted_and_another_is_not() {
     let mut world = world();
     world.lead(A, 302, B);
     world.serve(B, &orchard());
@@ -362,7 +361,7 @@ fn a_host_that_answered_before_is_believed_and_another_one_is_not() {
 }
 
 #[test]
-fn what_came_first_through_a_redirect_is_called_complete_once_it_proved_itself() {
+fn redirected_feed_is_complete_only_once_proven() {
     for status in [301, 302] {
         let mut world = World::new(120, 36);
         let address = A.into();

@@ -39,7 +39,7 @@ fn fails(world: &mut World, urls: &[&str], failure: &FetchFailure) {
 }
 
 #[test]
-fn three_hosts_in_a_row_that_cannot_be_reached_are_no_network() {
+fn three_unreachable_hosts_in_a_row_mean_offline() {
     let timeout = FetchFailure::Timeout { phase: CONNECTING, seconds: 10 };
     for failure in [FetchFailure::Name("h".into()), FetchFailure::Unreachable("h".into()), timeout]
     {
@@ -73,7 +73,7 @@ fn three_hosts_in_a_row_that_cannot_be_reached_are_no_network() {
 }
 
 #[test]
-fn a_host_that_refuses_or_answers_proves_that_there_is_a_network() {
+fn refused_or_answered_connection_proves_the_network() {
     let mut world = world();
     fails(&mut world, &FEEDS[..2], &FetchFailure::Name("h".into()));
     fails(&mut world, &FEEDS[2..3], &FetchFailure::Connect("h (connection refused)".into()));
@@ -111,7 +111,7 @@ fn failing(world: &World) -> Vec<u32> {
 }
 
 #[test]
-fn three_hosts_that_are_not_found_among_forty_are_three_failing_feeds_also_after_a_restart() {
+fn three_unknown_hosts_among_forty_are_not_offline() {
     let mut world = a_list_with_three_broken_hosts();
     let check = |world: &World, failures: u32| {
         assert_eq!(world.app.engine.reachability.offline_since, None);
@@ -140,7 +140,7 @@ fn three_hosts_that_are_not_found_among_forty_are_three_failing_feeds_also_after
 }
 
 #[test]
-fn where_nobody_answers_a_list_that_was_just_imported_is_not_failing() {
+fn offline_import_does_not_mark_feeds_failing() {
     let mut world = World::new(120, 36);
     let urls: Vec<String> =
         (1..=80).map(|number| format!("https://host{number:02}.example/")).collect();
@@ -159,7 +159,7 @@ fn where_nobody_answers_a_list_that_was_just_imported_is_not_failing() {
 }
 
 #[test]
-fn no_more_feeds_are_being_polled_than_there_are() {
+fn number_of_running_polls_never_exceeds_the_feeds() {
     let mut world = world();
     // One waits for a server that says nothing while the others are polled again and again.
     fails(&mut world, &FEEDS[..4], &FetchFailure::Name("h".into()));
@@ -176,7 +176,7 @@ fn no_more_feeds_are_being_polled_than_there_are() {
 }
 
 #[test]
-fn one_broken_host_is_a_broken_host_however_many_feeds_it_has() {
+fn one_broken_host_with_many_feeds_is_not_offline() {
     let body = document();
     let urls: Vec<String> = (0..6).map(|n| format!("https://f{n}.a.example/")).collect();
     let feeds: Vec<(&str, &str, &[&str])> =
@@ -192,7 +192,7 @@ fn one_broken_host_is_a_broken_host_however_many_feeds_it_has() {
 }
 
 #[test]
-fn after_waking_up_the_network_gets_ten_seconds() {
+fn after_waking_the_network_gets_ten_seconds() {
     let mut world = world();
     let before = world.requests.len();
     world.now += TimeDelta::hours(8);
@@ -205,7 +205,7 @@ fn after_waking_up_the_network_gets_ten_seconds() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_keeps_no_feed_waiting_for_the_time_it_showed() {
+fn clock_set_back_keeps_no_feed_waiting() {
     let mut world = world();
     let before = world.requests.len();
     world.now -= TimeDelta::days(3);
@@ -221,7 +221,7 @@ fn a_clock_that_is_set_back_keeps_no_feed_waiting_for_the_time_it_showed() {
 }
 
 #[test]
-fn a_sign_in_page_between_us_and_the_feed_is_not_counted() {
+fn captive_portal_page_is_not_a_feed_failure() {
     let mut world = world();
     let body = "<html><title>Hotel wifi: sign in</title></html>";
     world.serve("http://gate.example/login", body);

@@ -53,7 +53,7 @@ fn a_delta_is_merged_and_its_tag_is_kept() {
 }
 
 #[test]
-fn a_delta_that_does_not_fit_is_thrown_away_and_the_whole_is_asked_for_once() {
+fn unfitting_delta_is_dropped_and_refetched_whole_once() {
     // SPEC D.7, case 2.
     let mut world = world();
     let before = world.requests.len();
@@ -80,7 +80,7 @@ fn a_delta_that_does_not_fit_is_thrown_away_and_the_whole_is_asked_for_once() {
 }
 
 #[test]
-fn a_server_that_does_not_understand_deltas_is_asked_without_one() {
+fn delta_ignorant_server_is_polled_without_deltas() {
     // SPEC D.2, 400 after A-IM.
     let mut world = world();
     let before = world.requests.len();
@@ -94,7 +94,7 @@ fn a_server_that_does_not_understand_deltas_is_asked_without_one() {
 }
 
 #[test]
-fn an_answer_that_ignores_the_wish_for_a_delta_is_nothing_special() {
+fn full_answer_to_a_delta_request_is_normal() {
     // SPEC D.7, case 3.
     let mut world = world();
     world.poll(FEED);
@@ -105,7 +105,7 @@ fn an_answer_that_ignores_the_wish_for_a_delta_is_nothing_special() {
 }
 
 #[test]
-fn a_server_that_always_says_304_is_asked_once_in_eight_days_without_validators() {
+fn always_304_server_gets_one_full_request_in_eight_days() {
     // SPEC D.4 rule 9, G.25.
     let mut world = world();
     let mut unconditional = Vec::new();
@@ -129,7 +129,7 @@ fn a_server_that_always_says_304_is_asked_once_in_eight_days_without_validators(
 }
 
 #[test]
-fn a_tag_that_is_not_honoured_is_not_sent_for_a_month() {
+fn unhonoured_etag_is_omitted_for_a_month() {
     // SPEC D.4 rule 10, G.24.
     let mut world = world();
     let deaf = Scripted { deaf: true, headers: dated(), ..tagged(200, "\"one-gzip\"") };
@@ -143,7 +143,7 @@ fn a_tag_that_is_not_honoured_is_not_sent_for_a_month() {
 }
 
 #[test]
-fn a_form_that_is_not_accepted_is_asked_for_in_any_form_at_the_next_check() {
+fn after_406_the_next_poll_accepts_any_format() {
     // SPEC D.2, 406 and 415.
     for status in [406, 415] {
         let mut world = world();
@@ -159,7 +159,7 @@ fn a_form_that_is_not_accepted_is_asked_for_in_any_form_at_the_next_check() {
 }
 
 #[test]
-fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
+fn thirty_days_of_404_end_a_feed_with_weekly_polls() {
     let mut world = world();
     world.refuse(A, 500, AnswerHeaders::default());
     world.poll(FEED);
@@ -230,7 +230,7 @@ fn an_insecure_redirect_is_allowed_by_one_key() {
 }
 
 #[test]
-fn what_the_reader_took_note_of_leaves_the_list_until_it_changes() {
+fn dismissed_trouble_returns_when_it_changes() {
     let mut world = world();
     world.refuse(A, 401, AnswerHeaders::default());
     world.poll(FEED);

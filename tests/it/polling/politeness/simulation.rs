@@ -392,7 +392,7 @@ fn document(number: u64) -> FeedDocument {
 
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it")]
 #[test]
-fn fourteen_days_of_everything_disregard_nobody() {
+fn fourteen_simulated_days_are_polite_to_all() {
     for seed in [1] {
         let counts = Simulation::new(seed).run();
         println!(

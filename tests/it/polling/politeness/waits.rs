@@ -31,7 +31,7 @@ fn asked(world: &World, url: &str) -> usize {
 }
 
 #[test]
-fn a_429_keeps_every_feed_of_its_host_away_and_a_restart_forgets_nothing() {
+fn a_429_delays_all_feeds_of_its_host_across_restarts() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.refuse(A, 429, retry_after("7200"));
@@ -50,7 +50,7 @@ fn a_429_keeps_every_feed_of_its_host_away_and_a_restart_forgets_nothing() {
 }
 
 #[test]
-fn a_feed_that_is_new_at_a_host_that_answered_429_waits_and_a_restart_does_not_forget_it() {
+fn new_feed_at_a_429_host_waits_across_restarts() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.refuse(A, 429, retry_after("7200"));
@@ -72,7 +72,7 @@ fn a_feed_that_is_new_at_a_host_that_answered_429_waits_and_a_restart_does_not_f
 }
 
 #[test]
-fn a_feed_that_comes_back_to_a_host_that_answered_429_meanwhile_waits_with_the_others() {
+fn restored_feed_waits_for_its_429_host() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.tell(Request::Unsubscribe(FeedKey(2)));
@@ -87,7 +87,7 @@ fn a_feed_that_comes_back_to_a_host_that_answered_429_meanwhile_waits_with_the_o
 }
 
 #[test]
-fn a_429_that_says_nothing_of_how_long_keeps_new_feeds_away_for_an_hour_also_after_a_restart() {
+fn a_429_without_a_time_delays_new_feeds_for_an_hour() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.refuse(OTHER, 429, AnswerHeaders::default());
@@ -101,7 +101,7 @@ fn a_429_that_says_nothing_of_how_long_keeps_new_feeds_away_for_an_hour_also_aft
 }
 
 #[test]
-fn feeds_that_wait_for_a_host_are_not_asked_after_its_429() {
+fn waiting_feeds_are_not_polled_after_the_hosts_429() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.refuse(A, 429, AnswerHeaders::default());
@@ -115,7 +115,7 @@ fn feeds_that_wait_for_a_host_are_not_asked_after_its_429() {
 }
 
 #[test]
-fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
+fn requested_wait_is_broken_only_after_confirmation() {
     let mut world = world();
     world.refuse(A, 503, retry_after("7200"));
     world.poll(FeedKey(1));
@@ -142,7 +142,7 @@ fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
 }
 
 #[test]
-fn all_are_refreshed_at_most_once_in_five_minutes() {
+fn refresh_all_runs_at_most_every_five_minutes() {
     let mut world = world();
     let mut all = |after| {
         world.pass(after);
@@ -162,7 +162,7 @@ fn all_are_refreshed_at_most_once_in_five_minutes() {
 }
 
 #[test]
-fn a_request_that_was_under_way_is_not_repeated_by_a_restart() {
+fn interrupted_request_is_not_repeated_at_restart() {
     // G.20: what was tried is known before the answer comes.
     let mut world = world();
     world.pass(TimeDelta::minutes(70));
@@ -174,7 +174,7 @@ fn a_request_that_was_under_way_is_not_repeated_by_a_restart() {
 }
 
 #[test]
-fn a_start_does_not_poll_everything_at_once() {
+fn startup_does_not_poll_everything_at_once() {
     // G.19: one request at a time a site, a pause between two.
     let documents: Vec<(String, String)> =
         (0..30).map(|n| (format!("https://f{n}.host.example/"), document("T"))).collect();
@@ -189,7 +189,7 @@ fn a_start_does_not_poll_everything_at_once() {
 }
 
 #[test]
-fn a_key_that_polls_says_how_many_are_polled_and_why_others_are_not() {
+fn poll_key_reports_polled_and_skipped_feeds() {
     let mut world = world();
     world.press("R");
     let told =

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_waits_the_one_counts_that_is_over_by_either_clock() {
+    fn shorter_of_two_waits_by_either_clock_counts() {
         let at = |wall: i64, real: i64| {
             let time = |hours| DateTime::UNIX_EPOCH + TimeDelta::hours(hours);
             Moment { wall: time(wall), real: time(real) }

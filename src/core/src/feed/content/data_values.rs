@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_data_values_are_left_out_and_all_else_stays() {
+    fn long_data_urls_are_removed_and_the_rest_stays() {
         let picture = format!("data:image/png;base64,{}", "iVBORw0KGgo+/".repeat(100));
         let markup = format!(
             "a <img src=\"{picture}\" alt=\"x\"> b <p style='background:url({picture})'>c</p>"

@@ -1,4 +1,4 @@
-//! Reads times of day out of the pieces of a date.
+//! Reads times of day from the tokens of a date.
 
 use chrono::NaiveTime;
 
@@ -9,11 +9,11 @@ use super::tokens::{self, Token};
 #[derive(Clone, Copy, Default)]
 pub(super) struct TimeOfDay {
     pub(super) time: NaiveTime,
-    /// It was written as 24:00.
+    /// Whether the time was written as 24:00.
     pub(super) next_day: bool,
 }
 
-/// Makes a time of day. A leap second is the one before it.
+/// Creates a time of day. A leap second is read as the preceding second.
 pub(super) fn time_of_day(hour: u32, minute: u32, second: u32) -> Option<TimeOfDay> {
     let next_day = hour == 24;
     let second = if second == 60 { 59 } else { second };
@@ -21,7 +21,7 @@ pub(super) fn time_of_day(hour: u32, minute: u32, second: u32) -> Option<TimeOfD
     Some(TimeOfDay { time, next_day })
 }
 
-/// A half of the day.
+/// A part of the day that qualifies the hour, such as am or pm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Half {
     Morning,
@@ -29,7 +29,7 @@ pub(super) enum Half {
     Night,
 }
 
-/// The half of the day that a name means, if it can mean one.
+/// Returns the part of the day that a name can mean, if any.
 pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     meanings.iter().find_map(|meaning| match meaning.sense {
         Sense::Morning => Some(Half::Morning),
@@ -39,8 +39,7 @@ pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     })
 }
 
-/// Whether a token is English *am*, *a.m.*, or *a* behind a time. With a space, *a. m.*, it is
-/// Spanish.
+/// Checks whether a token after a time is English *am*, *a.m.* or *a*. With a space, *a. m.* is Spanish.
 pub(super) fn is_english_half(token: &Token<'_>) -> bool {
     let is = |word: &str| ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half));
     token.word().is_some_and(is) && !token.has_space
@@ -52,25 +51,25 @@ pub(super) struct Clock {
     hour: u32,
     minute: u32,
     second: u32,
-    /// The tokens it fills.
+    /// Number of tokens that the time occupies.
     pub(super) count: usize,
-    /// The hour is marked by a letter or word, not by a colon or dot.
+    /// Whether the hour is marked by a letter or word, not by a colon or dot.
     pub(super) has_hour_word: bool,
 }
 
-/// What is found where a time can be.
+/// Result of looking for a time at a position.
 pub(super) enum Found {
     Nothing,
-    /// Something like a time that is none.
+    /// Text that resembles a time but is not valid.
     Wrong,
     Time(Clock),
 }
 
 impl Clock {
-    /// The time of day, in the stated half of the day.
+    /// Returns the time of day, in the stated part of the day.
     pub(super) fn in_half(self, half: Option<Half>) -> Option<TimeOfDay> {
         let hour = match (half, self.hour) {
-            // Japanese counts from 午後0 to 午後11.
+            // In Japanese, hours run from 午後0 to 午後11.
             (Some(Half::Afternoon), hour @ 0..=11) | (Some(Half::Night), hour @ 6..=11) => {
                 hour + 12
             }
@@ -80,7 +79,7 @@ impl Clock {
         time_of_day(hour, self.minute, self.second)
     }
 
-    /// A time as a number, `hhmm` or `hhmmss`.
+    /// Reads a time written as a number, `hhmm` or `hhmmss`.
     pub(super) fn from_digits(digits: &str) -> Option<Self> {
         let number: u32 = digits.parse().ok()?;
         let (hour, minute, second) = match digits.len() {
@@ -93,7 +92,7 @@ impl Clock {
     }
 }
 
-/// Reads the time in front of the tokens: `9:15`, `09.15.30`, `9h15`, `9時15分`, `9 pm`.
+/// Reads the time at the start of the tokens: `9:15`, `09.15.30`, `9h15`, `9時15分`, `9 pm`.
 pub(super) fn read(tokens: &[Token<'_>]) -> Found {
     let Some(hour) = short_number(tokens.first()) else { return Found::Nothing };
     match tokens.get(1).and_then(Token::mark) {
@@ -123,9 +122,9 @@ fn has_width(token: Option<&Token<'_>>, width: usize) -> bool {
     token.and_then(Token::number).is_some_and(|digits| digits.len() == width)
 }
 
-/// Reads a time with the same mark between its parts, and a fraction of a second.
+/// Reads a time whose parts are separated by the same mark, with an optional fraction of a second.
 fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
-    // The number behind a mark at `at`, both without a space before them.
+    // Returns the number after a mark at `at` if no space precedes either.
     let part = |at: usize, marks: &[char]| {
         let is_marked = tokens.get(at).and_then(Token::mark).is_some_and(|c| marks.contains(&c));
         let digits = tokens.get(at + 1).and_then(Token::number)?;
@@ -149,7 +148,7 @@ fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
     Found::Time(Clock { hour, minute, second, count, has_hour_word: false })
 }
 
-/// Reads a time with words for its parts.
+/// Reads a time with unit words after its parts.
 fn read_with_words(tokens: &[Token<'_>], hour: u32) -> Option<Clock> {
     const HOURS: [&str; 13] =
         ["h", "hs", "hrs", "u", "uhr", "ч", "час", "時", "时", "点", "點", "시", "giờ"];

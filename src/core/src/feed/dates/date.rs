@@ -1,5 +1,5 @@
-//! Parses dates as publishers write them: RFC 822 with its usual faults, RFC 3339 and W3C-DTF in
-//! all partial forms, and the usual forms of all languages.
+//! Parses dates as publishers write them: RFC 822 with common errors, RFC 3339 and W3C-DTF in all partial forms, and the usual
+//! forms of all languages.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
@@ -7,18 +7,18 @@ use super::clock::TimeOfDay;
 pub use super::order::{DateOrder, order_of};
 use super::{iso, usual, words};
 
-/// Longest text taken for a date, in bytes.
+/// Maximum length of a date text, in bytes.
 const DATE_BYTES_MAX: usize = 240;
 
-/// A date as read.
+/// A parsed date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadDate {
     pub at: DateTime<Utc>,
-    /// Its numbers can be read in two ways: the first as the day or as the month.
+    /// Whether its numbers can be read in two ways: the first as the day or as the month.
     pub is_ambiguous: bool,
 }
 
-/// A date, and what else its text shows.
+/// A date with the additional facts that its text shows.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) at: DateTime<Utc>,
@@ -29,30 +29,30 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// A date that states all and can be read in one way only.
+    /// Creates an unambiguous reading with a time and a zone.
     fn full(at: DateTime<Utc>) -> Self {
         Self { at, has_time: true, has_zone: true, is_ambiguous: false, shows: None }
     }
 }
 
-/// Parses a date in any form that feeds use, with one-second resolution. No zone means UTC, no time
-/// means midnight, a wrong name of the day is ignored, 24:00 is the start of the next day. Years
-/// before 2 and after 9999 are no dates. Of two readings the one in the order of RFC 822 counts.
+/// Parses a date in any form used in feeds, with one-second resolution. A missing zone means UTC, and a missing time means
+/// midnight. A wrong weekday name is ignored, and 24:00 is the start of the next day. Years before 100 and after 9999 are
+/// rejected. If a date can be read in two ways, the order of RFC 822 counts.
 pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
     read_date(text, None).map(|read| read.at)
 }
 
-/// Parses a date like `parse_date`. `order` is what the other dates of the document show.
+/// Parses a date like `parse_date`. `order` is derived from the other dates of the document.
 pub fn read_date(text: &str, order: Option<DateOrder>) -> Option<ReadDate> {
     read(text, order).map(|read| ReadDate { at: read.at, is_ambiguous: read.is_ambiguous })
 }
 
-/// Whether a date states a time but no zone: then it changes when a zone is appended.
+/// Checks whether a date states a time but no zone, so that appending a zone would change it.
 pub fn has_no_zone(text: &str) -> bool {
     read(text, None).is_some_and(|read| read.has_time && !read.has_zone)
 }
 
-/// Whether a date states no time: then one can be appended.
+/// Checks whether a date states no time, so that one can be appended.
 pub fn has_no_time(text: &str) -> bool {
     read(text, None).is_some_and(|read| !read.has_time && !read.has_zone)
 }
@@ -81,12 +81,12 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     words::read(text, order)
 }
 
-/// Whether a date may have this year. Programs write year 1 when they have no date.
+/// Checks whether a year is plausible for a date. Programs write year 1 if they have no date.
 fn is_year(year: i32) -> bool {
     (100..=9999).contains(&year)
 }
 
-/// Reads seconds, perhaps with a fraction, or milliseconds, since 1970.
+/// Reads seconds since 1970, with an optional fraction, or milliseconds since 1970.
 fn read_epoch(text: &str) -> Option<DateTime<Utc>> {
     let (digits, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -102,7 +102,7 @@ fn read_epoch(text: &str) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(if digits.len() == 13 { number / 1_000 } else { number }, 0)
 }
 
-/// Turns a date with a time, or midnight, of a zone east of UTC into an instant.
+/// Converts a date with a time, or midnight, in a zone east of UTC to an instant.
 pub(super) fn to_instant(
     date: NaiveDate,
     clock: Option<TimeOfDay>,

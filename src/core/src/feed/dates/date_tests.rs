@@ -1,4 +1,4 @@
-//! Parses dates in the forms that feeds use, and texts that are no dates.
+//! Parses dates in the forms that feeds use, and texts that are not dates.
 
 use super::*;
 
@@ -166,7 +166,7 @@ const NO_DATES: [&str; 99] = [
 ];
 
 #[test]
-fn what_is_no_date_is_none() {
+fn invalid_date_gives_none() {
     for text in NO_DATES {
         check(text, "");
     }
@@ -174,8 +174,8 @@ fn what_is_no_date_is_none() {
 }
 
 #[test]
-fn a_date_without_zone_or_time_is_told_from_a_full_one() {
-    // Text, no zone, no time.
+fn date_without_zone_or_time_is_flagged() {
+    // Text, has no zone, has no time.
     let cases = [
         ("Mon, 02 Mar 2026 10:00:00 GMT", false, false),
         ("Mon, 02 Mar 2026 10:00:00 +0100", false, false),
@@ -197,13 +197,13 @@ fn a_date_without_zone_or_time_is_told_from_a_full_one() {
 }
 
 #[test]
-fn two_readings_are_decided_by_the_document_or_by_the_order_of_rfc_822() {
+fn ambiguous_date_follows_the_document_or_rfc_822() {
     let read = |text: &str, order| {
         let read = read_date(text, order).unwrap();
         (read.at.format("%m-%d").to_string(), read.is_ambiguous)
     };
     let (day_first, month_first) = (Some(DateOrder::DayFirst), Some(DateOrder::MonthFirst));
-    // Text, date without evidence, date where the month is first, ambiguous.
+    // Text, date without evidence, date in a month-first document, ambiguous.
     for (text, alone, in_document, is_ambiguous) in [
         ("05/07/2021", "07-05", "05-07", true),
         ("05-07-2021", "07-05", "05-07", true),

@@ -1,4 +1,4 @@
-//! Parses dates in the forms and languages in which people write them.
+//! Parses dates in the forms and languages that people use.
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn halves_of_the_day_are_read_in_all_languages() {
 }
 
 #[test]
-fn names_with_several_meanings_are_decided_by_the_day_of_the_week() {
+fn ambiguous_month_is_decided_by_the_weekday() {
     for (text, expected) in [
         ("13 marraskuuta 2013", "2013-11-13T00:00:00Z"),
         ("13. marrask. 2013", "2013-11-13T00:00:00Z"),
@@ -211,7 +211,7 @@ fn dates_as_people_write_them_are_read() {
     }
 }
 
-/// How the main languages of Unicode CLDR write one instant in full.
+/// One instant in the full format of the main languages of Unicode CLDR.
 const IN_MAIN_LANGUAGES: [&str; 72] = [
     "Wednesday, November 13, 2013 at 11:34 AM",       // en
     "miércoles, 13 de noviembre de 2013, 11:34",      // es
@@ -349,8 +349,7 @@ fn years_and_numbers_in_other_texts_are_no_dates() {
     }
 }
 
-/// Every month in its own language with its day of the week, where the name means another month
-/// elsewhere.
+/// Month names that mean a different month in another language, each with a weekday in the same language.
 #[test]
 fn the_language_of_the_day_decides_on_the_month() {
     for (text, expected) in [

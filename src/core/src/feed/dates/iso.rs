@@ -1,11 +1,11 @@
-//! Reads RFC 3339, W3C-DTF, and the forms of ISO 8601 that feeds use.
+//! Reads RFC 3339, W3C-DTF and the forms of ISO 8601 that feeds use.
 
 use chrono::{NaiveDate, Weekday};
 
 use super::clock::{self, TimeOfDay};
 use super::zone_names;
 
-/// A date, and the time and zone as far as stated.
+/// A date, with the time and zone if stated.
 #[derive(Clone, Copy)]
 pub(super) struct IsoDate {
     pub(super) date: NaiveDate,
@@ -13,7 +13,7 @@ pub(super) struct IsoDate {
     pub(super) offset: Option<i32>,
 }
 
-/// Reads from the front of a text.
+/// Scans a text from the start.
 struct Scan<'a>(&'a str);
 
 impl<'a> Scan<'a> {
@@ -41,7 +41,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Reads a date in a machine's form.
+/// Reads a date in a machine-readable form.
 pub(super) fn read(text: &str) -> Option<IsoDate> {
     let text = text.split('[').next().unwrap_or(text).trim_end();
     let mut scan = Scan(text);
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str) -> Option<IsoDate> {
     IsoDate { date, clock: Some(clock), offset: None }.in_zone(scan.0)
 }
 
-/// Reads the date, and whether it names a day.
+/// Reads the date and determines whether it includes the day.
 fn read_date(scan: &mut Scan<'_>) -> Option<(NaiveDate, bool)> {
     if scan.eat(&['-']) {
         let year = expand_year(scan.number(2)?);
@@ -97,7 +97,7 @@ fn read_long_year(scan: &mut Scan<'_>) -> Option<(NaiveDate, bool)> {
     Some((NaiveDate::from_ymd_opt(year, month, day)?, has_day))
 }
 
-/// `yy-ddd` or `yy-mm-dd`, which are never followed by a year.
+/// Reads `yy-ddd` or `yy-mm-dd`, which are never followed by a year.
 fn read_short_year(scan: &mut Scan<'_>) -> Option<NaiveDate> {
     let year = expand_year(scan.number(2)?);
     if !scan.eat(&['-']) {
@@ -116,7 +116,7 @@ fn read_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
     let colon = scan.eat(&[':']);
     let has_minute = colon || scan.digits_ahead() >= 2;
     if !has_minute && scan.0.starts_with('.') {
-        // `09.15` is no fraction of an hour.
+        // `09.15` is not a fraction of an hour.
         return None;
     }
     let minute = if has_minute { scan.number(2)? } else { 0 };
@@ -129,7 +129,7 @@ fn read_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
 }
 
 impl IsoDate {
-    /// Takes what is left of a text for the zone, in minutes east of UTC.
+    /// Reads the rest of a text as the zone, in minutes east of UTC.
     fn in_zone(self, text: &str) -> Option<Self> {
         let text = text.trim();
         let offset = match text.chars().next() {
@@ -144,7 +144,7 @@ impl IsoDate {
     }
 }
 
-/// `hh`, `hhmm`, `hh:mm` or `h:mm`, perhaps with a comment in parentheses.
+/// Reads `hh`, `hhmm`, `hh:mm` or `h:mm`, with an optional comment in parentheses.
 fn read_numeric_zone(text: &str) -> Option<i32> {
     let text = text.split('(').next()?.trim();
     let (hours, minutes) = match text.split_once(':') {
@@ -160,7 +160,7 @@ fn read_digits(text: &str) -> Option<i32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// Completes a year of two digits, as RFC 2822 §4.3 reads it.
+/// Expands a two-digit year as in RFC 2822 §4.3.
 pub(super) fn expand_year(year: u32) -> i32 {
     let year = i32::try_from(year).unwrap_or_default();
     if year < 50 { 2000 + year } else { 1900 + year }

@@ -1,20 +1,20 @@
-//! Chooses the month where a word is a month in one language and something else in another.
+//! Chooses the month if a word is a month in one language and something else in another.
 
 use chrono::{Datelike as _, NaiveDate};
 
 use super::names::{Meaning, Meanings, Sense};
 use super::tokens::Token;
 
-/// A token that can name the month.
+/// A token that may name the month.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) at: usize,
     names: Meanings,
-    /// How much speaks for it; more is better.
+    /// Evidence for this candidate. More is better.
     weight: [bool; 5],
 }
 
-/// Finds the tokens that can name the month.
+/// Finds the tokens that may name the month.
 pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
     let is_day = |at: Option<usize>| {
         let token = at.and_then(|at| tokens.get(at));
@@ -28,7 +28,7 @@ pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
         names.months().next()?;
         let is_main = names.months().any(|(_, meaning)| !meaning.is_minor);
         let other = names.iter().find(|meaning| meaning.month().is_none() && !meaning.is_minor);
-        // What is a common word of a main language is no month of another one.
+        // A common word of a main language is not a month of another language.
         if !is_main && other.is_some_and(|other| other.day().is_none() || !has_days) {
             return None;
         }
@@ -42,14 +42,13 @@ pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
     tokens.iter().enumerate().filter_map(candidate).collect()
 }
 
-/// Whether a name can mean a day of the week.
+/// Checks whether a name can mean a weekday.
 fn is_day_name(names: Meanings) -> bool {
     names.has(|meaning| meaning.day().is_some())
 }
 
-/// Decides on the date where several words, or several meanings of a word, can be the month: by the
-/// language of the day's name and the day of the week that the date has, else for the language that
-/// the table names first.
+/// Chooses the date if several words, or several meanings of a word, can be the month. Decides by the language of the weekday
+/// name and by the actual weekday of the date, or else by the first language in the table.
 pub(super) fn decide(
     tokens: &[Token<'_>],
     candidates: &[Candidate],
@@ -85,7 +84,7 @@ pub(super) fn decide(
     best.map(|(_, date)| date)
 }
 
-/// The meanings of the names of days other than at a token.
+/// Returns the weekday meanings of all tokens except one.
 fn days_beside(tokens: &[Token<'_>], except: usize) -> Vec<Meaning> {
     let names = tokens.iter().enumerate().filter(|(at, _)| *at != except);
     names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::days).collect()

@@ -1,25 +1,25 @@
-//! The names of months and days and other words of dates, in the languages of Unicode CLDR.
+//! Names of months, weekdays and other words in dates, in the languages of Unicode CLDR.
 
-/// The words, sorted by their bytes. The file's head explains its lines.
+/// The words, sorted by their bytes. The header of the file explains its format.
 const TABLE: &str = include_str!("../../../assets/dates/months.txt");
 
-/// Shortest name that may leave out its end, in characters.
+/// Minimum length of an abbreviated name, in characters.
 const PREFIX_CHARS_MIN: usize = 3;
 
-/// The longest name in the table, in words.
+/// Maximum number of words in a name in the table.
 pub(super) const WORDS_MAX: usize = 7;
 
-/// What a word in a date can mean.
+/// Meaning of a word in a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
     Month(u32),
-    /// A day of the week; Monday is 1.
+    /// A weekday, from 1 (Monday).
     Day(u32),
     Morning,
     Afternoon,
     /// After midnight or late in the evening.
     Night,
-    /// It means nothing, like *of*.
+    /// A word without meaning for the date, such as *of*.
     Filler,
 }
 
@@ -27,9 +27,9 @@ pub(super) enum Sense {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning {
     pub(super) sense: Sense,
-    /// None of the main languages uses it so.
+    /// Whether no main language uses this meaning.
     pub(super) is_minor: bool,
-    /// The languages that use it so, separated by commas; empty where they decide nothing.
+    /// Languages that use this meaning, separated by commas. Empty if they are irrelevant.
     languages: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl Meaning {
         Some(Self { sense: read, is_minor: bare.len() < sense.len(), languages })
     }
 
-    /// The number of the month, if it is one.
+    /// Returns the number of the month, if this is a month.
     pub(super) fn month(self) -> Option<u32> {
         match self.sense {
             Sense::Month(month) => Some(month),
@@ -60,7 +60,7 @@ impl Meaning {
         }
     }
 
-    /// The number of the day of the week, if it is one.
+    /// Returns the number of the weekday, if this is a weekday.
     pub(super) fn day(self) -> Option<u32> {
         match self.sense {
             Sense::Day(day) => Some(day),
@@ -70,19 +70,19 @@ impl Meaning {
         }
     }
 
-    /// Whether it is a half of the day.
+    /// Checks whether the meaning is a part of the day.
     pub(super) fn is_half(self) -> bool {
         matches!(self.sense, Sense::Morning | Sense::Afternoon | Sense::Night)
     }
 
-    /// Whether one language uses both meanings.
+    /// Checks whether any language uses both meanings.
     pub(super) fn shares_language(self, other: Self) -> bool {
         !self.languages.is_empty()
             && self.languages.split(',').any(|one| other.languages.split(',').any(|two| one == two))
     }
 }
 
-/// The meanings of a name, those of the most common languages first.
+/// Meanings of a name, with the most common languages first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meanings(&'static str);
 
@@ -95,19 +95,19 @@ impl Meanings {
         self.iter().any(wanted)
     }
 
-    /// The months that it can be.
+    /// Returns the months that this name can mean.
     pub(super) fn months(self) -> impl Iterator<Item = (u32, Meaning)> {
         self.iter().filter_map(|meaning| Some((meaning.month()?, meaning)))
     }
 
-    /// The days of the week that it can be, unless it is commonly another word, like `h`.
+    /// Returns the weekdays that this name can mean, unless it is usually another word, such as `h`.
     pub(super) fn days(self) -> impl Iterator<Item = Meaning> {
         let first = self.iter().next();
         let is_name = first.is_some_and(|first| first.month().or(first.day()).is_some());
         self.iter().filter(move |meaning| is_name && meaning.day().is_some())
     }
 
-    /// Whether it means nothing but a month to readers of the main languages.
+    /// Checks whether the name means only a month in the main languages.
     pub(super) fn is_clearly_month(self) -> bool {
         let has_main = self.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
         self.has(|meaning| meaning.month().is_some())
@@ -117,12 +117,12 @@ impl Meanings {
     }
 }
 
-/// Finds a name: words in lower case, one space between them, without dots.
+/// Finds a name. Its words must be in lower case, separated by one space and without dots.
 pub(super) fn find(name: &str) -> Option<Meanings> {
     find_start(name).0
 }
 
-/// Finds a name, and whether longer names begin with it and another word.
+/// Finds a name, and whether longer names begin with this name and another word.
 pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
     let mut lines = TABLE.get(lower_bound(name)..).unwrap_or_default().lines().peekable();
     let read = |line: &'static str| line.split_once('\t').filter(|(known, _)| *known == name);
@@ -130,13 +130,13 @@ pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
     if found.is_some() {
         lines.next();
     }
-    // A space comes before all other characters of names.
+    // A space sorts before all other characters in names.
     let next = lines.next().and_then(|line| line.strip_prefix(name));
     (found, next.is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// Finds a name that is written as `find` wants it, without its accents or without its end, as long
-/// as only one month or day of the main languages begins so.
+/// Finds a name that is written without its accents or without its end. `word` must be in the form that `find` requires. Only
+/// one month or weekday of the main languages may match.
 pub(super) fn find_similar(word: &str) -> Option<Meanings> {
     let is_mark = |c: char| ('\u{300}'..='\u{36f}').contains(&c);
     if word.contains(is_mark) {
@@ -153,7 +153,7 @@ pub(super) fn find_similar(word: &str) -> Option<Meanings> {
     })
 }
 
-/// Finds the name that begins so. Of names with several meanings the main one counts.
+/// Finds the name that begins with `start`. For names with several meanings, the main meaning counts.
 fn find_prefix(start: &str) -> Option<Meanings> {
     if start.chars().count() < PREFIX_CHARS_MIN {
         return None;
@@ -177,7 +177,7 @@ fn find_prefix(start: &str) -> Option<Meanings> {
     }
 }
 
-/// Whether names agree on a meaning.
+/// State of agreement between the meanings of several names.
 #[derive(Clone, Copy)]
 enum Agreement {
     None,
@@ -195,7 +195,7 @@ impl Agreement {
     }
 }
 
-/// Returns where the first line starts that is not before `name`.
+/// Returns the start of the first line that does not sort before `name`.
 fn lower_bound(name: &str) -> usize {
     let bytes = TABLE.as_bytes();
     let (mut low, mut high) = (0, bytes.len());

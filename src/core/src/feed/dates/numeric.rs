@@ -1,4 +1,4 @@
-//! Reads dates of three numbers, and decides which of them is the day.
+//! Reads dates of three numbers and decides which number is the day.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::tokens::Token;
 /// A date of three numbers as written.
 #[derive(Clone, Debug)]
 pub(super) struct NumericDate<'a> {
-    /// The tokens it fills.
+    /// Tokens that the date occupies.
     pub(super) range: Range<usize>,
     first: &'a str,
     second: &'a str,
@@ -19,26 +19,26 @@ pub(super) struct NumericDate<'a> {
     mark: char,
 }
 
-/// What else a text shows about the order of its numbers.
+/// Other evidence in a text for the order of its numbers.
 pub(super) struct Circumstances<'a> {
-    /// The days of the week that its words can mean; Monday is 1.
+    /// Weekdays that its words can mean, from 1 (Monday).
     pub(super) days: &'a [u32],
-    /// The stated half of the day, and whether it is in English.
+    /// Stated part of the day, and whether it is in English.
     pub(super) half: Option<(Half, bool)>,
-    /// The hour is marked by a letter or word.
+    /// Whether the hour is marked by a letter or word.
     pub(super) has_hour_word: bool,
 }
 
-/// A decided date.
+/// A date whose day and month were decided.
 pub(super) struct Decided {
     pub(super) date: NaiveDate,
-    /// It can be read in two ways.
+    /// Whether it can be read in two ways.
     pub(super) is_ambiguous: bool,
-    /// The order that it shows for other dates.
+    /// Order that this date implies for other dates.
     pub(super) shows: Option<DateOrder>,
 }
 
-/// Finds a date of three numbers; one with a year of two digits only if `short_years`.
+/// Finds a date of three numbers. Accepts a two-digit year only if `short_years` is true.
 pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<NumericDate<'a>> {
     let all = 0..tokens.len();
     let full = all.clone().find_map(|at| read_at(tokens, at, false));
@@ -47,7 +47,7 @@ pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<Numeri
         .or_else(|| all.clone().filter(|_| short_years).find_map(|at| read_at(tokens, at, true)))
 }
 
-/// Reads three numbers with nothing but spaces between them, one of them a full year.
+/// Reads three numbers, one of them a full year, separated only by spaces.
 fn read_spaced<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
     let [first, second, third] = tokens.get(at..at + 3)? else { return None };
     let (first, second, third) = (first.number()?, second.number()?, third.number()?);
@@ -88,7 +88,7 @@ fn read_at<'a>(tokens: &[Token<'a>], at: usize, short_year: bool) -> Option<Nume
     let spaces = [mark, second, mark_again, third].map(|token| token.is_spaced);
     let spaced_well = match separator {
         '.' if is_year_first => matches!(spaces, [false, one, false, two] if one == two),
-        // `21. 7. 5.` is Korean, year first, or Bosnian, day first.
+        // `21. 7. 5.` is either Korean (year first) or Bosnian (day first).
         '.' if short_year && spaces == [false, true, false, true] => {
             tokens.get(at + 5).and_then(Token::mark) != Some('.')
         }
@@ -116,7 +116,7 @@ fn is_joint(token: Option<&Token<'_>>) -> bool {
     token.and_then(Token::mark).is_some_and(|c| matches!(c, '-' | '/' | '.' | ':' | '+'))
 }
 
-/// Whether a chain of numbers goes on before a token, as in a version number.
+/// Checks whether a chain of numbers continues before a token, as in a version number.
 fn goes_on_before(tokens: &[Token<'_>], at: usize) -> bool {
     let back = |count: usize| at.checked_sub(count).and_then(|at| tokens.get(at));
     tokens.get(at).is_some_and(|token| !token.is_spaced)
@@ -130,8 +130,8 @@ fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
 }
 
 impl NumericDate<'_> {
-    /// Decides on the day, by what the date itself shows, by the order of the document, or in the
-    /// order of RFC 822. `year` completes a year.
+    /// Decides the day by the evidence in the date itself, by the order of the document, or by the order of RFC 822. `year`
+    /// expands a year.
     pub(super) fn decide(
         &self,
         seen: &Circumstances<'_>,
@@ -148,7 +148,7 @@ impl NumericDate<'_> {
         }
         let is_short = [self.first, self.second, self.third].iter().all(|part| part.len() == 2);
         if self.mark == '-' && is_short && seen.half.is_none() && order.is_none() {
-            // `21-07-05` is ISO 8601 of 1988 wherever nothing speaks against it.
+            // `21-07-05` is ISO 8601 of 1988 unless there is evidence against it.
             let iso = date(self.first, self.second, self.third, &year);
             if let Some(date) = iso {
                 return Some(certain(date, None));
@@ -171,7 +171,7 @@ impl NumericDate<'_> {
             (None, Some(date)) => {
                 Some(certain(date, Some(DateOrder::MonthFirst).filter(|_| !has_dots)))
             }
-            // `94/11/06`
+            // Dates such as `94/11/06`.
             (None, None) => date(self.first, self.second, self.third, &year)
                 .filter(|_| self.first.len() == 2 && self.third.len() == 2)
                 .map(|date| certain(date, None)),

@@ -1,17 +1,16 @@
-//! Finds out whether the dates of a document name the day or the month first.
+//! Determines whether the dates of a document put the day or the month first.
 
 use super::date;
 
-/// The order of day and month in dates of three numbers.
+/// Order of day and month in dates of three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateOrder {
     DayFirst,
     MonthFirst,
 }
 
-/// Returns the order that most of a document's dates show, of those that can be read in one way
-/// only. English *am* or *pm* beside three numbers shows that the month is first; dates with dots
-/// show nothing.
+/// Returns the order that most of a document's unambiguous dates show. English *am* or *pm* next to three numbers shows that
+/// the month is first. Dates with dots show nothing.
 pub fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first) = (0_u32, 0_u32);
     for text in texts.filter(|text| can_show(text)) {
@@ -28,7 +27,7 @@ pub fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     }
 }
 
-/// Whether a text can hold a date of three numbers that starts with its day or month.
+/// Checks whether a text can contain a date of three numbers that starts with its day or month.
 fn can_show(text: &str) -> bool {
     if !text.is_ascii() {
         return true;

@@ -4,24 +4,24 @@ use std::borrow::Cow;
 
 use super::names::{self, Meanings};
 
-/// What a piece of a text is.
+/// The content of a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
     /// ASCII digits.
     Number(&'a str),
-    /// A name of the table; its first word as written.
+    /// A name from the table, with its first word as written.
     Name(&'a str, Meanings),
     /// An unknown word.
     Word(&'a str),
     Mark(char),
 }
 
-/// A piece, and whether white space is before it.
+/// A piece of a text, with its spacing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub(super) piece: Piece<'a>,
     pub(super) is_spaced: bool,
-    /// White space is also between its words.
+    /// Whether there is also white space between its words.
     pub(super) has_space: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// A word as written, known or not.
+    /// Returns a known or unknown word as written.
     pub(super) fn word(&self) -> Option<&'a str> {
         match self.piece {
             Piece::Name(word, _) | Piece::Word(word) => Some(word),
@@ -56,7 +56,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Zeros of the scripts whose digits dates are written with; nine more follow each.
+/// Zero digits of the scripts used for dates. In each script the other nine digits follow.
 const ZEROS: [u32; 46] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6,
     0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
@@ -64,7 +64,7 @@ const ZEROS: [u32; 46] = [
     0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x11450, 0x116c0, 0x16ac0, 0x1e140, 0x1e950,
 ];
 
-/// Rewrites a text in plain characters: ASCII digits and marks, ordinary spaces, nothing invisible.
+/// Simplifies a text: ASCII digits and marks, ordinary spaces and no invisible characters.
 pub(super) fn simplify(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -82,7 +82,7 @@ fn simplify_char(c: char) -> Option<char> {
         return char::from_digit(digit, 10);
     }
     match c {
-        // Invisible marks of direction and joining.
+        // Invisible direction and joining marks.
         '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}'
@@ -113,7 +113,7 @@ fn is_symbol(c: char) -> bool {
         || matches!(c, '\u{3008}'..='\u{303f}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Splits a simplified text. `None` means that it is too long for a date.
+/// Splits a simplified text. Returns `None` if it is too long for a date.
 pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
     const TOKENS_MAX: usize = 60;
     let mut raw: Vec<Token<'_>> = Vec::new();
@@ -144,8 +144,7 @@ pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
     Some(name_words(&raw))
 }
 
-/// The length of the word in front: letters, with an apostrophe, hyphen, stroke or the like between
-/// them.
+/// Returns the length of the word at the start: letters, with an apostrophe, hyphen, slash or similar character between them.
 fn word_length(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -185,7 +184,7 @@ fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
     out
 }
 
-/// Reads the longest name in front, as the number of its tokens and the name.
+/// Reads the longest name at the start. Returns its number of tokens and the name.
 fn find_name<'a>(
     tokens: &[Token<'a>],
     after_number: bool,
@@ -197,10 +196,9 @@ fn find_name<'a>(
     for (at, token) in tokens.iter().enumerate().take(2 * names::WORDS_MAX) {
         let word = match token.piece {
             Piece::Word(word) => word,
-            // `7月` and `7-р` begin names, `7 mar` does not.
+            // `7月` and `7-р` begin names, but `7 mar` does not.
             Piece::Number(digits) if at == 0 && is_joined(tokens.get(1)) => digits,
-            // `M7` and Vietnamese `tháng 7` are names, the `o 7` of `o 7:15` and `th 7` of `5th 7`
-            // are none.
+            // `M7` and Vietnamese `tháng 7` are names, but the `o 7` of `o 7:15` and the `th 7` of `5th 7` are not.
             Piece::Number(digits)
                 if at > 0 && !after_number && (!token.is_spaced || key.starts_with("th")) =>
             {
@@ -226,13 +224,13 @@ fn find_name<'a>(
     found
 }
 
-/// Whether a word or hyphen follows without a space.
+/// Checks whether a word or hyphen follows without a space.
 fn is_joined(token: Option<&Token<'_>>) -> bool {
     let is_joint = |next: &Token<'_>| next.word().is_some() || next.mark() == Some('-');
     token.is_some_and(|next| !next.is_spaced && is_joint(next))
 }
 
-/// Appends a word as the table has it: numbers without leading zeros, letters in lower case.
+/// Appends a word in the form used in the table: numbers without leading zeros, letters in lower case.
 fn push_lower_case(key: &mut String, word: &str) {
     if word.starts_with(|c: char| c.is_ascii_digit()) {
         key.push_str(word.trim_start_matches('0'));
@@ -243,14 +241,14 @@ fn push_lower_case(key: &mut String, word: &str) {
     }
 }
 
-/// A word in the form in which the table has names.
+/// Returns a word in the form used for names in the table.
 pub(super) fn lower_case(word: &str) -> String {
     let mut key = String::with_capacity(word.len());
     push_lower_case(&mut key, word);
     key
 }
 
-/// Adds a word that is no name as it is: its parts, a shortened name, or an unknown word.
+/// Adds a word that is not an exact name, as its parts, a shortened name or an unknown word.
 fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     if word.starts_with(has_no_spaces) {
         return push_parts(out, word, is_spaced, after_number);
@@ -264,18 +262,18 @@ fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after
     out.push(Token { piece, is_spaced, has_space: false });
 }
 
-/// Whether a character is of a script that puts no spaces between words.
+/// Checks whether a character belongs to a script without spaces between words.
 fn has_no_spaces(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{f00}'..='\u{fff}' | '\u{1000}'..='\u{109f}')
         || matches!(c, '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
         || matches!(c, '\u{ac00}'..='\u{d7af}')
 }
 
-/// Splits a word of such a script into names. After a number its first character can be a unit.
+/// Splits a word of such a script into names. After a number, its first character can be a unit.
 fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     const UNITS: &str = "年月日号號時时点點分秒년월일시분초";
     let (mut rest, mut is_spaced, mut after_number) = (word, is_spaced, after_number);
-    // The Tibetan mark between syllables ends no name.
+    // The Tibetan syllable mark does not end a name.
     while let Some(first) = rest.trim_start_matches('་').chars().next() {
         rest = rest.trim_start_matches('་');
         let mut ends = rest.char_indices().rev().map(|(at, c)| at + c.len_utf8());

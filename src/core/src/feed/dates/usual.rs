@@ -1,19 +1,17 @@
-//! Reads the forms that nearly every feed writes, without a search for anything else: dates are
-//! most of the work in a feed of many short entries.
+//! A fast path for the date forms in nearly every feed. Parsing dates is most of the work in a feed with many short entries.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::clock::{self, TimeOfDay};
 use super::{date, zone_names};
 
-/// Reads `Mon, 02 Mar 2026 10:00:00 GMT`, perhaps without the day's name or the seconds, and RFC
-/// 3339.
+/// Reads RFC 3339, or `Mon, 02 Mar 2026 10:00:00 GMT` with an optional weekday and optional seconds.
 pub(super) fn read(text: &str) -> Option<DateTime<Utc>> {
     let mut bytes = Bytes(text.as_bytes());
     if bytes.0.get(4) == Some(&b'-') { bytes.read_rfc_3339() } else { bytes.read_mail() }
 }
 
-/// Reads from the front of a text.
+/// Scans a text from the start.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -80,7 +78,7 @@ impl<'a> Bytes<'a> {
         letters
     }
 
-    /// A number of some digits, with no digit behind it.
+    /// Reads a number with `least` to `most` digits and no further digit after it.
     fn number(&mut self, least: usize, most: usize) -> Option<u32> {
         let (mut number, mut count) = (0, 0);
         while let Some((digit @ b'0'..=b'9', rest)) = self.0.split_first() {
@@ -106,7 +104,7 @@ impl<'a> Bytes<'a> {
         clock::time_of_day(hour, minute, second)
     }
 
-    /// `+hhmm` or `+hh:mm`, as minutes east of UTC.
+    /// Reads `+hhmm` or `+hh:mm` as minutes east of UTC.
     fn offset(&mut self) -> Option<i32> {
         let is_west = self.eat(b'-');
         if !is_west && !self.eat(b'+') {

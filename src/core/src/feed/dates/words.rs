@@ -1,5 +1,4 @@
-//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and what people write in their
-//! languages.
+//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and natural forms in many languages.
 
 use super::clock::{self, Clock, Found, Half};
 use super::date::{self, DateOrder, Reading};
@@ -10,29 +9,29 @@ use super::numeric::{self, Circumstances, Decided, NumericDate};
 use super::tokens::{self, Piece, Token};
 use super::zones::{self, Zone};
 
-/// The parts of a date, as far as found.
+/// Parts of a date found so far.
 struct Words<'t> {
     tokens: &'t [Token<'t>],
     numeric: Option<NumericDate<'t>>,
-    /// The tokens that can name the month.
+    /// Tokens that may name the month.
     months: Vec<Candidate>,
     day: Option<u32>,
     year: Option<i32>,
     clock: Option<Clock>,
     half: Option<(Half, bool)>,
     zone: Option<Zone>,
-    /// The zone is stated as a number.
+    /// Whether the zone is stated as a number.
     has_offset: bool,
-    /// The token after the time and zone.
+    /// Index of the token after the time and zone.
     after_clock: usize,
-    /// The date begins with a word that is not known.
+    /// Whether the date begins with an unknown word.
     has_unknown_word: bool,
 }
 
-/// Reads a date. `order` is what the other dates of the document show.
+/// Reads a date. `order` is derived from the other dates of the document.
 pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     let text = tokens::simplify(text);
-    // The programming language Go writes its monotonic clock behind the time.
+    // Go prints its monotonic clock after the time.
     let text = text.split(" m=").next()?;
     let tokens = tokens::split(text)?;
     let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
@@ -60,7 +59,7 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     words.finish(order, is_thai(text))
 }
 
-/// Whether a text is in Thai, which counts years from the death of the Buddha.
+/// Checks for Thai text. Thai years are counted from the death of the Buddha.
 fn is_thai(text: &str) -> bool {
     text.contains(|c: char| ('\u{e00}'..='\u{e7f}').contains(&c))
 }
@@ -70,8 +69,7 @@ impl<'t> Words<'t> {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Reads what is at a token and returns the number of tokens it fills. `None` means that the
-    /// whole text is no date.
+    /// Reads the part at a token and returns the number of its tokens, or `None` if the whole text is not a date.
     fn read_token(&mut self, at: usize) -> Option<usize> {
         if let Some(numeric) = self.numeric.as_ref().filter(|numeric| numeric.range.contains(&at)) {
             return Some(numeric.range.end - at);
@@ -99,7 +97,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Takes a time, and the half of the day behind it.
+    /// Takes a time and the part of the day after it.
     fn take_clock(&mut self, at: usize, clock: Clock) -> usize {
         self.clock = Some(clock);
         let mut end = at + clock.count;
@@ -109,7 +107,7 @@ impl<'t> Words<'t> {
             let is_capital = word.chars().all(char::is_uppercase);
             let meanings = next.meanings().filter(|names| !is_main_day(*names) || is_capital);
             let half = meanings.and_then(clock::half_of);
-            // `9:15p`
+            // A form such as `9:15p`.
             let short = (!next.is_spaced && is_english).then(|| {
                 let is_morning = word.starts_with(['a', 'A']);
                 if is_morning { Half::Morning } else { Half::Afternoon }
@@ -124,20 +122,20 @@ impl<'t> Words<'t> {
         end - at
     }
 
-    /// Notes that some tokens mean something else than the month.
+    /// Excludes tokens with another meaning from the month candidates.
     fn drop_months(&mut self, at: usize, count: usize) {
         self.months.retain(|month| !(at..at + count).contains(&month.at));
     }
 
     fn take_zone(&mut self, zone: Zone, is_offset: bool) {
-        // A number counts more than a name: `EST -0500` is one zone stated twice.
+        // A number takes precedence over a name: `EST -0500` states one zone twice.
         if self.zone.is_none() || (is_offset && !self.has_offset) {
             self.zone = Some(zone);
             self.has_offset = is_offset;
         }
     }
 
-    /// Passes over a comment. After the time it can hold the zone.
+    /// Skips a comment. After the time it may contain the zone.
     fn read_comment(&mut self, at: usize) -> Option<usize> {
         if self.clock.is_some()
             && self.zone.is_none()
@@ -170,24 +168,24 @@ impl<'t> Words<'t> {
         (self.tokens.get(at + count)?.mark()? == ')').then_some((zone, count))
     }
 
-    /// Passes over a mark that can be between the parts of a date.
+    /// Skips a mark that may separate the parts of a date.
     fn read_mark(&self, at: usize, mark: char) -> Option<usize> {
         let token = self.tokens.get(at)?;
         let next_is_glued = self.tokens.get(at + 1).is_some_and(|next| !next.is_spaced);
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let is_allowed = match mark {
             ',' | '.' | ';' => before.is_some(),
-            // Not the sign of a negative year.
+            // Do not skip the sign of a negative year.
             '-' | '/' => before.is_some() && !(token.is_spaced && next_is_glued),
             '|' | '·' | '@' | '~' => token.is_spaced && !next_is_glued,
             '\'' => next_is_glued || before.is_some_and(|before| before.word().is_some()),
-            // `Date:`, and `2021:09:15:00` of web servers.
+            // Allow `Date:`, and `2021:09:15:00` as written by web servers.
             ':' => {
                 before.is_some_and(|before| before.word().is_some())
                     || !next_is_glued
                     || (self.year.is_some() && self.has_clock_at(at + 1))
             }
-            // The end of a time in parentheses.
+            // Allow the end of a time in parentheses.
             ')' => self.clock.is_some(),
             _ => false,
         };
@@ -199,14 +197,14 @@ impl<'t> Words<'t> {
         let number: u32 = digits.parse().ok()?;
         let count = 1 + self.ordinal_ending(at + 1);
         if self.numeric.is_some() || (width >= 4 && self.year.is_some()) {
-            // A time without its colon.
+            // This may be a time without a colon.
             let is_free = self.clock.is_none() && (self.numeric.is_some() || self.day.is_some());
             let clock = Clock::from_digits(digits).filter(|_| is_free)?;
             return Some(self.take_clock(at, clock));
         }
         match width {
             4 => self.year = Some(i32::try_from(number).ok()?),
-            // Programs that count years from 1900.
+            // Some programs count years from 1900.
             3 if self.year.is_none() => self.year = Some(1900 + i32::try_from(number).ok()?),
             1 | 2 if self.day.is_none() => self.day = Some(number),
             1 | 2 if self.year.is_none() => self.year = Some(iso::expand_year(number)),
@@ -215,7 +213,7 @@ impl<'t> Words<'t> {
         Some(count)
     }
 
-    /// The number of tokens that make the number before them the first, second and so on.
+    /// Returns the number of tokens that turn the preceding number into an ordinal.
     fn ordinal_ending(&self, at: usize) -> usize {
         const ENDINGS: [&str; 22] = [
             "st", "nd", "rd", "th", "er", "re", "e", "ème", "eme", "º", "ª", "o", "a", "го", "е",
@@ -241,13 +239,13 @@ impl<'t> Words<'t> {
             let token = self.tokens.get(at)?;
             let is_english = clock::is_english_half(token);
             let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
-            // German `am`, French `du`: what is also another word is only a half of the day with
-            // its dot.
+            // Some words, such as German `am` and French `du`, also have another meaning. They count as a part of the day only
+            // with a dot.
             let is_certain =
                 !is_filler || has_dot || (is_english && word.starts_with(['A', 'P', 'p']));
             let next = at + 1 + usize::from(has_dot);
             let is_before = self.clock.is_none() && is_certain && self.has_clock_at(next);
-            // `9:15 ч. pm`, but `12:15 Uhr am 5. Juli`.
+            // Accept `9:15 ч. pm`, but not `12:15 Uhr am 5. Juli`.
             let is_half_first = meanings.iter().next().is_some_and(Meaning::is_half);
             let is_late = self.clock.is_some() && is_half_first && word != "am";
             if is_before || is_late {
@@ -264,8 +262,7 @@ impl<'t> Words<'t> {
         !is_date && matches!(clock::read(self.rest(at)), Found::Time(_))
     }
 
-    /// Reads a word that is in no table: a unit, the `T` before a time, or the name of a day in a
-    /// language that is not known.
+    /// Reads a word that is in no table: a unit, the `T` before a time, or a weekday in an unknown language.
     fn read_unknown(&mut self, at: usize, word: &str) -> Option<usize> {
         const UNITS: [&str; 8] = ["年", "月", "日", "号", "號", "년", "월", "일"];
         let next = self.tokens.get(at + 1);
@@ -321,7 +318,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Whether a name is that of a day in a main language.
+/// Checks whether a name is a weekday in a main language.
 fn is_main_day(meanings: Meanings) -> bool {
     meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor)
 }

@@ -1,6 +1,6 @@
-//! The names of zones in dates.
+//! Names of time zones in dates.
 
-/// Minutes east of UTC. Of several meanings of a name, RFC 822's counts, else the most common one.
+/// Minutes east of UTC. If a name has several meanings, RFC 822 takes precedence, then the most common meaning.
 const ZONES: [(&str, i32); 84] = [
     ("acdt", 630),
     ("acst", 570),
@@ -88,7 +88,7 @@ const ZONES: [(&str, i32); 84] = [
     ("z", 0),
 ];
 
-/// Zones written out, in small letters, and their minutes east of UTC.
+/// Full names of zones, in lower case, with their minutes east of UTC.
 const PHRASES: [(&str, i32); 18] = [
     ("coordinated universal time", 0),
     ("universal time", 0),
@@ -110,8 +110,8 @@ const PHRASES: [(&str, i32); 18] = [
     ("hawaii", -600),
 ];
 
-/// Finds the zone that words spell, as its minutes east of UTC and the number of words. After an
-/// American zone, `daylight` moves it by an hour.
+/// Finds a zone spelled out in words. Returns its minutes east of UTC and the number of words. After an American zone,
+/// `daylight` adds an hour.
 pub(in crate::feed) fn find_phrase(words: &[&str]) -> Option<(i32, usize)> {
     let starts = |phrase: &str, at: usize| {
         phrase.split(' ').enumerate().all(|(place, wanted)| {
@@ -131,14 +131,14 @@ pub(in crate::feed) fn find_phrase(words: &[&str]) -> Option<(i32, usize)> {
     (has_time || count > 1).then_some((minutes, count + usize::from(has_time)))
 }
 
-/// Returns the minutes east of UTC of a known zone.
+/// Returns the minutes east of UTC for a known zone.
 pub(in crate::feed) fn find(name: &str) -> Option<i32> {
     let known = ZONES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     known.map(|(_, minutes)| *minutes)
 }
 
-/// Whether a word looks like the name of a zone: capitals, or a place like `Europe/Berlin`. Such a
-/// zone counts as UTC if it is not known.
+/// Checks whether a word looks like the name of a zone: capital letters, or a place like `Europe/Berlin`. If such a zone is
+/// unknown, it counts as UTC.
 pub(in crate::feed) fn is_like_zone(word: &str) -> bool {
     let is_place = word.split('/').count() > 1
         && word.split('/').all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));

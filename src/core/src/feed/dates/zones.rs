@@ -1,11 +1,11 @@
-//! Reads the zones of dates with words.
+//! Reads the time zones of dates with words.
 
 use chrono::{NaiveDateTime, TimeZone as _};
 
 use super::tokens::Token;
 use super::zone_names;
 
-/// Where a date's time is counted.
+/// Time zone of a date.
 #[derive(Clone, Copy)]
 pub(super) enum Zone {
     /// Minutes east of UTC.
@@ -14,7 +14,7 @@ pub(super) enum Zone {
 }
 
 impl Zone {
-    /// The minutes east of UTC at a local time.
+    /// Returns the minutes east of UTC at a local time.
     pub(super) fn minutes_at(self, there: NaiveDateTime) -> i32 {
         match self {
             Self::Offset(minutes) => minutes,
@@ -27,8 +27,8 @@ impl Zone {
     }
 }
 
-/// Finds the zone in front of the tokens, and the number of tokens it fills. `is_next`: the time is
-/// directly before them, so that also names in small letters and unknown names are zones.
+/// Finds the zone at the start of the tokens, and the number of its tokens. `is_next` is true if the tokens directly follow the
+/// time. In this case lower-case names and unknown names also count as zones.
 pub(super) fn find(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)> {
     if let Some((minutes, count)) = read_offset(tokens) {
         return Some((Zone::Offset(minutes), count));
@@ -54,14 +54,14 @@ pub(super) fn find(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)>
         }
         None => return None,
     };
-    // `GMT+2`
+    // A form such as `GMT+2`.
     match read_offset(behind).filter(|_| behind.first().is_some_and(|sign| !sign.is_spaced)) {
         Some((minutes, count)) => Some((Zone::Offset(minutes), count + 1)),
         None => Some((zone, 1)),
     }
 }
 
-/// Reads `+hh`, `-hhmm` or `+hh:mm` as minutes east of UTC, and the number of tokens it fills.
+/// Reads `+hh`, `-hhmm` or `+hh:mm`. Returns the minutes east of UTC and the number of its tokens.
 fn read_offset(tokens: &[Token<'_>]) -> Option<(i32, usize)> {
     let sign = tokens.first()?.mark().filter(|mark| matches!(mark, '+' | '-'))?;
     let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);

@@ -17,7 +17,7 @@ const LINKED_MAX: usize = 50;
 const LABEL_CHARS_MAX: usize = 200;
 /// Words that indicate a feed in a URL or a label.
 const FEED_WORDS: [&str; 6] = ["feed", "feeds", "rss", "rss2", "atom", "rdf"];
-/// File extensions that are not feeds.
+/// Extensions of files that are not feeds.
 const OTHER_FILES: [&str; 14] = [
     "html", "htm", "xhtml", "pdf", "png", "jpg", "jpeg", "gif", "svg", "webp", "zip", "js", "css",
     "txt",
@@ -34,7 +34,7 @@ pub(super) struct Anchors {
 struct Anchor {
     href: String,
     media_type: String,
-    /// Describes the link: its text, title and similar attributes.
+    /// Description of the link: its text, title and similar attributes.
     label: String,
 }
 
@@ -101,7 +101,7 @@ impl Anchors {
             let candidate = Candidate { url, title, media_type };
             found.push((is_of_comments(&candidate), sign, candidate));
         }
-        // The sort is stable.
+        // The sort is stable, so equal candidates stay in page order.
         found.sort_by_key(|(of_comments, sign, _)| (*of_comments, *sign));
         let mut candidates: Vec<Candidate> = Vec::new();
         for (_, _, candidate) in found {

@@ -11,7 +11,7 @@ const CANDIDATES_MAX: usize = 50;
 /// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// Parts of API URLs, which are not feeds whatever their names.
+/// Parts of API URLs, which are never feeds.
 pub(super) const INTERFACES: [&str; 5] = ["wp-json", "oembed", "opensearch", "sitemap", "/api/"];
 
 /// A feed that a page links to.
@@ -46,7 +46,7 @@ pub(super) fn collect_candidates(
             found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
         }
     }
-    // The sort is stable.
+    // The sort is stable, so equal candidates stay in page order.
     found.sort_by_key(is_of_comments);
     found
 }
@@ -57,7 +57,7 @@ pub(super) fn collect_candidates(
 ///
 /// 1 - `rel` contains `alternate` (and not `stylesheet`) or `feed`
 /// 2 - the type is a feed type, or a generic type and the URL or title mentions a feed;
-/// with `rel=feed` the type may be missing
+///     with `rel=feed` the type may be missing
 /// 3 - the link has a URL
 pub(super) fn feed_link(
     rel: &str,

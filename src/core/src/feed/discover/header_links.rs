@@ -99,7 +99,7 @@ mod tests {
     const PAGE: &str = "https://a.example/dir/page?x#y";
 
     #[test]
-    fn the_feeds_of_a_link_header_are_found_however_they_are_written() {
+    fn link_header_feeds_are_found_in_all_spellings() {
         for (lines, expected) in [
             (
                 r#"</style.css>; rel=preload; as=style, </f/hdr>; rel="alternate"; type="application/atom+xml"; title="Posts, all; <x>""#,

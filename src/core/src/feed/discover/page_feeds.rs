@@ -59,8 +59,8 @@ pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
-/// Returns URLs to try if a page links to no feed: at most six, starting with those in the directory of `site`. Returns none if
-/// `site` is not a web URL.
+/// Returns URLs to try if a page links to no feed: at most six, starting with those in the directory of `site`. The result is
+/// empty if `site` is not a web URL.
 pub fn well_known(site: &str) -> Vec<String> {
     const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "atom.xml", "rss.xml", "index.xml", "rss"];
     const WITHIN: [&str; 3] = ["feed", "feed.xml", "index.xml"];
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_the_pages_with_comments_last_and_each_address_once() {
+    fn feeds_keep_page_order_without_duplicates() {
         let link = |href: &str, title: &str| {
             format!("<link rel=alternate type=application/rss+xml href={href} title='{title}'>")
         };
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_that_a_page_leads_to_is_known_unless_it_is_for_those_without_scripts() {
+    fn meta_refresh_target_is_found_outside_noscript() {
         for (html, expected) in [
             ("<meta http-equiv=Refresh content='0; url=/en/'>", Some("https://a.example/en/")),
             (

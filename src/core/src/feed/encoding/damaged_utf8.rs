@@ -25,7 +25,7 @@ const LATIN: [&Encoding; 12] = [
 ];
 /// Maximum number of damaged characters per intact one if the other encoding is in [`LATIN`].
 const DAMAGED_FOR_ONE: usize = 8;
-/// Text in non-Latin letters has at least one non-ASCII byte in this number of bytes.
+/// In text in a non-Latin script, at least one byte in this many is not ASCII.
 const ASCII_FOR_ONE: usize = 32;
 
 /// Checks whether bytes that are not valid UTF-8 are damaged UTF-8 rather than text in `other`, the most likely alternative

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_the_bytes_contradict_is_not_believed() {
+    fn contradicted_encoding_is_ignored() {
         check(
             "<?xml version='1.0' encoding='iso-8859-1'?>é".as_bytes(),
             None,
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_characters_spoil_no_utf8_document() {
+    fn damaged_characters_do_not_break_utf8_documents() {
         let stated = Some("application/rss+xml; charset=utf-8");
         for content_type in [None, stated] {
             check(b"\xc3\xa9\xc3\xa8 \xff \xe2\x82\xac", content_type, "éè \u{fffd} €");

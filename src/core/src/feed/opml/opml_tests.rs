@@ -16,7 +16,7 @@ fn urls(opml: &Opml) -> Vec<&str> {
 }
 
 #[test]
-fn a_list_is_read_opml() {
+fn opml_list_is_read() {
     let opml = read_opml(
         b"<?xml version='1.0' encoding='utf-8'?><!-- x --><opml version='1.1'><head><title>My &amp; \
           <![CDATA[list]]></title></head><body><outline text='Fruit'><outline type='rss' text='T' \
@@ -75,7 +75,7 @@ fn names_are_read_in_any_case_and_addresses_with_odd_schemes() {
 }
 
 #[test]
-fn what_is_not_well_formed_is_repaired() {
+fn malformed_opml_is_repaired() {
     let opml = list(
         "<outline text='A & B &copy; &nope; &#233;' xmlUrl='http://a.example/?x=1&y=2'>\
          <outline text=unquoted xmlUrl=http://b.example/></b></outline><outline text='a < b' \
@@ -91,7 +91,7 @@ fn what_is_not_well_formed_is_repaired() {
 }
 
 #[test]
-fn an_outline_whose_quote_is_missing_does_not_take_the_next_along() {
+fn missing_quote_does_not_swallow_the_next_outline() {
     let opml = list(
         "\n<outline text='a xmlUrl='http://a.example/'/>\n<outline text='b' xmlUrl='http://b.example/'/>",
     );
@@ -105,7 +105,7 @@ fn an_outline_whose_quote_is_missing_does_not_take_the_next_along() {
 }
 
 #[test]
-fn attributes_without_blanks_between_them_and_tags_in_texts_are_read() {
+fn unspaced_attributes_and_tags_in_texts_are_read() {
     let opml = list(
         "<outline text='a > b'type=\"rss\"xmlUrl='http://a.example/'/>\n<outline text='b'/xmlUrl='http://b.example/'/>\
          <outline text='c' xmlUrl='http://c.example/'<outline xmlUrl='http://d.example/'/>",
@@ -119,7 +119,7 @@ fn attributes_without_blanks_between_them_and_tags_in_texts_are_read() {
 }
 
 #[test]
-fn a_list_that_breaks_off_keeps_what_was_before_and_says_where() {
+fn truncated_list_keeps_its_start_and_names_the_place() {
     let whole = "<opml>\n<body>\n<outline text='F'>\n<outline xmlUrl='http://a.example/'/>\n\
                  <outline xmlUrl='http://b.example/'/>\n</outline></body></opml>";
     let cases = [
@@ -155,7 +155,7 @@ fn outlines_without_a_usable_feed_are_reported_with_their_line() {
 }
 
 #[test]
-fn a_feed_that_stands_twice_has_the_tags_of_both() {
+fn duplicate_feed_gets_the_tags_of_both() {
     let opml = list(
         "<outline text='A'><outline xmlUrl='http://a.example'/></outline><outline text='B'>\
          <outline xmlUrl='http://A.example/' text='T' bi:pace='more'/></outline>",
@@ -167,7 +167,7 @@ fn a_feed_that_stands_twice_has_the_tags_of_both() {
 }
 
 #[test]
-fn what_is_no_list_is_named() {
+fn non_list_document_is_named() {
     let cases: [(&[u8], &str); 7] = [
         (b"", "this is no OPML document: it is empty (line 1)"),
         (
@@ -210,7 +210,7 @@ fn encodings_are_heeded() {
 }
 
 #[test]
-fn nesting_without_end_is_not_followed() {
+fn endless_nesting_is_not_followed() {
     let opml = read_opml("<opml><body>".to_owned().as_bytes()).unwrap();
     assert!(opml.broken.is_some());
     let deep = format!("<opml><body>{}", "<outline text='x'>".repeat(50_000));

@@ -14,7 +14,7 @@ pub(in crate::feed) enum OutlineMeaning {
     /// A folder if it contains outlines, otherwise a feed that lacks something.
     FolderIfFilled(&'static str),
     Feed(Url),
-    /// A feed without a usable address, and why.
+    /// A feed without a usable URL, with the reason.
     Unusable(String),
 }
 

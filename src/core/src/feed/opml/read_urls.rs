@@ -4,11 +4,9 @@
 //! | --- | --- |
 //! | `https://a.example/feed` | a feed |
 //! | `https://a.example/feed news "long reads"` | newsboat: with tags |
-//! | `"https://a.example/feed" "~My title" "!"`
-//! newsboat: with a title; `!`, which hides the feed in newsboat, is ignored |
+//! | `"https://a.example/feed" "~My title" "!"` | newsboat: with a title; `!`, which hides the feed in newsboat, is ignored |
 //! | `https://a.example/feed "My title"` | newsraft: with a title |
-//! | `@ News`
-//! newsraft: the feeds below belong to a section, which becomes a tag |
+//! | `@ News` | newsraft: the feeds below belong to a section, which becomes a tag |
 //! | `# …` | a comment |
 //!
 //! Words in double quotes may contain blanks, and `\n`, `\r`, `\t`, `\"` and `\\`. A word that begins with `#` begins a
@@ -221,7 +219,7 @@ mod tests {
         https://a.example/feed again\n";
 
     #[test]
-    fn the_urls_file_of_newsboat_is_read_and_what_cannot_be_taken_is_named() {
+    fn newsboat_urls_are_read_and_skipped_lines_named() {
         assert_eq!(
             feeds(NEWSBOAT),
             [

@@ -61,7 +61,7 @@ impl<'a> Folder<'a> {
                 }
                 FolderItem::Folder(name, folder) => {
                     let name = escaped(name);
-                    // Writing into a `String` cannot fail.
+                    // Writing to a `String` cannot fail.
                     let _ = writeln!(text, "{indent}<outline text=\"{name}\" title=\"{name}\">");
                     folder.write(text, depth + 1);
                     let _ = writeln!(text, "{indent}</outline>");

@@ -1,5 +1,5 @@
-//! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, transcripts and chapters of
-//! podcasts, `content src`, and Apple's playing time.
+//! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, podcast transcripts and chapters,
+//! `content src`, and Apple's duration.
 
 use url::Url;
 
@@ -9,11 +9,11 @@ use super::tree::XmlElement;
 use crate::feed::address;
 use crate::feed::entry::Enclosure;
 
-/// How many files of one entry are kept.
+/// Maximum number of files kept per entry.
 const ATTACHMENTS_MAX: usize = 100;
 
-/// Reads the files of an entry, each once: those that play first, then others, pictures, and texts such as transcripts;
-/// among these in document order. Pictures that only illustrate are left out.
+/// Reads the files of an entry without duplicates. Playable files come first, then others, pictures, and texts such as
+/// transcripts. Within each group, files are in document order. Pictures that are only illustrations are skipped.
 pub(in crate::feed) fn read_attachments(
     chosen: &ChosenElements<'_, '_>,
     links: &[XmlElement<'_, '_>],
@@ -33,7 +33,7 @@ pub(in crate::feed) fn read_attachments(
     }
     attachments
         .sort_by_key(|file| place(file.media_type.as_deref().unwrap_or_default(), &file.url));
-    // Apple's playing time is that of the one file of an episode that plays.
+    // Apple's duration applies to the playable file of an episode.
     let playing_time =
         chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
     if let (Some(time), Some(first)) = (playing_time, attachments.first_mut())
@@ -44,7 +44,7 @@ pub(in crate::feed) fn read_attachments(
     attachments
 }
 
-/// Where a file stands among those of its entry: what plays, others, pictures, texts about another one.
+/// Returns the sort position of a file within its entry: playable files, others, pictures, texts about another file.
 pub(in crate::feed) fn place(media_type: &str, url: &str) -> u8 {
     const PLAYED: [&str; 14] = [
         "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "wav", "mp4", "m4v", "mov",
@@ -52,7 +52,7 @@ pub(in crate::feed) fn place(media_type: &str, url: &str) -> u8 {
     ];
     let kind = media_type.to_ascii_lowercase();
     let extension = extension(url);
-    // The transcript or the list of chapters of another file.
+    // A transcript or chapter list of another file.
     let is_about_another =
         || ["srt", "json", "chapters", "vtt"].iter().any(|word| kind.contains(word));
     match kind.split('/').next().unwrap_or_default() {
@@ -66,7 +66,7 @@ pub(in crate::feed) fn place(media_type: &str, url: &str) -> u8 {
     }
 }
 
-/// The extension of the file that an address names, in lower case.
+/// Returns the lower-case extension of the file name in a URL.
 fn extension(address: &str) -> String {
     let path = address.split(['?', '#']).next().unwrap_or_default();
     let file = path.rsplit('/').next().unwrap_or_default();
@@ -77,7 +77,7 @@ fn is_picture(extension: &str) -> bool {
     ["jpg", "jpeg", "png", "gif", "webp", "avif", "svg"].contains(&extension)
 }
 
-/// Whether the content of an entry is a file that it names (RFC 4287 §4.1.3.2), and no page.
+/// Checks whether the content of an entry is an external file (RFC 4287 §4.1.3.2) and not a page.
 fn is_file(content: XmlElement<'_, '_>) -> bool {
     if !content.is(Ns::Atom, "content") || content.attribute("src").is_none() {
         return false;
@@ -86,7 +86,7 @@ fn is_file(content: XmlElement<'_, '_>) -> bool {
     !kind.is_empty() && !kind.contains("html") && !kind.contains("xml")
 }
 
-/// Returns the elements that name a file, each with the one that describes it: in a group the files are its children.
+/// Returns the elements that name a file, each with the element that describes it. The files of a group are its children.
 fn file_elements<'t, 'a>(
     element: XmlElement<'t, 'a>,
 ) -> Vec<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {
@@ -126,19 +126,19 @@ fn read_attachment(
     })
 }
 
-/// Whether a file of Media RSS is a picture.
+/// Checks whether a Media RSS file is a picture.
 fn is_illustration(medium: &str, kind: &str, address: &str) -> bool {
     medium.eq_ignore_ascii_case("image")
         || kind.to_ascii_lowercase().starts_with("image/")
         || (medium.is_empty() && kind.is_empty() && is_picture(&extension(address)))
 }
 
-/// Reads a playing time, `H:M:S`, `M:S`, seconds, `45 min` or ISO 8601's `PT1H2M3S`, as whole seconds.
+/// Reads a duration written as `H:M:S`, `M:S`, seconds, `45 min` or ISO 8601 `PT1H2M3S`, in whole seconds.
 fn read_playing_time(text: &str) -> Option<u32> {
     read_units(text.trim()).or_else(|| read_clock(text)).filter(|seconds| *seconds > 0)
 }
 
-/// Reads numbers with their units: `PT1H2M3S`, `1h 2m`, `45 min`.
+/// Reads numbers with units: `PT1H2M3S`, `1h 2m`, `45 min`.
 fn read_units(text: &str) -> Option<u32> {
     let lower = text.to_ascii_lowercase();
     let mut rest = lower.strip_prefix("pt").unwrap_or(&lower).trim();
@@ -172,12 +172,12 @@ fn read_clock(text: &str) -> Option<u32> {
     parts.iter().try_fold(0_u32, |sum, part| sum.checked_mul(60)?.checked_add(*part))
 }
 
-/// Reads a media type; `None` if it is not one.
+/// Parses a media type and returns `None` if it is invalid.
 fn read_media_type(text: &str) -> Option<String> {
     mediatype::MediaType::parse(text.trim()).ok().map(|kind| kind.to_string())
 }
 
-/// Reads a size in bytes, which is also written as `1,234,567`.
+/// Reads a size in bytes, including the form `1,234,567`.
 fn read_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let plain =
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_that_plays_comes_first_and_has_the_playing_time() {
+    fn playable_attachment_is_first_with_its_duration() {
         check(
             "<enclosure url='/c.jpg' type='image/jpeg'/><enclosure url='/e.mp3'/><itunes:duration>1:02:03</itunes:duration>",
             &[

@@ -1,4 +1,4 @@
-//! Atom's text constructs: whether the text of an element is plain or HTML, by its `type` and `mode`.
+//! Atom text constructs: decides by `type` and `mode` whether the text of an element is plain text or HTML.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,18 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::text;
 
-/// The text of an element, as plain text or as HTML.
+/// Text of an element, as plain text or as HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Construct<'a> {
-    /// Plain text, in which `<` is a character.
+    /// Plain text, in which `<` is an ordinary character.
     Plain(Cow<'a, str>),
     Markup(Cow<'a, str>),
 }
 
 impl<'a> Construct<'a> {
-    /// Reads an element: those of Atom and Media RSS say what they hold, those of other vocabularies hold HTML.
+    /// Reads an element. Atom and Media RSS elements state their type; elements of other vocabularies contain HTML.
     ///
-    /// `base` is what addresses in them are resolved against.
+    /// URLs in the element are resolved against `base`.
     pub(in crate::feed) fn read(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Self {
         let ns = element.ns();
         if ns == Ns::Atom {
@@ -45,7 +45,7 @@ impl<'a> Construct<'a> {
         }
     }
 
-    /// As one line of plain text.
+    /// Converts the text to one line of plain text.
     pub(in crate::feed) fn into_line(self, max: usize) -> String {
         match self {
             Self::Plain(plain) => text::one_line(&plain, max),
@@ -54,7 +54,7 @@ impl<'a> Construct<'a> {
     }
 }
 
-/// RFC 4287 §3.1 and §4.1.3, and the `mode` of Atom 0.3.
+/// Reads a text construct as defined in RFC 4287 §3.1 and §4.1.3, with the `mode` of Atom 0.3.
 fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Construct<'a> {
     let stated = element.attribute("type").map(|value| value.to_ascii_lowercase());
     let kind = stated
@@ -64,7 +64,7 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Constr
     let mode =
         element.attribute("mode").map(|value| value.to_ascii_lowercase()).unwrap_or_default();
     if element.has_elements() {
-        // Atom 1.0 alone says that the div is not part of the content (RFC 4287 §3.1.1.3).
+        // Only Atom 1.0 excludes the div from the content (RFC 4287 §3.1.1.3).
         let inside =
             if kind == "xhtml" { inside_of_div(element, base) } else { element.written_out(base) };
         return Construct::Markup(Cow::Owned(inside));
@@ -89,7 +89,7 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Constr
     }
 }
 
-/// Media RSS 1.5.1, `media:title` and `media:description`: plain text unless `type` says `html`.
+/// Reads `media:title` or `media:description` (Media RSS 1.5.1): plain text unless `type` is `html`.
 fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let text = element.text();
     let stated = element.attribute("type");
@@ -100,14 +100,14 @@ fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     }
 }
 
-/// Takes the marks of a CDATA section off, which some publishers escape with what is inside.
+/// Removes CDATA markers, which some publishers escape together with the content.
 fn without_cdata_mark(markup: Cow<'_, str>) -> Cow<'_, str> {
     let inside = markup.trim_start().strip_prefix("<![CDATA[");
     let inside = inside.map(|inside| inside.trim_end().replacen("]]>", "", 1));
     inside.map_or(markup, Cow::Owned)
 }
 
-/// Returns the inside of the one `div` of XHTML content, or everything where there is no such `div`.
+/// Returns the content of the single XHTML `div`, or all content if there is no such `div`.
 fn inside_of_div(element: XmlElement<'_, '_>, base: Option<&Url>) -> String {
     let mut children = element.children();
     match (children.next(), children.next()) {
@@ -118,7 +118,7 @@ fn inside_of_div(element: XmlElement<'_, '_>, base: Option<&Url>) -> String {
     }
 }
 
-/// Whether content of this media type is in base64 (RFC 4287 §4.1.3.3).
+/// Checks whether content with this media type is base64-encoded (RFC 4287 §4.1.3.3).
 fn is_binary(kind: &str) -> bool {
     kind.contains('/')
         && !kind.starts_with("text/")
@@ -126,7 +126,7 @@ fn is_binary(kind: &str) -> bool {
         && !kind.contains("html")
 }
 
-/// Whether a text without a stated type contains tags that nobody writes as text.
+/// Checks whether a text without a stated type contains tags that are unlikely to be plain text.
 fn looks_like_markup(text: &str) -> bool {
     const SIGNS: [&str; 8] = ["<p>", "<br", "<img ", "</p>", "</a>", "</b>", "</div>", "</span>"];
     text.contains('<') && SIGNS.iter().any(|sign| text.contains(sign))
@@ -147,7 +147,7 @@ fn decode_base64(text: &str) -> Option<String> {
     String::from_utf8(out).ok().map(|text| text::safe_text(&text).into_owned())
 }
 
-/// Whether a text is base64 at all. Such a text is not for readers, whatever it contains.
+/// Checks whether a text is base64. Such a text is unreadable, whatever it encodes.
 fn is_base64(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace() || byte == b'=' || sextet(byte).is_some())
 }

@@ -1,23 +1,23 @@
-//! What elements may contain, by which missing end tags are noticed.
+//! Permitted contents of elements, used to detect missing end tags.
 
 use super::names::Ns;
 use super::tree::ElementName;
 
-/// What an element may contain, which decides where a missing end tag is assumed.
+/// Permitted contents of an element. They determine where a missing end tag is assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementPurpose {
-    /// Holds entries.
+    /// Contains entries.
     Container,
     Entry,
-    /// Holds a short text and no other element of a feed.
+    /// Contains short text and no other feed elements.
     Leaf,
-    /// Holds text that may be markup.
+    /// Contains text that may be markup.
     Body,
     Other,
 }
 
 impl ElementPurpose {
-    /// Returns the purpose of an element; `local` is in lower case.
+    /// Returns the purpose of an element. `local` is in lower case.
     pub(super) fn find(ns: Ns, local: &str) -> Self {
         match (ns, local) {
             (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
@@ -40,7 +40,7 @@ impl ElementPurpose {
     }
 }
 
-/// Elements of the head section of RSS that no element inside it has.
+/// RSS head section elements that cannot occur inside its other elements.
 const HEAD_ONLY: [&str; 12] = [
     "ttl",
     "skiphours",
@@ -56,14 +56,14 @@ const HEAD_ONLY: [&str; 12] = [
     "docs",
 ];
 
-/// Whether a child of an element without an end tag belongs to the entry around that element: it is of the feed's own
-/// vocabulary or of a third one, the same element again, or its owner is an element that is always empty.
+/// Checks whether a child of an element without an end tag belongs to the surrounding entry. It does if it uses a vocabulary
+/// other than its parent's, repeats its parent, or has a parent that is always empty.
 pub(super) fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
     const EMPTY: [&str; 6] =
         ["transcript", "chapters", "thumbnail", "image", "player", "alternateenclosure"];
     let prefix = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_ascii_lowercase());
     if owner.ns == Ns::Atom {
-        // The parts of a person hold nothing but text, and a person nothing but its parts.
+        // The parts of a person contain only text, and a person contains only these parts.
         let is_person = matches!(&*owner.local, "author" | "contributor");
         let is_part = matches!(&*child.local, "name" | "uri" | "url" | "email");
         return matches!(&*owner.local, "name" | "uri" | "email") || (is_person && !is_part);
@@ -77,7 +77,7 @@ pub(super) fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> b
         || EMPTY.contains(&&*owner.local)
 }
 
-/// Whether a child of an element without an end tag belongs to the container around that element.
+/// Checks whether a child of an element without an end tag belongs to the surrounding container.
 pub(super) fn is_of_container(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
     let is_ours = |ns| matches!(ns, Ns::Rss | Ns::Atom);
     let local = child.local.as_ref();
@@ -87,7 +87,7 @@ pub(super) fn is_of_container(owner: &ElementName<'_>, child: &ElementName<'_>) 
     if !is_ours(owner.ns) {
         return is_ours(child.ns);
     }
-    // A person consists of these three alone (RFC 4287 §3.2).
+    // A person has only these three parts (RFC 4287 §3.2).
     let is_person = owner.ns == Ns::Atom && matches!(&*owner.local, "author" | "contributor");
     let is_of_person = matches!(local, "name" | "uri" | "url" | "email");
     (child.ns == Ns::Rss && HEAD_ONLY.contains(&local))

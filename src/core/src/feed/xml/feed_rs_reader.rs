@@ -1,4 +1,4 @@
-//! Reads a document with feed-rs when our own reader finds no feed in it.
+//! Reads a document with feed-rs if the main reader finds no feed in it.
 
 use feed_rs::model::{self, FeedType};
 use feed_rs::parser::Builder;
@@ -11,11 +11,11 @@ use crate::feed::library_panics::catch_library_panic;
 use crate::feed::text::{NAME_MAX, safe_text, some_line};
 use crate::feed::xml::tree_builder::ENTRIES_MAX;
 
-/// Reads the publisher's bytes. `None` means that feed-rs finds no entry with a title or an address in them either.
+/// Reads the publisher's bytes. Returns `None` if feed-rs finds no entry with a title or link either.
 ///
-/// Only what a list shows is read: no schedule, no archives.
+/// Reads only the data that lists display, without schedules or archives.
 pub(in crate::feed) fn read_with_feed_rs(bytes: &[u8], flaws: &mut Flaws) -> Option<FeedDocument> {
-    // feed-rs contains assertions and unwraps that a document can reach.
+    // feed-rs contains assertions and unwraps that can fail on some documents.
     let parser = Builder::new().sanitize_content(false).build();
     let feed = catch_library_panic(|| parser.parse(bytes))?.ok()?;
     let kind = match feed.feed_type {

@@ -1,4 +1,4 @@
-//! Tables of the elements that fill each field in all formats, and the choice between several that fill the same.
+//! Tables of the elements that fill each field in all formats, and the choice among elements that fill the same field.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 pub(in crate::feed) enum FeedField {
     Id,
     Title,
-    /// Of a feed: its subtitle.
+    /// For a feed, its subtitle.
     Summary,
     Content,
     Published,
@@ -28,8 +28,7 @@ pub(in crate::feed) enum FeedField {
 
 const FIELDS: usize = 13;
 
-/// An element, the field it fills, and its rank among those that fill it: the lowest one that is not
-/// blank counts.
+/// An element, the field it fills and its rank. Of the non-blank elements for a field, the one with the lowest rank is used.
 pub(in crate::feed) type FieldRow = (Ns, &'static str, FeedField, u8);
 
 /// Elements of the head section.
@@ -131,10 +130,10 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Itunes, "duration", FeedField::Duration, 0),
 ];
 
-/// How many elements of one list-like field are kept.
+/// Maximum number of elements kept for one list field.
 const LIST_MAX: usize = 100;
 
-/// An element chosen for a field, with its rank and, where the field is a date, the date it states.
+/// An element chosen for a field, with its rank and, for a date field, its date.
 #[derive(Debug, Clone, Copy)]
 struct FieldChoice<'t, 'a> {
     element: XmlElement<'t, 'a>,
@@ -142,22 +141,22 @@ struct FieldChoice<'t, 'a> {
     date: Option<DateTime<Utc>>,
 }
 
-/// The elements chosen for the fields.
+/// Elements chosen for the fields.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct ChosenElements<'t, 'a> {
-    /// How dates of three numbers are read in this document.
+    /// Order of day and month for numeric dates in this document.
     order: Option<DateOrder>,
     single: [Option<FieldChoice<'t, 'a>>; FIELDS],
     lists: Vec<(FeedField, XmlElement<'t, 'a>)>,
 }
 
 impl<'t, 'a> ChosenElements<'t, 'a> {
-    /// None are chosen yet. `order` is what the dates of the document show.
+    /// Creates an empty set. `order` is derived from the dates of the document.
     pub(in crate::feed) fn with_order(order: Option<DateOrder>) -> Self {
         Self { order, ..Self::default() }
     }
 
-    /// Adds the children of `parent`. Of two elements of the same rank the first counts.
+    /// Adds the children of `parent`. Of two elements with the same rank, the first counts.
     pub(in crate::feed) fn add(
         &mut self,
         parent: XmlElement<'t, 'a>,
@@ -180,7 +179,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         }
     }
 
-    /// Adds the texts that a group of files has in common.
+    /// Adds the texts shared by a group of files.
     fn add_group(&mut self, group: XmlElement<'t, 'a>, table: &[FieldRow], flaws: &mut Flaws) {
         for element in group.children() {
             let row = table
@@ -204,7 +203,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
             return;
         }
         let date = is_date(field).then(|| read_stated_date(element, self.order, flaws)).flatten();
-        // Content may stand elsewhere.
+        // Content may be in an external file.
         let has_source = || field == FeedField::Content && element.attribute("src").is_some();
         let says_something =
             if is_date(field) { date.is_some() } else { !element.is_blank() || has_source() };
@@ -217,17 +216,17 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         self.single.get(field as usize).copied().flatten()
     }
 
-    /// The element chosen for a field.
+    /// Returns the element chosen for a field.
     pub(in crate::feed) fn get(&self, field: FeedField) -> Option<XmlElement<'t, 'a>> {
         Some(self.choice(field)?.element)
     }
 
-    /// The date chosen for a field.
+    /// Returns the date chosen for a field.
     pub(in crate::feed) fn date(&self, field: FeedField) -> Option<DateTime<Utc>> {
         self.choice(field)?.date
     }
 
-    /// All elements of a field that may occur many times.
+    /// Returns all elements of a list field.
     pub(in crate::feed) fn all(
         &self,
         field: FeedField,
@@ -260,7 +259,7 @@ fn read_stated_date(
     date.map(|date| date.at)
 }
 
-/// Finds out whether the dates of entries and head sections name the day or the month first.
+/// Determines whether the dates of entries and head sections put the day or the month first.
 pub(in crate::feed) fn find_date_order(
     parents: &[XmlElement<'_, '_>],
     table: &[FieldRow],
@@ -273,7 +272,7 @@ pub(in crate::feed) fn find_date_order(
     order_of(texts.iter().map(AsRef::as_ref))
 }
 
-/// Reads the `LASTMOD` of a channel or an item (CDF).
+/// Reads the `LASTMOD` of a channel or item (CDF).
 pub(in crate::feed) fn read_last_modified(
     element: XmlElement<'_, '_>,
     flaws: &mut Flaws,

@@ -1,19 +1,19 @@
-//! Splits an XML document that may be broken into tags, text and CDATA. What cannot be markup is text.
+//! Splits an XML document, which may be broken, into tags, text and CDATA. Anything that cannot be markup is text.
 //!
-//! Document types are skipped: entities declared in them are unknown, and nothing external is loaded.
-//! Every search that fails is remembered or bounded, so the time stays linear in the input.
+//! Document types are skipped: the entities they declare are unknown, and nothing external is loaded. Each failed search is
+//! bounded or remembered, so the run time is linear in the input.
 
 use memchr::{memchr, memchr2, memmem};
 
-/// Longest attribute value looked at for its closing quote, in bytes; a longer one is cut there.
+/// Maximum distance to the closing quote of an attribute value, in bytes. A longer value is cut.
 const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
-/// How many attributes of one element are read.
+/// Maximum number of attributes read per element.
 const ATTRIBUTES_MAX: usize = 64;
 
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Token<'a> {
-    /// A start tag, or an empty-element tag.
+    /// A start tag or an empty-element tag.
     Start {
         name: &'a str,
         attributes: Vec<(&'a str, &'a str)>,
@@ -22,13 +22,13 @@ pub(in crate::feed) enum Token<'a> {
     End {
         name: &'a str,
     },
-    /// Text with its references unresolved.
+    /// Text with unresolved references.
     Text(&'a str),
     /// Text without references.
     Cdata(&'a str),
 }
 
-/// Splits a document into tokens. Comments, processing instructions and document types are skipped.
+/// Splits a document into tokens. Skips comments, processing instructions and document types.
 #[derive(Debug)]
 pub(in crate::feed) struct Lexer<'a> {
     input: &'a str,
@@ -37,7 +37,7 @@ pub(in crate::feed) struct Lexer<'a> {
     instruction_end: EndMark,
     cdata_end: EndMark,
     subset_end: EndMark,
-    /// Why something was taken as text or cut short, if that happened since the caller last looked.
+    /// Reason of the last repair, in which something was treated as text or cut short. The caller resets it.
     pub(in crate::feed) repaired: Option<&'static str>,
 }
 
@@ -54,8 +54,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Returns the next token, `None` at the end. `open` is the name of the innermost open element: an
-    /// unclosed CDATA section ends at its end tag.
+    /// Returns the next token, or `None` at the end. `open` is the name of the innermost open element, because an unclosed
+    /// CDATA section ends at that element's end tag.
     pub(in crate::feed) fn next(&mut self, open: Option<&str>) -> Option<Token<'a>> {
         loop {
             let rest = self.rest();
@@ -88,7 +88,7 @@ impl<'a> Lexer<'a> {
         self.input.get(self.at..).unwrap_or("")
     }
 
-    /// Takes text up to the next `<`, at least `least` bytes of it.
+    /// Takes the text up to the next `<`, but at least `least` bytes.
     fn take_text(&mut self, least: usize) -> Token<'a> {
         let rest = self.rest();
         let end = memchr(b'<', rest.as_bytes().get(least..).unwrap_or_default())
@@ -97,7 +97,7 @@ impl<'a> Lexer<'a> {
         Token::Text(rest.get(..end).unwrap_or(""))
     }
 
-    /// Length of the comment, instruction or declaration at the start of `rest`.
+    /// Returns the length of the comment, instruction or declaration at the start of `rest`.
     fn skipped_length(&mut self, rest: &str) -> usize {
         let (input, at, bytes) = (self.input, self.at, rest.as_bytes());
         let plain = || memchr(b'>', bytes).map_or(bytes.len(), |end| end + 1);
@@ -142,19 +142,19 @@ impl<'a> Lexer<'a> {
         let inner = rest.get(2..)?;
         let name = inner.get(..name_end(inner))?;
         let after = inner.get(name.len()..)?;
-        // An end tag that lost its `>` ends before the next tag.
+        // An end tag without `>` ends before the next tag.
         let end = memchr2(b'>', b'<', after.as_bytes())
             .map_or(after.len(), |at| at + usize::from(after.as_bytes().get(at) == Some(&b'>')));
         self.at += 2 + name.len() + end;
         Some(Token::End { name })
     }
 
-    /// Takes a start tag. Where what follows `<` is no tag, the error is how many bytes were looked at.
+    /// Takes a start tag. If the text after `<` is not a tag, the error is the number of bytes examined.
     fn take_start_tag(&mut self) -> Result<Token<'a>, usize> {
         let rest = self.rest();
         let inner = rest.get(1..).unwrap_or("");
         let name = inner.get(..name_end(inner)).unwrap_or("");
-        // `<https://a.example>`, `<ada@a.example>`, `Map<String, u8>`.
+        // Not tags: `<https://a.example>`, `<ada@a.example>`, `Map<String, u8>`.
         let is_word = |byte: u8| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | 0x80..)
         };
@@ -195,13 +195,13 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Reads one attribute and returns it with the rest of the text. `None` means that this cannot be a tag.
+/// Reads one attribute and returns it with the remaining text, or `None` if this cannot be a tag.
 fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     let end = text
         .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '<' | '/' | '"' | '\''));
     let (name, after) = text.split_at_checked(end.unwrap_or(text.len()))?;
     if name.is_empty() && !after.starts_with('=') {
-        // A lone quote or stroke inside a tag: passed over.
+        // Skip a stray quote or slash inside a tag.
         let mut rest = after.chars();
         return rest.next().filter(|c| *c != '<').map(|_| (("", ""), rest.as_str()));
     }
@@ -220,7 +220,7 @@ fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     Some(((name, value), after))
 }
 
-/// Reads an attribute value up to its closing quote. A value that swallows a tag was not closed and ends
+/// Reads an attribute value up to its closing quote. If the value contains a tag, the quote is missing, and the value ends
 /// before that tag.
 fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
@@ -238,11 +238,11 @@ fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     (value.trim_end_matches(['/', '"', '\'']), text.get(end..).unwrap_or(""))
 }
 
-/// Finds where the next occurrence of a mark ends, and searches for it only once.
+/// Finds the end of the next occurrence of a mark and caches the result.
 #[derive(Debug)]
 struct EndMark {
     mark: &'static str,
-    /// Where the search began, and what it found.
+    /// Start position and result of the last search.
     known: Option<(usize, Option<usize>)>,
 }
 
@@ -266,7 +266,7 @@ impl EndMark {
     }
 }
 
-/// Where `</name` stands in a text.
+/// Returns the position of `</name` in a text.
 fn find_end_tag(text: &str, name: &str) -> Option<usize> {
     memmem::find_iter(text.as_bytes(), b"</").find(|&at| {
         text.get(at + 2..)
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_markup_is_text() {
+    fn invalid_markup_is_text() {
         check("<t>1 < 2 <3 a<b</t>", "<t> \"1 \" \"< 2 \" \"<3 a\" \"<b\" </t>");
         check("a & b", "\"a & b\"");
         check("<", "\"<\"");

@@ -1,4 +1,4 @@
-//! Reads the links of a head section and of an entry: pages, archive and paging links (RFC 5005, SPEC C.2, C.4).
+//! Reads the links of a head section and of an entry: pages, archive links and paging links (RFC 5005, SPEC C.2, C.4).
 
 use url::Url;
 
@@ -8,10 +8,10 @@ use crate::feed::address;
 use crate::feed::document::{DocumentRole, HistoryLinks, Link};
 use crate::feed::flaws::Flaws;
 
-/// How many links of one head section are kept.
+/// Maximum number of links kept per head section.
 const LINKS_MAX: usize = 200;
 
-/// Returns the relation of a link in lower case, the IANA form shortened. A missing one is `alternate` (SPEC C.2 rule 1).
+/// Returns the relation of a link in lower case, with the IANA form shortened, or `alternate` if missing (SPEC C.2 rule 1).
 pub(super) fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
@@ -22,12 +22,12 @@ pub(super) fn relation(element: XmlElement<'_, '_>) -> String {
     if rel.is_empty() { "alternate".to_owned() } else { rel.to_owned() }
 }
 
-/// Whether an element is a link that has its address in an attribute, as in Atom.
+/// Checks whether an element is an Atom-style link, with its URL in an attribute.
 fn is_atom_link(element: XmlElement<'_, '_>) -> bool {
     element.local() == "link" && (element.ns() == Ns::Atom || element.attribute("href").is_some())
 }
 
-/// Reads the links that are children of the parents, resolved, in document order.
+/// Reads and resolves the links that are children of `parents`, in document order.
 pub(in crate::feed) fn read_head_links(
     parents: &[XmlElement<'_, '_>],
     document: Option<&Url>,
@@ -46,7 +46,7 @@ fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link
     let base = || element.base(document);
     if is_atom_link(element) {
         let written = element.attribute("href")?;
-        // An empty address names the document itself; it is kept as such so that it can be told apart.
+        // An empty URL identifies the document itself. It is resolved to the base so that it can be recognised later.
         let href = if written.is_empty() {
             base().map(String::from)?
         } else {
@@ -67,7 +67,8 @@ fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link
     None
 }
 
-/// Finds the page of a feed. The format's own link outranks one of another vocabulary; in CDF it is an attribute.
+/// Finds the page of a feed. The format's own link takes precedence over a link from another vocabulary. In CDF it is an
+/// attribute.
 pub(in crate::feed) fn find_home_page(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
@@ -83,7 +84,7 @@ pub(in crate::feed) fn find_home_page(
     page.or_else(|| parents.iter().find_map(|parent| read_page_attribute(*parent, document)))
 }
 
-/// Reads the page in the `href` of a channel or an item itself (CDF).
+/// Reads the page URL from the `href` of a channel or item (CDF).
 pub(in crate::feed) fn read_page_attribute(
     element: XmlElement<'_, '_>,
     document: Option<&Url>,
@@ -91,12 +92,12 @@ pub(in crate::feed) fn read_page_attribute(
     address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
 }
 
-/// Chooses the page among links: an alternate that says it is a page, else one that may be, else any.
+/// Chooses the page from a list of links: an alternate declared as HTML, else one without a type, else any alternate.
 fn choose_page(links: &[Link]) -> Option<&Link> {
     links.iter().filter(|link| link.rel == "alternate").min_by_key(|link| page_rank(link))
 }
 
-/// How surely a link leads to a page: the lower, the surer.
+/// Ranks how likely a link points to a page. A lower rank is more likely.
 fn page_rank(link: &Link) -> u8 {
     match link.media_type.as_deref() {
         Some(kind) if kind.to_ascii_lowercase().contains("html") => 0,
@@ -105,15 +106,15 @@ fn page_rank(link: &Link) -> u8 {
     }
 }
 
-/// The links of an entry.
+/// Links of an entry.
 #[derive(Debug)]
 pub(in crate::feed) struct EntryLinks<'t, 'a> {
-    /// The page of the entry.
+    /// URL of the entry's page.
     pub(in crate::feed) page: Option<String>,
-    /// The link that identifies an entry without an id. Kept entries depend on it: it does not follow the choice
-    /// of the page.
+    /// Link that identifies an entry without an ID. It is independent of the choice of page, because stored entries depend on
+    /// it.
     pub(in crate::feed) identifying: Option<String>,
-    /// The links to attached files.
+    /// Links to attached files.
     pub(in crate::feed) attached: Vec<XmlElement<'t, 'a>>,
 }
 
@@ -131,7 +132,7 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
         }
     }
     links.retain(|(_, link)| link.rel == "alternate");
-    // The format's own link outranks one of another vocabulary.
+    // The format's own link takes precedence over a link from another vocabulary.
     links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
     let page = links.iter().min_by_key(|(ns, link)| {
         let rank = page_rank(link);
@@ -145,7 +146,7 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
     EntryLinks { page: address(page), identifying: address(identifying), attached }
 }
 
-/// Reads the archive and paging links and marks of a head section.
+/// Reads the archive and paging links and markers of a head section.
 pub(in crate::feed) fn read_history_links(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
@@ -194,14 +195,14 @@ pub(in crate::feed) fn read_history_links(
     history
 }
 
-/// Finds the first link of a relation that may lead to a feed.
+/// Finds the first link with a relation that may point to a feed.
 fn find_feed_link<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
     let may_be_feed =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| !kind.starts_with("text/html"));
     links.iter().filter(|link| link.rel == rel).find(may_be_feed)
 }
 
-/// Reads `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
+/// Reads `fh:complete`, `fh:archive`, and `incremental` and `stateful` from the drafts (SPEC A.4).
 fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
     match element.local() {
         "complete" => history.complete = true,
@@ -215,7 +216,7 @@ fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, fl
     }
 }
 
-/// Judges the role of a document from itself alone (SPEC C.2).
+/// Determines the role of a document from the document alone (SPEC C.2).
 pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
@@ -228,7 +229,7 @@ pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole 
     } else if paged {
         DocumentRole::Paged
     } else if history.previous.is_some() {
-        // Draft -05 (SPEC C.2 rule 5): `previous` without any other paging link leads to an archive.
+        // Draft -05 (SPEC C.2 rule 5): `previous` without any other paging link points to an archive.
         if history.next_archive.is_none() {
             DocumentRole::Subscription
         } else {

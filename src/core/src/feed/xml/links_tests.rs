@@ -1,4 +1,4 @@
-//! Reads the pages of entries, and the identities that come of them.
+//! Reads the pages of entries, and checks the resulting identities.
 
 use crate::feed::{FeedDocument, Origin, parse};
 
@@ -10,7 +10,7 @@ fn read(document: &str) -> FeedDocument {
 }
 
 #[test]
-fn the_page_among_several_alternates_is_the_one_that_says_it_is_html() {
+fn html_alternate_is_chosen_as_the_page() {
     let link = |inside: &str| {
         let spaces = "xmlns:atom='http://www.w3.org/2005/Atom'";
         read(&format!("<rss {spaces}><channel><item>{inside}</item></channel></rss>"))
@@ -35,7 +35,7 @@ fn the_page_among_several_alternates_is_the_one_that_says_it_is_html() {
 }
 
 #[test]
-fn an_atom_id_that_is_a_web_address_is_the_link_where_none_is_given() {
+fn atom_id_with_a_web_address_serves_as_link() {
     let link = |inside: &str| {
         read(&format!("<feed><entry>{inside}</entry></feed>")).entries.remove(0).link
     };
@@ -48,7 +48,7 @@ fn an_atom_id_that_is_a_web_address_is_the_link_where_none_is_given() {
 }
 
 #[test]
-fn a_guid_is_a_link_only_if_it_says_so_or_says_nothing() {
+fn guid_is_a_link_unless_marked_otherwise() {
     let link = |attribute: &str| {
         let document = format!(
             "<rss><channel><item><guid {attribute}>http://b.example/1</guid></item></channel></rss>"
@@ -72,7 +72,7 @@ fn a_guid_is_a_link_only_if_it_says_so_or_says_nothing() {
 }
 
 #[test]
-fn identities_of_entries_that_were_told_apart_before_are_the_same_as_before() {
+fn distinct_entry_identities_are_unchanged() {
     let document = "<rss xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>t</title>\
         <item><guid isPermaLink='no'>1</guid><link>http://b.example/1</link></item>\
         <item><link>/2</link><title>x</title><author>a</author></item>\
@@ -101,7 +101,7 @@ fn identities_of_entries_that_were_told_apart_before_are_the_same_as_before() {
 }
 
 #[test]
-fn entries_without_id_and_link_are_told_apart_by_author_and_place() {
+fn entries_without_id_or_link_use_author_and_position() {
     let ids = |items: &[&str]| -> Vec<String> {
         let items: Vec<String> =
             items.iter().map(|inside| format!("<item>{inside}</item>")).collect();
@@ -119,7 +119,7 @@ fn entries_without_id_and_link_are_told_apart_by_author_and_place() {
 }
 
 #[test]
-fn entries_that_all_link_to_one_page_are_told_apart() {
+fn entries_linking_to_one_page_stay_distinct() {
     let item =
         |title: &str| format!("<item><link>http://b.example/</link><title>{title}</title></item>");
     let document = format!("<rss><channel>{}{}{}</channel></rss>", item("1"), item("2"), item("1"));

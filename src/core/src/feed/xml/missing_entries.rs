@@ -1,10 +1,10 @@
-//! Says why a feed yields no entry: it holds none, or its entries are not where or not what entries are.
+//! Explains why a feed has no entries: it contains none, or they are in the wrong place or have the wrong name.
 
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::flaws::Flaws;
 
-/// Notes why no entry was found below the root of a feed.
+/// Records why no entry was found below the root of a feed.
 pub(super) fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaws) {
     let Some((parent, found)) = find_like_entry(root) else {
         flaws.add("document", root.raw(), "no entries: there is no item or entry in it");
@@ -23,12 +23,12 @@ pub(super) fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaw
     }
 }
 
-/// Whether an element is an entry, in RSS or Atom.
+/// Checks whether an element is an RSS or Atom entry.
 pub(super) fn is_entry(element: XmlElement<'_, '_>) -> bool {
     element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
 }
 
-/// Finds the first element that is called as entries are, and its parent.
+/// Finds the first element that has the name of an entry, and its parent.
 fn find_like_entry<'t, 'a>(
     parent: XmlElement<'t, 'a>,
 ) -> Option<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {

@@ -1,4 +1,4 @@
-//! Reads RSS, RDF and Atom: a tolerant XML tree, and the meaning of its elements.
+//! Reads RSS, RDF and Atom: builds a tolerant XML tree and interprets its elements.
 
 pub(super) mod attachments;
 pub(super) mod constructs;

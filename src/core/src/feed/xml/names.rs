@@ -1,15 +1,14 @@
-//! XML namespaces of feed documents: recognised by their URI, by their usual prefix, and in the scope of an element
-//! (SPEC G.9, G.11).
+//! XML namespaces of feed documents, recognised by URI, by usual prefix and by the scope of an element (SPEC G.9, G.11).
 
-/// The schedule extension (SPEC H.1).
+/// Namespace of the schedule extension (SPEC H.1).
 const SCHED_NS: &str = "tag:backissue.example,2026:schedule";
 
-/// A namespace. All URIs that mean the same vocabulary are one.
+/// A namespace. All URIs of one vocabulary map to the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum Ns {
-    /// Atom 1.0, 0.3 and the drafts between.
+    /// Atom 1.0, 0.3 and the drafts between them.
     Atom,
-    /// RSS of all versions, with or without a namespace.
+    /// All versions of RSS, with or without a namespace.
     Rss,
     Rdf,
     /// Dublin Core elements.
@@ -23,10 +22,10 @@ pub(in crate::feed) enum Ns {
     /// Feed history (RFC 5005).
     History,
     Schedule,
-    /// Podcasts, Apple's elements.
+    /// Apple's podcast elements.
     Itunes,
     Media,
-    /// Podcasts, the elements of the Podcasting 2.0 project.
+    /// Podcast elements of the Podcasting 2.0 project.
     Podcast,
     Xhtml,
     /// Deleted entries (RFC 6721).
@@ -34,8 +33,7 @@ pub(in crate::feed) enum Ns {
     Other,
 }
 
-/// URIs without their scheme, in lower case, without a final slash. One that ends in `*` matches every URI
-/// that starts so.
+/// URIs in lower case, without scheme or trailing slash. A trailing `*` matches every URI with that prefix.
 const NAMES: [(&str, Ns); 29] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
@@ -68,7 +66,7 @@ const NAMES: [(&str, Ns); 29] = [
     ("purl.org/rss/1.0/modules/dc", Ns::Dc),
 ];
 
-/// Prefixes that are used without being declared.
+/// Prefixes that are used without a declaration.
 const PREFIXES: [(&str, Ns); 25] = [
     ("podcast", Ns::Podcast),
     ("atom", Ns::Atom),
@@ -111,7 +109,7 @@ impl Ns {
         NAMES.iter().find(|(known, _)| matches(known)).map_or(Self::Other, |(_, ns)| *ns)
     }
 
-    /// Returns the namespace that a prefix means when nothing declares it.
+    /// Returns the usual namespace of an undeclared prefix.
     pub(in crate::feed) fn from_prefix(prefix: &str) -> Self {
         PREFIXES
             .iter()
@@ -120,25 +118,25 @@ impl Ns {
     }
 }
 
-/// How many declarations may be in force at one time. Further ones are not read.
+/// Maximum number of declarations in scope. Further declarations are ignored.
 const BINDINGS_MAX: usize = 128;
 
-/// The declarations in force.
+/// Namespace declarations in scope.
 #[derive(Debug)]
 pub(in crate::feed) struct NamespaceScope<'a> {
-    /// What elements without a prefix and without a declaration are.
+    /// Namespace of elements without a prefix or declaration.
     home: Ns,
-    /// Prefix, meaning, and the depth of the element that declares it. The empty prefix is the default.
+    /// Prefix, namespace and depth of the declaring element. The empty prefix is the default namespace.
     bindings: Vec<(&'a str, Ns, usize)>,
 }
 
 impl<'a> NamespaceScope<'a> {
-    /// The scope of a root element, whose own vocabulary is `home` whatever its declaration says.
+    /// Creates the scope of a root element. Its own vocabulary is `home`, regardless of its declaration.
     pub(in crate::feed) const fn new(home: Ns) -> Self {
         Self { home, bindings: Vec::new() }
     }
 
-    /// Notes a declaration: `prefix` is empty for the default namespace.
+    /// Records a declaration. `prefix` is empty for the default namespace.
     pub(in crate::feed) fn declare(&mut self, prefix: &'a str, name: &str, depth: usize) {
         if self.bindings.len() >= BINDINGS_MAX {
             return;
@@ -151,19 +149,19 @@ impl<'a> NamespaceScope<'a> {
         self.bindings.push((prefix, ns, depth));
     }
 
-    /// A usual prefix bound to an empty name means what it usually means.
+    /// A usual prefix bound to an empty name keeps its usual meaning.
     fn resolve_declared(prefix: &str, name: &str) -> Ns {
         if name.trim().is_empty() { Ns::from_prefix(prefix) } else { Ns::from_uri(name) }
     }
 
-    /// Forgets what the element at `depth` declared.
+    /// Removes the declarations of the element at `depth`.
     pub(in crate::feed) fn leave(&mut self, depth: usize) {
         while self.bindings.last().is_some_and(|(_, _, at)| *at >= depth) {
             self.bindings.pop();
         }
     }
 
-    /// Returns the namespace of a prefix. The empty prefix stands for none.
+    /// Returns the namespace of a prefix. An empty prefix means no prefix.
     pub(in crate::feed) fn resolve(&self, prefix: &str) -> Ns {
         match self.bindings.iter().rev().find(|(known, _, _)| *known == prefix) {
             Some((_, ns, _)) => *ns,

@@ -1,9 +1,9 @@
-//! Reads the names of authors, which feeds write with mail addresses, with parentheses, or in parts.
+//! Reads author names, which may include email addresses or parentheses or be split into parts.
 
 use super::tree::XmlElement;
 use crate::feed::text::{self, NAME_MAX};
 
-/// The name of an author as one line. It never holds a mail address beside other text.
+/// Returns the name of an author as one line. It never contains an email address in addition to other text.
 pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String> {
     let part = |local: &str| {
         element
@@ -19,7 +19,7 @@ pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String
     Some(without_address(&stated)).filter(|name| !name.is_empty())
 }
 
-/// Takes the name from `mail@host (Name)`, `Name <mail@host>` and the like. An address alone stays.
+/// Extracts the name from `mail@host (Name)`, `Name <mail@host>` and similar forms. An address without a name is kept.
 fn without_address(text: &str) -> String {
     let Some(mail) = text.split_whitespace().find(|word| word.contains('@')) else {
         return text.to_owned();

@@ -1,5 +1,5 @@
-//! Reads the hints for pollers in a head section: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate` and
-//! interval rules (SPEC S0.5 to S0.11, A.5.2, H.1). A bad hint is dropped without its neighbours.
+//! Reads the polling hints in a head section: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate` and interval rules (SPEC
+//! S0.5 to S0.11, A.5.2, H.1). An invalid hint is dropped without affecting the others.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::{Flaws, HintFlaws};
 use crate::feed::hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 
-/// Longest interval that is believed: 366 days in minutes.
+/// Longest accepted interval: 366 days in minutes.
 const MINUTES_MAX: u32 = 527_040;
-/// How many interval rules of one feed are kept (SPEC 0, `RULES_MAX`).
+/// Maximum number of interval rules kept per feed (SPEC 0, `RULES_MAX`).
 const RULES_MAX: usize = 64;
-/// Why the second of two statements is dropped.
+/// Reason for dropping a repeated hint.
 const SECOND: &str = "a second one: the first counts";
-/// How many updates a period may have.
+/// Maximum number of updates per period.
 const FREQUENCY_MAX: u32 = 99_999;
 
-/// Reads the hints among the elements directly inside the parents.
+/// Reads the hints among the direct children of `parents`.
 pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
     let mut reader = HintReader::default();
     let mut flaws = HintFlaws::new(flaws);
@@ -30,7 +30,7 @@ pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Fl
     Hints { flaws: flaws.into_list(), ..hints }
 }
 
-/// The hints found so far.
+/// Hints found so far.
 #[derive(Default)]
 struct HintReader {
     hints: Hints,
@@ -39,7 +39,7 @@ struct HintReader {
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
-    /// Rules without a namespace count only if there are none with one.
+    /// Rules without a namespace. They count only if no rule has a namespace.
     plain_rules: Vec<IntervalRule>,
 }
 
@@ -132,7 +132,7 @@ impl HintReader {
     }
 }
 
-/// What a list of hours or days skips: the texts of its elements, or the words of its own text where it has none.
+/// Returns the items of a list of hours or days: the texts of its elements, or the words of its own text if it has none.
 fn skipped(
     list: XmlElement<'_, '_>,
     name: &str,
@@ -152,7 +152,7 @@ fn skipped(
     words.filter(|word| !word.is_empty()).take(most).map(str::to_owned).collect()
 }
 
-/// Adds the interval of a channel of CDF: `<SCHEDULE><INTERVALTIME DAY= HOUR= MIN= /></SCHEDULE>`.
+/// Adds the interval of a CDF channel: `<SCHEDULE><INTERVALTIME DAY= HOUR= MIN= /></SCHEDULE>`.
 fn add_cdf_schedule(
     rules: &mut Vec<IntervalRule>,
     schedule: XmlElement<'_, '_>,
@@ -199,7 +199,7 @@ fn read_sy_hint(
     if period.is_none() && frequency.is_none() && base.is_none() {
         return None;
     }
-    // A bad frequency beside a period counts as 1; alone it says nothing.
+    // With a period or base, an invalid frequency counts as 1. Alone it is ignored.
     let is_alone = period.is_none() && base.is_none();
     let period = match period {
         None => Period::Daily,
@@ -237,7 +237,7 @@ fn read_frequency(text: &str) -> Option<u32> {
     text.parse().ok().filter(|frequency| (1..=FREQUENCY_MAX).contains(frequency))
 }
 
-/// Adds an interval rule, or notes why not.
+/// Adds an interval rule, or records why it was dropped.
 fn add_rule_element(
     rules: &mut Vec<IntervalRule>,
     element: XmlElement<'_, '_>,
@@ -266,7 +266,7 @@ pub(in crate::feed) struct StatedRule {
     pub(in crate::feed) zone: Option<String>,
 }
 
-/// Adds a rule if it is valid and there is room, else notes why not (SPEC A.5.2).
+/// Adds a rule if it is valid and the limit is not reached, otherwise records why it was dropped (SPEC A.5.2).
 pub(in crate::feed) fn add_rule(
     rules: &mut Vec<IntervalRule>,
     stated: &StatedRule,
@@ -309,7 +309,7 @@ fn read_rule<'s>(
     })
 }
 
-/// The zone of a rule. An unknown one counts as UTC.
+/// Returns the zone of a rule. An unknown zone is read as UTC.
 fn zone_or_utc(text: &str, flaws: &mut HintFlaws<'_>) -> Zone {
     let text = text.trim();
     if text.is_empty() {
@@ -321,7 +321,7 @@ fn zone_or_utc(text: &str, flaws: &mut HintFlaws<'_>) -> Zone {
     })
 }
 
-/// Reads a zone as rules write it: `UTC`, `+05:30`, `Europe/Berlin`. `None` means that it is unknown.
+/// Parses a zone as written in rules: `UTC`, `+05:30`, `Europe/Berlin`. Returns `None` if it is unknown.
 pub fn read_zone(text: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
         return Some(Zone::Utc);
@@ -332,7 +332,7 @@ pub fn read_zone(text: &str) -> Option<Zone> {
     text.parse::<chrono_tz::Tz>().is_ok().then(|| Zone::Named(text.to_owned()))
 }
 
-/// `+HH:MM` or `-HH:MM` up to 14:00, in minutes.
+/// Parses `+HH:MM` or `-HH:MM` up to 14:00, in minutes.
 fn read_offset(text: &str) -> Option<i16> {
     let sign = match text.bytes().next()? {
         b'+' => 1,

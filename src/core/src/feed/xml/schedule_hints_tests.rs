@@ -60,7 +60,7 @@ fn sy_of(head: &str) -> Option<(&'static str, u32, Option<i64>)> {
 }
 
 #[test]
-fn syndication_hints_have_defaults_and_bad_parts_cost_no_more_than_themselves() {
+fn syndication_hints_have_defaults_and_drop_bad_parts() {
     const NOON: i64 = 946_728_000;
     for (head, expected) in [
         ("<sy:updatePeriod>\n\thourly\t</sy:updatePeriod>", Some(("hourly", 1, None))),
@@ -149,14 +149,14 @@ fn offers_of_push_and_refresh_rates_are_noted() {
     assert_eq!((rate("900000"), rate("15"), rate("x")), (Some(900_000), None, None));
 }
 
-/// The flaws that are kept beside the hints, as `element text`.
+/// Returns the flaws stored with the hints, as `element text`.
 fn kept_flaws(document: &str) -> Vec<String> {
     let hints = parse(document.as_bytes(), &Origin::default()).hints;
     hints.flaws.into_iter().map(|flaw| format!("{} {}", flaw.element, flaw.text)).collect()
 }
 
 #[test]
-fn hints_that_were_dropped_are_kept_beside_those_that_count() {
+fn dropped_hints_are_kept_as_flaws() {
     let head = "<ttl>60 minutes</ttl><skipHours><hour>25</hour></skipHours><skipDays><day>Noday</day></skipDays>\
                 <sched:interval starthour='99'>30</sched:interval><sy:updatePeriod>often</sy:updatePeriod>\
                 <atom:refreshRate>5</atom:refreshRate>";
@@ -215,7 +215,7 @@ fn a_ttl_that_looks_like_seconds_is_noted_and_counts() {
 }
 
 #[test]
-fn hints_with_their_flaws_are_stored_and_those_of_before_are_read() {
+fn hints_store_their_flaws_and_old_records_are_read() {
     let hints = rss("<ttl>soon</ttl>");
     let stored = serde_json::to_string(&hints).expect("hints as text");
     assert_eq!(serde_json::from_str::<Hints>(&stored).expect("hints"), hints);
@@ -250,7 +250,7 @@ fn an_offer_of_push_is_noted_in_every_format() {
 }
 
 #[test]
-fn hours_and_days_in_other_forms_are_read_where_their_meaning_is_certain() {
+fn unusual_hours_and_days_are_read_when_unambiguous() {
     for skips in ["7 8 9", " 7, 8,9\n"] {
         let hints = rss(&format!("<skipHours>{skips}</skipHours>"));
         assert_eq!(hints.skip_hours, [7, 8, 9], "{skips}");
@@ -264,7 +264,7 @@ fn hours_and_days_in_other_forms_are_read_where_their_meaning_is_certain() {
 }
 
 #[test]
-fn of_two_statements_the_first_counts_and_the_second_is_a_flaw() {
+fn first_of_two_hints_counts_and_second_is_a_flaw() {
     let rates =
         "<atom:refreshRate>60000</atom:refreshRate><atom:refreshRate>90000</atom:refreshRate>";
     assert_eq!(rss(rates).refresh_rate_ms, Some(60_000));
@@ -277,7 +277,7 @@ fn of_two_statements_the_first_counts_and_the_second_is_a_flaw() {
 }
 
 #[test]
-fn a_schedule_in_json_is_read_in_any_case_and_told_where_it_is_none() {
+fn json_schedule_ignores_case_and_flags_invalid_values() {
     let read = |schedule: &str| {
         let document = format!(
             "{{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[],\"_schedule\":{schedule}}}"
@@ -291,7 +291,7 @@ fn a_schedule_in_json_is_read_in_any_case_and_told_where_it_is_none() {
 }
 
 #[test]
-fn the_schedule_of_a_cdf_channel_is_an_interval() {
+fn cdf_channel_schedule_becomes_an_interval() {
     for (time, expected) in [
         ("<INTERVALTIME DAY='1'/>", vec![1440]),
         ("<IntervalTime HOUR='2' MIN='30'/><EARLIESTTIME HOUR='1'/>", vec![150]),

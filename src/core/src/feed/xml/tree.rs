@@ -1,7 +1,7 @@
-//! A tree of the elements and texts of an XML document, with namespaces. It exists for broken documents too.
+//! A tree of the elements and texts of an XML document, with namespaces. It can also represent broken documents.
 //!
-//! All nodes are in one list and refer to each other by number. Names, attributes and texts are slices of the
-//! document; references are resolved when a value is read.
+//! All nodes are in one list and refer to each other by number. Names, attributes and texts are slices of the document.
+//! References are resolved when a value is read.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -23,22 +23,22 @@ pub(in crate::feed) struct XmlTree<'a> {
     pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
     /// Whether any element has an `xml:base`.
     pub(in crate::feed) has_base: bool,
-    /// Names of end tags that closed no element or more than one.
+    /// Names of end tags that closed no element, or more than one.
     pub(in crate::feed) misfits: Vec<&'a str>,
-    /// Name of the first element that was nested too deeply to be kept.
+    /// Name of the first element that was dropped because it was nested too deeply.
     pub(in crate::feed) too_deep: Option<&'a str>,
-    /// The innermost element that was still open at the end of the document.
+    /// Innermost element that was still open at the end of the document.
     pub(in crate::feed) unclosed: Option<NodeId>,
-    /// Whether an element of a web page stands before the root.
+    /// Whether a web page element precedes the root.
     pub(in crate::feed) in_page: bool,
-    /// Elements that have no end tag of their own.
+    /// Elements without their own end tag.
     pub(in crate::feed) open_ended: BTreeSet<NodeId>,
 }
 
 /// Number of a node.
 pub(in crate::feed) type NodeId = usize;
 
-/// An element or a text, with its neighbours.
+/// An element or text and its neighbours.
 #[derive(Debug)]
 pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) kind: NodeKind<'a>,
@@ -48,13 +48,13 @@ pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) next: Option<NodeId>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub(in crate::feed) enum NodeKind<'a> {
     Element(ElementName<'a>),
-    /// With references.
+    /// Text with unresolved references.
     Text(&'a str),
-    /// As it stands.
+    /// Literal text.
     Cdata(&'a str),
 }
 
@@ -62,11 +62,11 @@ pub(in crate::feed) enum NodeKind<'a> {
 #[derive(Debug)]
 pub(in crate::feed) struct ElementName<'a> {
     pub(in crate::feed) ns: Ns,
-    /// Without prefix, in lower case.
+    /// Name without prefix, in lower case.
     pub(in crate::feed) local: Cow<'a, str>,
-    /// As written, with prefix.
+    /// Name as written, with prefix.
     pub(in crate::feed) raw: &'a str,
-    /// The range of its attributes in [`XmlTree::attributes`].
+    /// Range of the element's attributes in [`XmlTree::attributes`].
     pub(in crate::feed) attributes: std::ops::Range<usize>,
 }
 
@@ -83,13 +83,13 @@ impl<'a> XmlTree<'a> {
         self.element(0)
     }
 
-    /// The innermost element that was still open at the end of the document.
+    /// Returns the innermost element that was still open at the end of the document.
     pub(in crate::feed) fn unclosed(&self) -> Option<XmlElement<'_, 'a>> {
         self.element(self.unclosed?)
     }
 
-    /// Moves the children of an element, from the first on for which `starts` holds, to the end of another element,
-    /// which must not stand inside it.
+    /// Moves the children of one element to the end of another, starting with the first child for which `starts` returns true.
+    /// The target must not be inside the source element.
     pub(in crate::feed) fn move_children(
         &mut self,
         from: NodeId,
@@ -139,12 +139,12 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         self.name.ns
     }
 
-    /// The name without its prefix, in lower case.
+    /// Returns the name in lower case, without its prefix.
     pub(in crate::feed) fn local(self) -> &'t str {
         &self.name.local
     }
 
-    /// The name as written.
+    /// Returns the name as written.
     pub(in crate::feed) const fn raw(self) -> &'a str {
         self.name.raw
     }
@@ -159,13 +159,13 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         std::iter::successors(first, move |id| tree.nodes.get(*id).and_then(|node| node.next))
     }
 
-    /// The child elements, in document order.
+    /// Returns the child elements in document order.
     pub(in crate::feed) fn children(self) -> impl Iterator<Item = Self> + use<'t, 'a> {
         let tree = self.tree;
         self.nodes().filter_map(move |id| tree.element(id))
     }
 
-    /// The child texts, as written.
+    /// Returns the child texts as written.
     pub(in crate::feed) fn raw_texts(self) -> impl Iterator<Item = &'a str> + use<'t, 'a> {
         let tree = self.tree;
         self.nodes().filter_map(move |id| match tree.nodes.get(id)?.kind {
@@ -174,13 +174,13 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Names and values of the attributes, as written.
+    /// Returns the names and values of the attributes as written.
     pub(in crate::feed) fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
         self.tree.attributes.get(self.name.attributes.clone()).unwrap_or_default()
     }
 
-    /// The value of an attribute, trimmed. `name` is in lower case; an attribute without a prefix is
-    /// preferred to one of another vocabulary.
+    /// Returns the trimmed value of an attribute. `name` is in lower case. An attribute without a prefix takes precedence over
+    /// a prefixed one.
     pub(in crate::feed) fn attribute(self, name: &str) -> Option<Cow<'a, str>> {
         let all = self.raw_attributes();
         let local = |raw: &str| {
@@ -197,12 +197,12 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Whether it has child elements.
+    /// Checks whether the element has child elements.
     pub(in crate::feed) fn has_elements(self) -> bool {
         self.children().next().is_some()
     }
 
-    /// Whether it has neither child elements nor any visible text.
+    /// Checks whether the element has neither child elements nor visible text.
     pub(in crate::feed) fn is_blank(self) -> bool {
         self.nodes().all(|id| match self.tree.nodes.get(id).map(|node| &node.kind) {
             Some(NodeKind::Text(text) | NodeKind::Cdata(text)) => text.trim_ascii().is_empty(),
@@ -210,7 +210,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// All text inside, with references resolved once and without tags.
+    /// Returns all text inside the element, without tags and with references resolved once.
     pub(in crate::feed) fn text(self) -> Cow<'a, str> {
         let mut nodes = self.nodes();
         let (first, second) = (nodes.next(), nodes.next());
@@ -223,13 +223,13 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         Cow::Owned(out)
     }
 
-    /// Like [`Self::text`], trimmed. `None` means that nothing is left.
+    /// Like [`Self::text`], but trimmed. Returns `None` if nothing remains.
     pub(in crate::feed) fn line(self) -> Option<String> {
         let text = self.text();
         Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// The text before the first element inside.
+    /// Returns the text before the first child element.
     pub(in crate::feed) fn leading_text(self) -> Cow<'a, str> {
         let tree = self.tree;
         let mut pieces =
@@ -257,14 +257,14 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    /// The inside as markup: text alone is taken to be escaped markup, elements are written out.
+    /// Returns the content as markup. Text without elements is treated as escaped markup; elements are serialised.
     pub(in crate::feed) fn markup(self, base: Option<&Url>) -> Cow<'a, str> {
         if self.has_elements() { Cow::Owned(self.written_out(base)) } else { self.text() }
     }
 
-    /// The inside written out as HTML, without prefixes and with text escaped. Of an element that HTML does not have
-    /// only the inside is written; if it has no end tag, it was meant as text (`Vec<T>`). Where an element inside has
-    /// an `xml:base`, addresses in it are resolved on top of `base`.
+    /// Serialises the content as HTML, without prefixes and with text escaped. For an element that HTML does not have, only its
+    /// content is written. If such an element has no end tag, it was meant as text (`Vec<T>`) and is written as text. URLs
+    /// inside an element with an `xml:base` are resolved against it, on top of `base`.
     pub(in crate::feed) fn written_out(self, base: Option<&Url>) -> String {
         let mut out = String::new();
         self.write_inside(&mut out, &Writing { is_foreign: false, base, inner: None });
@@ -285,7 +285,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    /// The base for what is inside this element, if the element states one.
+    /// Returns the base for the content of this element, if the element states one.
     fn inner_base(self, writing: &Writing<'_>) -> Option<Url> {
         let stated = self.attribute("xml:base").filter(|base| base.len() <= BASE_BYTES_MAX)?;
         let outer = writing.inner.or(writing.base);
@@ -332,7 +332,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         out.push('>');
     }
 
-    /// The start tag of what was meant as text.
+    /// Returns the start tag of an element that was meant as text.
     fn start_tag_as_written(self) -> String {
         let mut tag = format!("<{}", self.raw());
         for (name, value) in self.raw_attributes() {
@@ -347,8 +347,8 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         tag
     }
 
-    /// The base against which relative addresses inside are resolved: all `xml:base` from the outside
-    /// in, on top of the address of the document (SPEC C.4).
+    /// Returns the base for relative URLs in this element: all `xml:base` values from the outermost inwards, on top of the
+    /// document URL (SPEC C.4).
     pub(in crate::feed) fn base(self, document: Option<&Url>) -> Option<Url> {
         self.stated_bases().iter().rev().fold(document.cloned(), |base, value| {
             let joined = base.as_ref().map_or_else(|| Url::parse(value), |base| base.join(value));
@@ -356,17 +356,17 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Whether an element inside may have an `xml:base`.
+    /// Checks whether an element inside may have an `xml:base`.
     pub(in crate::feed) fn may_have_inner_base(self) -> bool {
         self.tree.has_base && self.has_elements()
     }
 
-    /// Whether an `xml:base` is in scope.
+    /// Checks whether an `xml:base` is in scope.
     pub(in crate::feed) fn has_base(self) -> bool {
         !self.stated_bases().is_empty()
     }
 
-    /// The values of `xml:base` in scope, from the inside out.
+    /// Returns the values of `xml:base` in scope, from the innermost outwards.
     fn stated_bases(self) -> Vec<String> {
         let mut stated = Vec::new();
         let mut at = Some(self.id).filter(|_| self.tree.has_base);
@@ -382,16 +382,16 @@ impl<'t, 'a> XmlElement<'t, 'a> {
     }
 }
 
-/// What counts while an element is written out.
+/// State while an element is serialised.
 #[derive(Clone, Copy)]
 struct Writing<'u> {
-    /// It stands in `svg` or `math`.
+    /// Whether the element is inside `svg` or `math`.
     is_foreign: bool,
-    /// The base of the whole text, against which its addresses are resolved later.
+    /// Base of the whole text, against which its URLs are resolved later.
     base: Option<&'u Url>,
-    /// The base that elements inside the text state.
+    /// Base stated by elements inside the text.
     inner: Option<&'u Url>,
 }
 
-/// Longest `xml:base` that is read.
+/// Maximum length of an `xml:base`, in bytes.
 const BASE_BYTES_MAX: usize = 2_048;

@@ -1,4 +1,4 @@
-//! Builds the tree of an XML document from its tokens, and repairs missing, stray and misplaced end tags.
+//! Builds the tree of an XML document from its tokens and repairs missing, stray and misplaced end tags.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -12,28 +12,28 @@ use crate::feed::flaws::Flaws;
 use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
 use crate::feed::oldest_first::oldest_left_out;
 
-/// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
+/// Maximum nesting depth (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;
-/// How many nodes of one document are kept.
+/// Maximum number of nodes kept per document.
 const NODES_MAX: usize = 700_000;
-/// How many attributes of one document are kept.
+/// Maximum number of attributes kept per document.
 const ATTRIBUTES_MAX: usize = 1_000_000;
-/// How many end tags of one document may not fit.
+/// Maximum number of mismatched end tags per document.
 const MISFITS_MAX: usize = 100_000;
-/// How many entries of one document are kept (SPEC 0, `ENTRIES_MAX`).
+/// Maximum number of entries kept per document (SPEC 0, `ENTRIES_MAX`).
 pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
 
 /// Names of the root elements of feeds.
 const ROOTS: [&str; 6] = ["rss", "feed", "rdf", "channel", "entry", "redirect"];
-/// Those of them that are looked for inside a web page, too.
+/// Root elements that are also recognised inside a web page.
 const ROOTS_IN_PAGE: [&str; 4] = ["rss", "feed", "rdf", "channel"];
-/// Elements by which a web page is recognised.
+/// Elements that identify a web page.
 const PAGE: [&str; 3] = ["html", "head", "body"];
-/// Elements of a web page whose inside is no markup of the page.
+/// Web page elements whose content is not markup of the page.
 const NO_MARKUP: [&str; 4] = ["script", "style", "template", "textarea"];
 
-/// Builds the tree of the first element that can be the root of a feed. What comes before and after it is
-/// left out; without such an element the tree is empty.
+/// Builds the tree of the first element that can be the root of a feed. Ignores everything before and after it. Without such an
+/// element, the tree is empty.
 pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
     let mut found = flaws.clone();
     let tree = build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, 0, &mut found);
@@ -46,7 +46,7 @@ pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> X
     tree
 }
 
-/// Builds the tree of the first element with one of these names. In a web page none is looked for.
+/// Builds the tree of the first element with one of these names. Does not search inside web pages.
 pub(in crate::feed) fn build_tree_below<'a>(
     document: &'a str,
     roots: &'static [&'static str],
@@ -89,7 +89,7 @@ fn build_tree_of<'a>(
     builder.tree
 }
 
-/// An element that is open.
+/// An open element.
 #[derive(Debug)]
 struct OpenElement<'a> {
     id: NodeId,
@@ -100,16 +100,16 @@ struct OpenElement<'a> {
 #[derive(Debug)]
 struct TreeBuilder<'a, 'f> {
     roots: &'static [&'static str],
-    /// The roots inside a web page; empty: pages are not read.
+    /// Roots accepted inside a web page. If empty, web pages are not read.
     roots_in_page: &'static [&'static str],
     tree: XmlTree<'a>,
     scope: NamespaceScope<'a>,
     stack: Vec<OpenElement<'a>>,
     started: bool,
     entries: usize,
-    /// How many entries at the start are left out.
+    /// Number of entries to drop at the start.
     left_out: usize,
-    /// Name of an element that is left out with all it contains, and how many of that name are open.
+    /// Name of an element that is skipped with its content, and the number of open elements with that name.
     skipped: Option<(&'a str, usize)>,
     flaws: &'f mut Flaws,
 }
@@ -137,7 +137,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
     fn add_token(&mut self, token: Token<'a>) -> ControlFlow<()> {
         if let Some((name, open)) = &mut self.skipped {
             match token {
-                // A script is over at the first end tag, whatever it writes.
+                // A script ends at the first end tag, whatever it contains.
                 Token::Start { name: other, empty: false, .. } if other == *name => {
                     *open += usize::from(self.started);
                 }
@@ -255,7 +255,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             .stack
             .iter()
             .any(|open| matches!(open.purpose, ElementPurpose::Body | ElementPurpose::Leaf));
-        // RSS has these two names for elements of its own.
+        // RSS has its own elements with these two names.
         let void = is_markup && !matches!(&*local, "link" | "image") && is_void(&local);
         let from = self.tree.attributes.len();
         if from < ATTRIBUTES_MAX {
@@ -272,7 +272,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         if self.stack.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether an element that begins here is too much for the tree.
+    /// Checks whether an element that begins here exceeds a limit of the tree.
     fn is_over_a_limit(&mut self, raw: &'a str, is_entry: bool) -> bool {
         let is_before = is_entry && self.entries <= self.left_out;
         let reason = if is_before || self.entries > ENTRIES_MAX.saturating_add(self.left_out) {
@@ -301,8 +301,8 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// Closes elements that cannot contain the one that begins, so that a mistyped or missing end tag does
-    /// not let one element swallow the rest of the feed. Returns whether it closed any.
+    /// Closes elements that cannot contain the new element, so that an element with a missing or mistyped end tag does not
+    /// absorb the rest of the feed. Returns whether it closed any.
     fn make_room(&mut self, ns: Ns, local: &str, purpose: ElementPurpose) -> bool {
         let Some(at) = self.stack.iter().rposition(|open| open.purpose != ElementPurpose::Other)
         else {
@@ -320,7 +320,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             {
                 at
             }
-            // A text without any markup ends where the next field begins.
+            // Text without markup ends at the start of the next field.
             (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Body)
                 if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content | Ns::Dc)
                     && self.is_field_of_entry(at, ns)
@@ -342,7 +342,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         true
     }
 
-    /// Whether an element of this namespace is a field of the entry that holds the open element at `at`.
+    /// Checks whether an element of this namespace is a field of the entry that contains the open element at `at`.
     fn is_field_of_entry(&self, at: usize, ns: Ns) -> bool {
         let parent = at.checked_sub(1).and_then(|parent| self.stack.get(parent));
         let is_in_entry = parent.is_some_and(|parent| parent.purpose == ElementPurpose::Entry);
@@ -350,7 +350,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         is_in_entry && (!is_atom || ns != Ns::Rss)
     }
 
-    /// Whether the open element at `at` holds some text and no element.
+    /// Checks whether the open element at `at` contains some text and no elements.
     fn holds_text_only(&self, at: usize) -> bool {
         self.stack.get(at).is_some_and(|open| {
             let element = self.tree.element(open.id);
@@ -358,7 +358,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         })
     }
 
-    /// Closes elements without an end tag of their own.
+    /// Closes elements that have no end tag of their own.
     fn close_open_ended(&mut self, depth: usize) {
         self.release_swallowed(depth);
         self.tree.open_ended.extend(self.stack.iter().skip(depth).map(|open| open.id));
@@ -396,10 +396,10 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// Gives back to their container or entry what elements without an end tag took in, from this depth on: such an
-    /// element keeps what comes before the first child that belongs outside.
+    /// From this depth on, returns children absorbed by elements without an end tag to their container or entry. Such an
+    /// element keeps only the children before the first one that belongs outside.
     fn release_swallowed(&mut self, from: usize) {
-        // From the outside in, which keeps the order of the document.
+        // Going from the outside in preserves document order.
         for at in from..self.stack.len() {
             let outer = self.stack.iter().take(at).rfind(|o| o.purpose != ElementPurpose::Other);
             let swallower = self.stack.get(at).filter(|open| open.purpose == ElementPurpose::Other);

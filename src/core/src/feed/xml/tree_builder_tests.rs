@@ -16,7 +16,7 @@ fn check(document: &str, expected: &str) {
 }
 
 #[test]
-fn the_root_is_found_behind_junk() {
+fn root_is_found_after_junk() {
     check(
         "<b>Warning</b> in line 3 <?xml version='1.0'?><!DOCTYPE rss><RSS><channel/></RSS>junk<rss/>",
         "rss(channel())",
@@ -64,7 +64,7 @@ fn deep_and_long_documents_are_cut() {
 }
 
 #[test]
-fn of_too_many_entries_the_newest_are_kept_in_either_order() {
+fn newest_entries_are_kept_in_either_order() {
     let count = ENTRIES_MAX + 5;
     let item = |n: usize| {
         let seconds = 1_700_000_000 + 3_600 * i64::try_from(n).unwrap();
@@ -87,7 +87,7 @@ fn of_too_many_entries_the_newest_are_kept_in_either_order() {
 }
 
 #[test]
-fn an_element_without_an_end_tag_keeps_its_own_children_and_returns_the_others() {
+fn unclosed_element_keeps_children_and_frees_items() {
     check(
         "<rss><channel><itunes:category text='a'><itunes:category text='b'/><item><guid>1</guid></item><item><guid>2</guid></item></channel></rss>",
         "rss(channel(category(category()) item(guid(1)) item(guid(2))))",
@@ -107,7 +107,7 @@ fn an_element_without_an_end_tag_keeps_its_own_children_and_returns_the_others()
 }
 
 #[test]
-fn an_extension_without_an_end_tag_takes_nothing_from_its_entry() {
+fn unclosed_extension_takes_nothing_from_its_entry() {
     for (extension, expected) in [
         ("<media:content url='a'>", "content()"),
         ("<media:group><media:content url='a'></media:group>", "group(content())"),
@@ -127,7 +127,7 @@ fn an_extension_without_an_end_tag_takes_nothing_from_its_entry() {
 }
 
 #[test]
-fn a_document_that_lacks_its_last_end_tags_only_is_told_from_one_that_breaks_off() {
+fn missing_final_end_tags_differ_from_truncation() {
     for (document, is_whole) in [
         ("<rss><channel><item/></channel>", true),
         ("<rss><channel><item/>\n", true),

@@ -1,5 +1,5 @@
-//! Reads RSS, RDF and Atom documents from the tolerant tree, which shows where the parts of the feed are and which
-//! element fills which field.
+//! Reads RSS, RDF and Atom documents from the tolerant tree. It locates the parts of the feed and chooses the element for each
+//! field.
 
 use std::borrow::Cow;
 
@@ -22,10 +22,10 @@ use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
-/// How many deleted entries of one document are kept.
+/// Maximum number of deleted entries kept per document.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;
 
-/// Reads a document; `url` is where it came from.
+/// Reads a document that was fetched from `url`.
 pub(in crate::feed) fn read_xml_feed(
     document: &str,
     url: Option<&Url>,
@@ -63,20 +63,20 @@ pub(in crate::feed) fn read_xml_feed(
     read
 }
 
-/// `<redirect><newLocation>` (SPEC S1.12, S1.14).
+/// Reads `<redirect><newLocation>` (SPEC S1.12, S1.14).
 fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     let Some(target) = root.children().find(|child| child.local() == "newlocation") else {
         flaws.add("redirect", "", "no newLocation stands in it");
         return FeedDocument::default();
     };
-    // The form that the source of SPEC S1.12 prints opens the element a second time instead of closing it.
+    // In the form printed by the source of SPEC S1.12, a second start tag replaces the end tag of this element.
     let written = target.leading_text();
     let stated = target.attribute("href").filter(|_| written.trim().is_empty());
     let written = stated.unwrap_or(written);
     let location = if written.trim().is_empty() {
         Some(NewLocation::Gone)
     } else {
-        // An address that cannot be read ends nothing: only an empty one does (SPEC S1.14).
+        // Only an empty URL ends the feed (SPEC S1.14); an unreadable one does not.
         let resolved = address::resolve_address(&written, target.base(url).as_ref());
         if resolved.is_none() {
             flaws.add("newLocation", &written, "the address cannot be read");
@@ -86,11 +86,11 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
     FeedDocument { kind: Kind::Redirect, new_location: location, ..FeedDocument::default() }
 }
 
-/// The parts of a feed in its tree.
+/// Parts of a feed in its tree.
 pub(in crate::feed) struct FeedParts<'t, 'a> {
     kind: Kind,
     root: XmlElement<'t, 'a>,
-    /// The elements whose children are the head section.
+    /// Elements whose children form the head section.
     pub(in crate::feed) heads: Vec<XmlElement<'t, 'a>>,
     pub(in crate::feed) entries: Vec<XmlElement<'t, 'a>>,
 }
@@ -125,7 +125,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         Self { kind, root, heads, entries }
     }
 
-    /// Whether this is more than an element of a web page that is called as a feed is.
+    /// Checks whether this is a complete feed rather than a web page element that has the same name as a feed root.
     fn is_whole_feed(&self) -> bool {
         let prefix = self.root.raw().split_once(':').map(|(prefix, _)| format!("xmlns:{prefix}"));
         let declared = self.root.attribute(prefix.as_deref().unwrap_or("xmlns"));
@@ -142,7 +142,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         (self.kind != Kind::Atom || is_atom) && self.entries.iter().any(says_something)
     }
 
-    /// Whether there is neither an entry nor a head section in a known vocabulary (SPEC G.9).
+    /// Checks whether the feed has neither entries nor a head section in a known vocabulary (SPEC G.9).
     fn is_empty(&self) -> bool {
         let declared = self.root.attribute("xmlns").map(|name| Ns::from_uri(&name));
         let is_known = declared.is_some_and(|ns| matches!(ns, Ns::Atom | Ns::Rss));
@@ -156,9 +156,9 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         self.entries.is_empty() && is_bare && !has_channel && may_be_foreign
     }
 
-    /// Reads the feed. `order` is what its dates show of how they are written.
+    /// Reads the feed. `order` is derived from its dates.
     fn read(&self, url: Option<&Url>, order: Option<DateOrder>, flaws: &mut Flaws) -> FeedDocument {
-        // First, so that no number of bad dates leaves their flaws out.
+        // Read hints first, so that flaws from invalid dates cannot displace their flaws.
         let mut hints = schedule_hints::read_hints(&self.heads, flaws);
         if self.entries.is_empty() {
             explain_missing_entries(self.root, flaws);
@@ -230,7 +230,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         }
     }
 
-    /// `itunes:new-feed-url`: where a podcast says that it moved.
+    /// Reads `itunes:new-feed-url`, the new URL of a podcast.
     fn read_new_feed_url(&self, url: Option<&Url>) -> Option<NewLocation> {
         let mut children = self.heads.iter().flat_map(|head| head.children());
         let stated = children.find(|child| child.is(Ns::Itunes, "new-feed-url"))?;
@@ -238,7 +238,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         address::web_url(&address).map(|_| NewLocation::At(address))
     }
 
-    /// `at:deleted-entry` (RFC 6721 §3).
+    /// Reads `at:deleted-entry` (RFC 6721 §3).
     fn read_tombstones(&self, flaws: &mut Flaws) -> Vec<Tombstone> {
         let mut tombstones = Vec::new();
         let deleted = self.heads.iter().flat_map(|head| head.children());
@@ -258,7 +258,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
     }
 }
 
-/// Adds an element that is an entry, or the entries in the list of RSS 1.1, which stand one step deeper.
+/// Adds an entry element, or the entries of an RSS 1.1 list, which are nested one level deeper.
 fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement<'t, 'a>>) {
     if is_entry(element) {
         entries.push(element);
@@ -267,7 +267,7 @@ fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement
     }
 }
 
-/// Reads an entry, with the id as stated.
+/// Reads an entry, with its ID as stated.
 fn read_entry(
     entry: XmlElement<'_, '_>,
     within: &EntryContext<'_>,
@@ -304,25 +304,25 @@ fn read_entry(
     ReadEntry { content, identifying_link: links.identifying.or(attribute) }
 }
 
-/// The address of content that stands elsewhere (RFC 4287 §4.1.3.2).
+/// Returns the URL of external content (RFC 4287 §4.1.3.2).
 fn read_source(chosen: &ChosenElements<'_, '_>, document: Option<&Url>) -> Option<String> {
     let content =
         chosen.get(FeedField::Content).filter(|content| content.is(Ns::Atom, "content"))?;
     address::resolve_address(&content.attribute("src")?, content.base(document).as_ref())
 }
 
-/// What the document of an entry says of how to read it.
+/// Document properties that affect how entries are read.
 struct EntryContext<'u> {
-    /// Whether its dates name the day or the month first.
+    /// Whether dates put the day or the month first.
     order: Option<DateOrder>,
     document: Option<&'u Url>,
-    /// The page of the feed.
+    /// Home page of the feed.
     page: Option<Url>,
 }
 
 impl EntryContext<'_> {
-    /// The base of a text: `xml:base` wherever there is one. Otherwise in Atom the document (RFC 4287 §2), in RSS,
-    /// which says nothing, the page of the entry, from which publishers copy their texts, else that of the feed.
+    /// Returns the base for a text. An `xml:base` takes precedence. Otherwise Atom uses the document (RFC 4287 §2). RSS defines
+    /// no base, so it uses the page of the entry, because publishers copy texts from there, or else the home page of the feed.
     fn base(
         &self,
         entry: XmlElement<'_, '_>,
@@ -336,14 +336,14 @@ impl EntryContext<'_> {
     }
 }
 
-/// An entry as far as it is read from the tree; its id is the stated one, or empty.
+/// An entry as read from the tree, before it gets an identity.
 struct ReadEntry {
     content: Entry,
-    /// The link that is the identity where no id is stated.
+    /// Link that serves as the identity if no ID is stated.
     identifying_link: Option<String>,
 }
 
-/// Reads the text of a field as markup with absolute addresses. `None` means that it is blank.
+/// Reads the text of a field as markup with absolute URLs. Returns `None` if it is blank.
 fn read_markup<'t, 'a>(
     chosen: &ChosenElements<'t, 'a>,
     field: FeedField,
@@ -361,19 +361,19 @@ fn read_markup<'t, 'a>(
     }
 }
 
-/// Returns an id that is the address of its entry: a `guid`, unless it says that it is none, or an `atom:id`.
+/// Returns an ID that is the URL of its entry: an `atom:id`, or a `guid` unless it is marked as not permanent.
 fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
     let is_permanent = id.is(Ns::Atom, "id") || is_permanent_guid(id);
     id.line().filter(|address| is_permanent && address::is_web(address))
 }
 
-/// Whether an element is a `guid` that is said to be an address: `isPermaLink` is `true` or left out (RSS 2.0).
+/// Checks whether an element is a `guid` declared as a URL: `isPermaLink` is `true` or missing (RSS 2.0).
 pub(in crate::feed) fn is_permanent_guid(element: XmlElement<'_, '_>) -> bool {
     let stated = element.attribute("ispermalink");
     element.is(Ns::Rss, "guid") && stated.is_none_or(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// Reads a field as one line of plain text. `None` means that it is blank.
+/// Reads a field as one line of plain text. Returns `None` if it is blank.
 fn read_line(chosen: &ChosenElements<'_, '_>, field: FeedField) -> Option<String> {
     non_empty(Construct::read(chosen.get(field)?, None).into_line(TITLE_MAX))
 }
@@ -383,7 +383,7 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
     chosen.all(FeedField::Author).find_map(person::author_name)
 }
 
-/// Reads the name of a category. `None` means that it has none.
+/// Reads the name of a category. Returns `None` if it has none.
 fn category_name(element: XmlElement<'_, '_>) -> Option<String> {
     let stated = || element.attribute("term").or_else(|| element.attribute("label"));
     let name = Some(element).filter(|element| element.ns() == Ns::Atom).and_then(|_| stated());
@@ -394,7 +394,7 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Gives each entry its identity.
+/// Assigns each entry its identity.
 fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     let stated: Vec<StatedIdentity<'_>> = entries.iter().map(stated_identity).collect();
     let EntryIds { ids, shared } = identity::entry_ids(&stated);

@@ -10,7 +10,7 @@ fn read(document: &str) -> FeedDocument {
     )
 }
 
-/// Kind, title of the feed, ids of the entries.
+/// Checks the kind, the feed title and the entry IDs.
 fn check(document: &str, kind: Kind, title: &str, ids: &[&str]) {
     let read = read(document);
     let found: Vec<&str> = read.entries.iter().map(|entry| entry.id.as_str()).collect();
@@ -81,7 +81,7 @@ fn every_namespace_of_atom_is_read() {
 }
 
 #[test]
-fn what_is_no_feed_is_none() {
+fn non_feed_document_gives_no_feed() {
     for document in [
         "",
         "  ",
@@ -101,7 +101,7 @@ fn what_is_no_feed_is_none() {
 }
 
 #[test]
-fn broken_documents_give_what_can_be_read() {
+fn broken_document_yields_its_readable_parts() {
     let rss = |inside: &str| {
         format!(
             "<rss><channel><title>t</title><item><guid>1</guid>{inside}</item><item><guid>2</guid></item></channel></rss>"
@@ -160,7 +160,7 @@ fn the_better_of_two_statements_counts() {
 }
 
 #[test]
-fn links_of_entries_and_sources_are_not_those_of_the_feed() {
+fn links_of_entries_and_sources_are_not_feed_links() {
     let document = "<feed xmlns='http://www.w3.org/2005/Atom'><link rel='NEXT' href='?p=2'/><link rel='http://www.iana.org/assignments/relation/prev-archive' href='old'/>\
                     <link type='text/html' rel='current' href='page.html'/><entry><id>1</id><link rel='next-archive' href='x'/><source><link rel='last' href='y'/></source></entry></feed>";
     let read = read(document);
@@ -230,7 +230,7 @@ fn rss_1_1_is_read_with_its_list_of_items() {
 }
 
 #[test]
-fn a_container_without_an_end_tag_costs_itself_and_no_item_after_it() {
+fn unclosed_container_loses_no_later_item() {
     let item = |id: u8| format!("<item><guid>{id}</guid><title>x</title></item>");
     for container in [
         "<itunes:category text='a'>",
@@ -260,7 +260,7 @@ fn a_container_without_an_end_tag_costs_itself_and_no_item_after_it() {
 }
 
 #[test]
-fn items_inside_an_element_of_another_vocabulary_are_none_of_the_feed() {
+fn items_inside_foreign_elements_are_ignored() {
     let document = format!(
         "<rss><channel><title>t</title><x:list><item><guid>9</guid></item></x:list>{ITEM}</channel></rss>"
     );

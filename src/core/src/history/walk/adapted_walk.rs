@@ -1,4 +1,4 @@
-//! What a walk does with documents that an adaptor named: pages by number, listings, copies.
+//! The part of a walk that handles documents named by an adaptor: numbered pages, listings, captures.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ use crate::history::rank::Position;
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
-    /// The listing of copies came. The record is to be written, then [`Self::next`] is called.
+    /// Applies a listing of captures. Write the record, then call [`Self::next`].
     pub fn listed(&mut self, captures: Vec<u64>, now: DateTime<Utc>) {
         let Some(frontier) = self.take_answered() else { return };
         if frontier.edge.via == Via::Listing {
@@ -26,7 +26,7 @@ impl ArchiveWalk<'_> {
         self.assert_sound();
     }
 
-    /// A document that an adaptor named came.
+    /// Applies a document that an adaptor named.
     pub(in crate::history) fn keep_adapted(
         &mut self,
         frontier: &Frontier,
@@ -61,7 +61,7 @@ impl ArchiveWalk<'_> {
         Some(merging)
     }
 
-    /// A document that an adaptor named could not be had. Says whether that is settled here.
+    /// Handles a failed request for a document that an adaptor named. Returns whether the failure is fully handled.
     pub(in crate::history) fn adapted_failed(
         &mut self,
         frontier: &Frontier,
@@ -76,7 +76,8 @@ impl ArchiveWalk<'_> {
         ends
     }
 
-    /// One copy that is not there does not hide the next; a service that is in trouble, or refuses, is left alone.
+    /// Continues with the next capture if one is missing or unusable. If the service fails or refuses, requests nothing
+    /// more from it.
     pub(in crate::history) fn skip_missing_copy(
         &mut self,
         frontier: &Frontier,
@@ -99,7 +100,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Whether a page holds nothing that the subscription document or another page does not hold.
+    /// Checks whether a page contains nothing that the subscription document or another page lacks.
     fn repeats(&self, document: &FeedDocument) -> bool {
         let print = fingerprint(document);
         let applied = |node: &ArchiveNode| node.state == NodeState::Applied;
@@ -107,13 +108,13 @@ impl ArchiveWalk<'_> {
             || self.nodes.iter().any(|(_, node)| applied(node) && node.fingerprint == print)
     }
 
-    /// There are no more pages.
+    /// Ends the walk over numbered pages.
     fn end_pages(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         self.keep_empty(frontier, None, now);
         self.drop_unlinked(&frontier.edge);
     }
 
-    /// Nothing is taken from this document; the next one follows.
+    /// Skips this document and continues with the next one.
     fn skip_document(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let next = self.record.link_after(&frontier.edge);
         let Some(next) = next else {
@@ -124,7 +125,7 @@ impl ArchiveWalk<'_> {
         self.record.push(Frontier { edge: next, ..Frontier::default() });
     }
 
-    /// Makes a node of a document that nothing is taken from.
+    /// Records a document that nothing is merged from.
     fn keep_empty(&mut self, frontier: &Frontier, prev: Option<String>, now: DateTime<Utc>) {
         let node = ArchiveNode {
             state: NodeState::Empty,

@@ -1,29 +1,30 @@
-//! Two ways back that no standard knows and no publisher offers, off unless the reader turns one on for a feed: numbered
-//! pages as blogs have them, and the copies that the Internet Archive made of the feed's address.
+//! Adaptors: two sources of older entries that are neither standardized nor offered by publishers, off unless the user
+//! enables one for a feed. They are numbered pages as in blogs, and the Internet Archive's captures of the feed's
+//! address.
 //!
-//! An adaptor only says which document comes next. Merging, gaps, caps, retries and pauses are those of the walk.
+//! An adaptor only names the next document. The walk handles merging, gaps, caps, retries and pauses.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Where the Internet Archive is, unless the reader configured another address.
+/// Default address of the Internet Archive.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";
-/// Copies of one feed that are listed at most: the oldest ones.
+/// Maximum number of captures listed for one feed; the oldest are kept.
 pub const CAPTURES_MAX: usize = 2_000;
-/// The first page that is not the subscription document itself.
+/// First page that is not the subscription document itself.
 const SECOND_PAGE: u32 = 2;
-/// How a capture is named: year, month, day, hour, minute, second.
+/// Format of a capture's timestamp: year, month, day, hour, minute, second.
 const CAPTURE_FORM: &str = "%Y%m%d%H%M%S";
 
-/// An adaptor, as the reader chooses it.
+/// An adaptor that the user can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptor {
-    /// `?paged=2`, `?paged=3`, ... until there is none.
+    /// Requests `?paged=2`, `?paged=3`, ... until a page is missing.
     #[serde(rename = "wordpress")]
     WordPress,
-    /// The listing of all copies, then the copies, oldest first.
+    /// Requests the listing of all captures, then the captures, oldest first.
     InternetArchive,
 }
 
@@ -31,7 +32,7 @@ impl Adaptor {
     /// All adaptors.
     pub const ALL: [Self; 2] = [Self::WordPress, Self::InternetArchive];
 
-    /// The word in settings.
+    /// Returns the name used in settings.
     pub const fn word(self) -> &'static str {
         match self {
             Self::WordPress => "wordpress",
@@ -39,7 +40,7 @@ impl Adaptor {
         }
     }
 
-    /// Where its entries come from, in plain words.
+    /// Describes the source of the entries in plain words.
     pub const fn origin(self) -> &'static str {
         match self {
             Self::WordPress => "from numbered pages (not offered by this feed)",
@@ -48,43 +49,43 @@ impl Adaptor {
     }
 }
 
-/// An adaptor in force.
+/// The adaptor enabled for a feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveAdaptor {
-    /// Which.
+    /// Kind of adaptor.
     pub adaptor: Adaptor,
-    /// Where the Internet Archive is; without a slash at the end.
+    /// Base address of the Internet Archive, without a trailing slash.
     pub base: String,
-    /// The feed's address.
+    /// Address of the feed.
     pub url: String,
 }
 
-/// What a feed's adaptor has found out.
+/// The state of a feed's adaptor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Adapted {
-    /// The adaptor in force; `None`: the reader wants none.
+    /// Enabled adaptor; `None` if there is none.
     pub way: Option<ActiveAdaptor>,
-    /// The copies the Internet Archive has, oldest first, each by its date and time as one number.
+    /// Captures of the Internet Archive, oldest first, each as its timestamp in one number.
     pub captures: Vec<u64>,
 }
 
 /// How a document was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Via {
-    /// Its publisher links to it.
+    /// A link of its publisher leads to it.
     #[default]
     Link,
-    /// As a numbered page.
+    /// It is the page with this number.
     Page(u32),
-    /// As the listing of all copies.
+    /// It is the listing of all captures.
     Listing,
-    /// As a copy of that date and time.
+    /// It is the capture with this timestamp.
     Capture(u64),
 }
 
 impl ActiveAdaptor {
-    /// The first document that it names.
+    /// Returns the first document to request.
     pub(super) const fn first(&self) -> Via {
         match self.adaptor {
             Adaptor::WordPress => Via::Page(SECOND_PAGE),
@@ -92,7 +93,7 @@ impl ActiveAdaptor {
         }
     }
 
-    /// The address of a document.
+    /// Returns the address of a document.
     pub(super) fn address(&self, via: Via) -> String {
         let Self { base, url, .. } = self;
         match via {
@@ -116,21 +117,21 @@ impl ActiveAdaptor {
     }
 }
 
-/// An address with one more pair in its query.
+/// Appends a pair to the query of an address.
 fn with_query(address: &str, name: &str, value: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
     url.query_pairs_mut().append_pair(name, value);
     url.into()
 }
 
-/// When a copy was made.
+/// Returns the time of a capture.
 pub fn taken_at(capture: u64) -> Option<DateTime<Utc>> {
     let text = format!("{capture:014}");
     NaiveDateTime::parse_from_str(&text, CAPTURE_FORM).ok().map(|at| at.and_utc())
 }
 
-/// Reads a listing of copies: a JSON array of arrays, the first of which names the columns `timestamp` and `digest`.
-/// Copies with a digest that an older one has are left out. `None`: it is no listing.
+/// Parses a listing of captures: a JSON array of arrays, the first of which names the columns `timestamp` and `digest`.
+/// Skips captures whose digest already occurred. Returns `None` if the bytes are not such a listing.
 pub fn read_listing(bytes: &[u8]) -> Option<Vec<u64>> {
     let rows: Vec<Vec<String>> = serde_json::from_slice(bytes).ok()?;
     let Some((head, rows)) = rows.split_first() else { return Some(Vec::new()) };
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_have_the_addresses_their_services_give_them() {
+    fn adaptor_documents_use_their_services_addresses() {
         let pages = way(Adaptor::WordPress);
         assert_eq!(pages.address(pages.first()), "https://a.example/feed?x=1&paged=2");
         let copies = way(Adaptor::InternetArchive);
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_is_read_oldest_first_and_copies_of_one_content_once() {
+    fn listing_is_read_oldest_first_without_duplicates() {
         let listing = br#"[["timestamp","digest"],["20150101000000","B"],["20140101000000","A"],
             ["20160101000000","A"],["nonsense","C"],["20169901000000","D"],["20170101000000"]]"#;
         assert_eq!(read_listing(listing), Some(vec![20_140_101_000_000, 20_150_101_000_000]));

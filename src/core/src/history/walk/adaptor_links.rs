@@ -1,4 +1,4 @@
-//! Puts an adaptor in force for a feed, and makes a link of each document that it names.
+//! Enables an adaptor for a feed and turns each document that it names into a link.
 
 use url::{Host, Url};
 
@@ -9,7 +9,7 @@ use crate::history::kind::DocumentKind;
 use crate::history::record::{Frontier, HistoryRecord};
 
 impl ActiveAdaptor {
-    /// Whose word the address of a document is.
+    /// Returns the document that counts as the source of the adaptor's addresses (SPEC D.6).
     fn speaker(&self, heard: &Newer) -> Newer {
         match self.adaptor {
             Adaptor::WordPress => heard.clone(),
@@ -22,7 +22,7 @@ impl ActiveAdaptor {
     }
 }
 
-/// Whether an address is plainly one of the reader's own machine or net.
+/// Checks whether an address is obviously on the user's own machine or network.
 fn is_nearby(address: &str) -> bool {
     match Url::parse(address).ok().as_ref().and_then(Url::host) {
         Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
@@ -33,15 +33,15 @@ fn is_nearby(address: &str) -> bool {
 }
 
 impl HistoryRecord {
-    /// Puts an adaptor in force, or takes it away: then nothing of it is asked for any more. Called after every good
-    /// check of the subscription document, and when the reader chooses; `url` is the feed's address.
+    /// Enables an adaptor or removes the current one; after removal nothing more is requested through it. Called after
+    /// every successful poll of the subscription document and when the user makes a choice.
     pub fn adapt(&mut self, way: Option<&ActiveAdaptor>) {
         if self.adapted.way.as_ref() != way {
             self.forget_adaptor();
             self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
         }
         let Some(way) = way else { return };
-        // What the publisher offers goes first.
+        // Archives offered by the publisher take precedence.
         let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
         if offered || self.kind == DocumentKind::Complete {
             return;
@@ -84,7 +84,7 @@ impl HistoryRecord {
         self.asking = None;
     }
 
-    /// The document after one that was found in some way, as a link that leads there.
+    /// Returns a link to the document that follows the one at `edge`.
     pub(in crate::history) fn link_after(&self, edge: &Edge) -> Option<Edge> {
         let way = self.adapted.way.as_ref()?;
         let captures = &self.adapted.captures;
@@ -98,7 +98,7 @@ impl HistoryRecord {
             }
         };
         let oldest = match via {
-            // What is missing there was published before the copy was made.
+            // Missing entries were published before the capture.
             Via::Capture(taken) => taken_at(taken),
             Via::Link | Via::Page(_) | Via::Listing => edge.newer.oldest,
         };
@@ -113,7 +113,7 @@ impl HistoryRecord {
         })
     }
 
-    /// The adaptor that this feed's history comes by: one is in force, and the publisher offers nothing.
+    /// Returns the adaptor that supplies this feed's history: one is enabled and the publisher offers no history.
     pub fn adaptor(&self) -> Option<Adaptor> {
         let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
         let way = self.adapted.way.as_ref()?;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adaptor_begins_once_and_leaves_nothing_when_it_is_taken_away() {
+    fn adaptor_starts_once_and_leaves_nothing_when_removed() {
         let mut record = HistoryRecord::default();
         record.adapt(Some(&way(Adaptor::WordPress)));
         record.adapt(Some(&way(Adaptor::WordPress)));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_publisher_offers_goes_first() {
+    fn publisher_archives_take_precedence() {
         let offered = Edge { key: "https://a.example/1".into(), ..Edge::default() };
         let mut record = HistoryRecord { head: Some(offered.clone()), ..HistoryRecord::default() };
         record.adapt(Some(&way(Adaptor::WordPress)));

@@ -1,13 +1,13 @@
 //! The walk from archive to archive, newest first (SPEC C.9, C.10).
 //!
-//! Rule 1: this file fetches nothing and waits for nothing; it says what to ask for, and takes what came.
+//! Rule 1: this file does not fetch or wait. It names the next request and accepts the result.
 //!
-//! Rule 2: what came is in the record before the next request is named. A link that is to be followed is a
-//! [`Frontier`], and it stays one until its archive is a node, or a gap says why not. So the record can be
-//! dropped and read again between any two steps, and nothing is fetched twice or forgotten.
+//! Rule 2: each result is in the record before the next request is named. A link to be followed is a [`Frontier`], and
+//! remains one until its archive is a node or a gap explains why not. The record can therefore be dropped and read
+//! again between any two steps, and nothing is fetched twice or lost.
 //!
-//! The archives need no list of their own to be applied oldest first: merging does not depend on the order
-//! (SPEC C.5), so each is merged in the batch that keeps its node.
+//! Archives need not be applied oldest first, because merging does not depend on the order (SPEC C.5). Each archive is
+//! merged in the batch that stores its node.
 
 use chrono::{DateTime, Utc};
 
@@ -24,51 +24,51 @@ use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
 use crate::history::record::{DayUsage, Frontier, HistoryRecord};
 
-/// A feed's history in motion: its record, its archives, and how far it may go.
+/// A walk through a feed's history: its record, its archives and its limits.
 #[derive(Debug)]
 pub struct ArchiveWalk<'a> {
     pub record: &'a mut HistoryRecord,
-    /// The archives fetched.
+    /// Archives already fetched.
     pub nodes: &'a mut Nodes,
-    /// The caps.
+    /// Limits of the walk.
     pub policy: &'a WalkPolicy,
 }
 
-/// What to do next.
+/// The next step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Ask for this archive; unconditional, without `A-IM`, `archive_spacing` after the last one.
+    /// Request this archive: unconditionally, without `A-IM`, `archive_spacing` after the last one.
     Fetch(ArchiveRequest),
-    /// One is on its way.
+    /// A request is already in progress.
     Busy,
-    /// Nothing more; what the reader is told.
+    /// The walk ends, possibly with a notice for the user.
     Rest(Option<WalkNotice>),
 }
 
-/// An archive to ask for.
+/// An archive to request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveRequest {
-    /// Its address.
+    /// Address of the archive.
     pub url: String,
     /// Address of the document that named it (SPEC D.6, class "supplied").
     pub by: String,
-    /// That document came from a public address.
+    /// Whether that document came from a public address.
     pub by_public: bool,
-    /// It leads to another origin than that document's.
+    /// Whether the archive has another origin than that document.
     pub cross_origin: bool,
-    /// A listing of copies is what is to be read there, and no feed.
+    /// Whether the expected response is a listing of captures rather than a feed.
     pub listing: bool,
 }
 
-/// What the end of a run says to the reader, once.
+/// A notice shown to the user once at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkNotice {
-    /// A gap was asked for again, and so many entries came of it.
+    /// A gap was retried, and this number of entries was recovered.
     Recovered(u32),
 }
 
 impl WalkNotice {
-    /// As a message.
+    /// Returns the notice as a message.
     pub fn text(self) -> String {
         let Self::Recovered(entries) = self;
         let noun = if entries == 1 { "entry" } else { "entries" };
@@ -76,24 +76,24 @@ impl WalkNotice {
     }
 }
 
-/// An archive that came.
+/// An archive that was received.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'d> {
-    /// The address that answered.
+    /// Address that answered.
     pub url: &'d str,
-    /// It is a public one.
+    /// Whether that address is public.
     pub public: bool,
-    /// When it was asked.
+    /// Time of the request.
     pub fetched_at: DateTime<Utc>,
-    /// Bytes of the body as they came over the wire.
+    /// Size of the body as transferred, in bytes.
     pub wire_bytes: u64,
-    /// What it says.
+    /// The parsed document.
     pub document: &'d FeedDocument,
 }
 
 impl ArchiveWalk<'_> {
-    /// The next archive to ask for. Called after a good check of the subscription document, after
-    /// [`Self::merged`], after [`Self::failed`], and after an action of the reader; never while the feed fails.
+    /// Returns the next step. Called after a successful poll of the subscription document, after [`Self::merged`],
+    /// after [`Self::failed`], and after a user action; never while polls of the feed fail.
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
         if self.record.asking.is_some() {
             return Next::Busy;
@@ -110,7 +110,7 @@ impl ArchiveWalk<'_> {
         Next::Rest(recovered)
     }
 
-    /// Asks for the archive of a frontier, or settles it without a request.
+    /// Requests the archive of a frontier, or resolves the frontier without a request.
     fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         self.overtake_aside(&frontier.edge);
         let edge = &frontier.edge;
@@ -129,7 +129,7 @@ impl ArchiveWalk<'_> {
             if (retried.edge.newer.archive.is_none() || retried.edge.side)
                 && let Some(gap) = self.record.gaps.get(&key)
             {
-                // An archive of the chain keeps its gap, whatever links there too.
+                // An archive in the chain keeps its gap even if other documents link to it.
                 retried.edge = gap.edge.clone();
             }
             self.record.frontiers.push(retried);
@@ -160,9 +160,9 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// An archive came. Answers how its entries are to be merged: in one batch with what
-    /// [`HistoryRecord`] and [`Nodes::take_touched`] say afterwards, and then [`Self::merged`] is called. `None`: there is
-    /// nothing to merge, but the record is to be written.
+    /// Applies a received archive and returns how to merge its entries. Write them in one batch with the
+    /// [`HistoryRecord`] and the nodes of [`Nodes::take_touched`], then call [`Self::merged`]. On `None` there is
+    /// nothing to merge, but the record must still be written.
     pub fn arrived(&mut self, arrival: &Arrival<'_>) -> Option<Merging> {
         let frontier = self.take_answered()?;
         let now = arrival.fetched_at;
@@ -186,7 +186,7 @@ impl ArchiveWalk<'_> {
         }
         if answered != frontier.edge.key && !frontier.again && self.nodes.find(&answered).is_some()
         {
-            // Another name of an archive that is here.
+            // The address is an alias of a known archive.
             let alias = ArchiveNode {
                 state: NodeState::AliasOf(answered),
                 url: frontier.edge.url.clone(),
@@ -204,7 +204,7 @@ impl ArchiveWalk<'_> {
         Some(merging)
     }
 
-    /// Makes a node of an archive that came, and frontiers of its links.
+    /// Records a received archive as a node and its links as frontiers.
     fn keep_archive(
         &mut self,
         frontier: &Frontier,
@@ -217,7 +217,7 @@ impl ArchiveWalk<'_> {
         if edge.by_previous && is_page(document, &[answered, edge.key.as_str()]) {
             self.record.doubts.insert(Doubt::Pages);
         }
-        // Nothing is followed from a skipped archive, so its link counts only where it leads to what is here.
+        // Links of a skipped archive are not followed, so its link counts only if it leads to a known archive.
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
         self.add_aliases(&edge.key, answered, document, arrival);
@@ -239,8 +239,8 @@ impl ArchiveWalk<'_> {
         merging
     }
 
-    /// Makes a node of a document whose entries are to be merged. Answers with how they are merged, and with the date below
-    /// which older documents stand.
+    /// Records a document whose entries are to be merged. Returns how to merge them, and the date below which older
+    /// documents are listed.
     pub(super) fn keep_document(
         &mut self,
         frontier: &Frontier,
@@ -248,7 +248,7 @@ impl ArchiveWalk<'_> {
         prev: Option<String>,
     ) -> (Merging, DateTime<Utc>) {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
-        // Entries without a date stand where their document does: below the newer one.
+        // Entries without a date are listed with their document: below the newer one.
         let placed = edge.newer.oldest.unwrap_or(now).min(now);
         let dates = span(document, now, Some(placed));
         let stated = stated_span(document, now);
@@ -281,7 +281,7 @@ impl ArchiveWalk<'_> {
         (Merging { placed: Some(placed), ..Merging::at(place) }, oldest)
     }
 
-    /// Keeps the node of a frontier; its gap is closed.
+    /// Stores the node of a frontier and closes the frontier's gap.
     pub(super) fn keep_node(&mut self, frontier: &Frontier, node: ArchiveNode) {
         let edge = &frontier.edge;
         self.close_gap(frontier);
@@ -291,7 +291,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// The archive's own link becomes the next place to go on.
+    /// Makes the archive's own link the next frontier.
     fn follow_link(
         &mut self,
         frontier: &Frontier,
@@ -322,7 +322,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// The other names of an archive: the address that answered, and the one it gives itself if believable.
+    /// Adds aliases of an archive: the address that answered, and the archive's `self` link if it can be trusted.
     fn add_aliases(
         &mut self,
         key: &str,
@@ -346,14 +346,14 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// The entries of the archive that came are kept; so many of them were never seen before.
+    /// Records that the entries of the last archive were merged; `new` of them were never seen before.
     pub fn merged(&mut self, new: u32) {
         let run = &mut self.record.run;
         run.new = run.new.saturating_add(new);
         run.barren = if new == 0 { run.barren.saturating_add(1) } else { 0 };
     }
 
-    /// An archive could not be had.
+    /// Handles a failed archive request.
     pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
         if *failure == ArchiveFailure::Offline {
             self.record.asking = None;
@@ -363,7 +363,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// The frontier whose archive was asked for; `None` if the answer is not waited for any more.
+    /// Removes and returns the frontier whose archive was requested; `None` if its response is no longer expected.
     pub(in crate::history) fn take_answered(&mut self) -> Option<Frontier> {
         let key = self.record.asking.take()?;
         self.take_frontier(&key, true).or_else(|| self.take_frontier(&key, false))
@@ -375,7 +375,7 @@ impl ArchiveWalk<'_> {
         Some(self.record.frontiers.remove(place))
     }
 
-    /// Why no request may be made for a frontier.
+    /// Returns the limit that prevents a request for a frontier, if any.
     fn limit_for(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
         let (policy, run) = (self.policy, &self.record.run);
         let today =
@@ -383,7 +383,7 @@ impl ArchiveWalk<'_> {
         let catch_up = if self.record.walked { policy.catch_up_documents } else { 0 };
         let kept = self.nodes.len() >= NODES_MAX || self.record.gaps.len() >= GAPS_MAX;
         let unasked = !run.consented;
-        // The copies of a listing are known to end: that some of them bring nothing new says little.
+        // A list of captures is finite, so captures without new entries are no reason to stop.
         let is_listed = matches!(frontier.edge.via, Via::Capture(_));
         let old_form = frontier.edge.by_previous && !self.record.old_form_confirmed;
         [
@@ -404,7 +404,7 @@ impl ArchiveWalk<'_> {
         .find_map(|(holds, limit)| holds.then_some(limit))
     }
 
-    /// Whether a link leads to something that is here: an archive, or the subscription document.
+    /// Checks whether a link leads to a known archive or to the subscription document.
     fn leads_to_known(&self, edge: &Edge) -> bool {
         self.record.is_own(&edge.key) || self.nodes.find(&edge.key).is_some()
     }
@@ -414,7 +414,7 @@ impl ArchiveWalk<'_> {
     }
 }
 
-/// Why a document cannot be taken for an archive.
+/// Returns why a document cannot be used as an archive.
 fn why_unreadable(document: &FeedDocument) -> Option<&'static str> {
     if !document.kind.is_feed() {
         Some("it is no feed")

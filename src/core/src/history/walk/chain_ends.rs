@@ -1,4 +1,4 @@
-//! How the chains of a walk end: at what is known, at a gap, at a cap, at a failure (SPEC C.8, C.9).
+//! The ends of chains during a walk: at known archives, at gaps, at caps, at failures (SPEC C.8, C.9).
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::history::node::End;
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
-    /// A link led to something that is here: what lies below it has its own end, unless the chain loops.
+    /// Ends a chain at a known archive. The chain below it has its own end, unless it loops.
     pub(in crate::history) fn end_at_known(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = &frontier.edge;
         self.take_frontier(&edge.key, frontier.again);
@@ -30,8 +30,8 @@ impl ArchiveWalk<'_> {
         self.drop_unlinked(edge);
     }
 
-    /// Whether the chain below a link leads back to the archive that holds it. A loop further down, closed when two
-    /// addresses turned out to be one archive, gets its own gap.
+    /// Checks whether the chain below a link leads back to the archive that holds it. A loop further down gets its own
+    /// gap; one can form when two addresses turn out to be the same archive.
     fn leads_back(&mut self, newer: Option<&str>, link: &str, now: DateTime<Utc>) -> bool {
         loop {
             let (at, from, link) = match self.nodes.chain_end(self.record, newer, link) {
@@ -51,7 +51,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// The link of an archive leads back to an archive that is here.
+    /// Opens a gap for a link that leads back to a known archive.
     fn open_loop(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = frontier.edge.clone();
         self.close_gap(frontier);
@@ -61,8 +61,8 @@ impl ArchiveWalk<'_> {
         self.drop_unlinked(&edge);
     }
 
-    /// Where an archive should be, the server sends the subscription document. What is newer than the newest archive is in
-    /// that document.
+    /// Handles a server that sends the subscription document instead of an archive. For a `next-archive` link this is
+    /// not a failure: the subscription document follows the newest archive.
     pub(in crate::history) fn answered_with_current(
         &mut self,
         frontier: Frontier,
@@ -76,7 +76,7 @@ impl ArchiveWalk<'_> {
         self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
     }
 
-    /// A gap that stands where a frontier leads, and whether it is time to ask there again.
+    /// Returns the gap at the target of a frontier, and whether it is due for a retry.
     pub(in crate::history) fn gap_at(
         &self,
         frontier: &Frontier,
@@ -91,14 +91,14 @@ impl ArchiveWalk<'_> {
         Some((key, due))
     }
 
-    /// A link led to a gap: it is this one's end, and the gap belongs to the document that links to it now.
+    /// Ends a chain at a gap. The gap now belongs to the document that links to it.
     pub(in crate::history) fn end_at_gap(&mut self, frontier: &Frontier) {
         self.take_frontier(&frontier.edge.key, frontier.again);
         self.record.relink(&frontier.edge);
         self.drop_unlinked(&frontier.edge);
     }
 
-    /// A cap or the reader ends the walk here.
+    /// Ends the walk here because of a limit or a user action.
     pub(in crate::history) fn stop_at(
         &mut self,
         frontier: Frontier,
@@ -108,7 +108,7 @@ impl ArchiveWalk<'_> {
         self.take_frontier(&frontier.edge.key, frontier.again);
         let known = frontier.gap.and_then(|key| self.record.gaps.get(&key));
         if frontier.again || known.is_some_and(|gap| !matches!(gap.reason, Reason::Limit { .. })) {
-            // What could not be had before keeps its reason and its turn.
+            // An archive that failed before keeps its reason and its retry time.
             self.reopen(frontier.gap);
             return;
         }
@@ -140,7 +140,7 @@ impl ArchiveWalk<'_> {
             }
             self.skip_missing_copy(&frontier, failure);
         }
-        // The link to a skipped archive may simply be out of date; that of the newest archive speaks of what is new.
+        // The link to a skipped archive may simply be out of date, except on the newest archive, where it concerns new entries.
         let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. })
             && frontier.edge.newer.archive != self.record.settled;
         if frontier.edge.side && out_of_date {
@@ -176,8 +176,8 @@ impl ArchiveWalk<'_> {
         self.record.open(key, fill(Gap::new(frontier.edge, reason, now)));
     }
 
-    /// A gap right below the subscription document takes the place of those an older one had there, if the two
-    /// documents overlap: nothing is missing between them.
+    /// Opens a gap directly below the subscription document. It replaces the gaps below older subscription documents if
+    /// the last two overlap, because nothing is missing between them.
     fn open_at_head(
         &mut self,
         frontier: Frontier,
@@ -195,7 +195,7 @@ impl ArchiveWalk<'_> {
         self.record.open(key, fill(Gap::new(edge, reason, now)));
     }
 
-    /// The gap that a frontier stood for is filled.
+    /// Closes the gap that a frontier represents.
     pub(in crate::history) fn close_gap(&mut self, frontier: &Frontier) {
         self.record.gaps.remove(&GapKey::archive(&frontier.edge.key));
         if let Some(key) = frontier.gap {
@@ -204,8 +204,8 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// A chain that began at the last subscription document has its end: what older ones linked to and this chain
-    /// did not meet is linked to by nothing any more.
+    /// Drops gaps and frontiers of older subscription documents when a chain from the last one ends. Nothing links to
+    /// an archive that the chain did not reach.
     pub(in crate::history) fn drop_unlinked(&mut self, edge: &Edge) {
         let from_head = edge.epoch == self.record.epoch && !edge.side;
         let head = self.record.head.as_ref().map(|head| head.key.clone());

@@ -1,6 +1,6 @@
-//! Older pages of a paged feed, one each time the reader asks (SPEC C.7).
+//! Older pages of a paged feed, loaded one at a time at the user's request (SPEC C.7).
 //!
-//! Pages move their contents, so none is ever "processed", and what was paged is never called complete.
+//! The contents of pages move, so no page is ever recorded as fetched, and a paged history is never called complete.
 
 use chrono::{DateTime, Utc};
 
@@ -12,17 +12,17 @@ use crate::history::merge::{DocumentPlace, Merging, span};
 use crate::history::rank::Position;
 use crate::history::record::HistoryRecord;
 
-/// What became of a page that came.
+/// The result of receiving a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageTaken {
-    /// How its entries are to be merged; `None` if it is no feed.
+    /// How to merge the page's entries; `None` if the page is not a feed.
     pub merging: Option<Merging>,
-    /// There is another page to ask for.
+    /// Whether there is another page to request.
     pub more: bool,
 }
 
 impl HistoryRecord {
-    /// The next older page, if there is one and the run allows it; the reader asked for it.
+    /// Returns the request for the next older page, if there is one and the run allows it. Called at the user's request.
     pub fn next_page(&mut self, policy: &WalkPolicy) -> Result<Option<ArchiveRequest>, Limit> {
         let Some(gap) = self.gaps.get(&GapKey::pages()) else { return Ok(None) };
         let edge = gap.edge.clone();
@@ -43,8 +43,8 @@ impl HistoryRecord {
         }))
     }
 
-    /// The reader begins to load pages anew: pages seen before may be asked for again, because their contents move.
-    /// Where the last page was reached, it begins at the first one's link.
+    /// Starts a new run of loading pages. Pages seen before may be requested again, because their contents move. If the
+    /// last page was reached, the run starts again at the link of the first one.
     pub fn begin_paging(&mut self) {
         self.pages_seen.clear();
         if let (Some(gap), Some(from)) = (self.gaps.get_mut(&GapKey::pages()), &self.pages_from)
@@ -54,7 +54,7 @@ impl HistoryRecord {
         }
     }
 
-    /// A page came.
+    /// Applies a received page.
     pub fn page_arrived(&mut self, arrival: &Arrival<'_>) -> PageTaken {
         let (document, now) = (arrival.document, arrival.fetched_at);
         let none = PageTaken { merging: None, more: false };
@@ -86,8 +86,8 @@ impl HistoryRecord {
         PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
     }
 
-    /// The entries of a page are kept; `new` of them were never seen. Whether the next page is worth asking for
-    /// when the reader wants to read back to what is known: a page without anything new ends it.
+    /// Records that a page was merged; `new` of its entries were never seen before. Returns whether to request the next
+    /// page when reading back to known entries: a page without new entries ends the run.
     pub fn page_merged(&mut self, new: u32, more: bool) -> bool {
         if new == 0 {
             self.end_pages();
@@ -95,14 +95,14 @@ impl HistoryRecord {
         more && new > 0
     }
 
-    /// Nothing new comes any more: the mark stays, without an address.
+    /// Ends paging because nothing new is left: the gap stays, without an address.
     fn end_pages(&mut self) {
         if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {
             (gap.edge.url, gap.edge.key) = (String::new(), String::new());
         }
     }
 
-    /// A page could not be had; it may be asked for again.
+    /// Handles a failed page request. The page may be requested again.
     pub fn page_failed(&mut self, now: DateTime<Utc>) {
         self.pages_seen.pop();
         if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {

@@ -1,25 +1,25 @@
-//! How far a walk may go by itself, and when the reader is asked (SPEC 0, C.10).
+//! Limits of a walk, and the cases in which the user is asked first (SPEC 0, C.10).
 
 use serde::{Deserialize, Serialize};
 
-/// What the reader wants of history, for all feeds or for one.
+/// The user's choice about history, for all feeds or for one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Archives are fetched without asking, up to the caps of one run.
+    /// Archives are fetched without asking, up to the limits of one run.
     #[default]
     Auto,
     /// The first walk asks; a catch-up of a few archives does not.
     Ask,
-    /// Nothing is fetched; what is missing is shown.
+    /// Nothing is fetched, but gaps are shown.
     Off,
 }
 
 impl Mode {
-    /// The modes, for settings.
+    /// All modes, for settings.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Ask, Self::Off];
 
-    /// The word in settings.
+    /// Returns the name used in settings.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -29,24 +29,24 @@ impl Mode {
     }
 }
 
-/// The caps of a walk. The defaults are those of SPEC 0.
+/// The limits of a walk. The defaults are the values of SPEC 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalkPolicy {
-    /// What the reader wants.
+    /// The user's choice.
     pub mode: Mode,
-    /// Archives asked for in one run (`ARCHIVE_RUN_DOCS`).
+    /// Maximum number of archives requested in one run (`ARCHIVE_RUN_DOCS`).
     pub run_documents: u32,
-    /// Entries read in one run (`ARCHIVE_RUN_ENTRIES`).
+    /// Maximum number of entries read in one run (`ARCHIVE_RUN_ENTRIES`).
     pub run_entries: u32,
-    /// Bytes over the wire in one run (`ARCHIVE_RUN_BYTES`).
+    /// Maximum number of bytes transferred in one run (`ARCHIVE_RUN_BYTES`).
     pub run_bytes: u64,
-    /// Archives asked for in one day, UTC (`ARCHIVE_DAY_DOCS`).
+    /// Maximum number of archives requested in one day, UTC (`ARCHIVE_DAY_DOCS`).
     pub day_documents: u32,
-    /// Archives in a row without anything new after which a run ends.
+    /// Number of consecutive archives without new entries after which a run ends.
     pub barren_documents: u32,
-    /// Archives of a catch-up that needs no question in the mode `ask`.
+    /// Maximum number of archives fetched without asking in the mode `ask`.
     pub catch_up_documents: u32,
-    /// The reader allows https documents to name http archives (SPEC D.6).
+    /// Whether https documents may name http archives (SPEC D.6).
     pub allow_insecure: bool,
 }
 
@@ -65,11 +65,11 @@ impl Default for WalkPolicy {
     }
 }
 
-/// Archives kept of one feed.
+/// Maximum number of archives and aliases kept for one feed.
 pub const NODES_MAX: usize = 20_000;
-/// Gaps kept of one feed: one more archive that cannot be had ends the walk before it.
+/// Maximum number of gaps kept for one feed. Once it is reached, the walk requests only archives that already have a gap.
 pub const GAPS_MAX: usize = 200;
-/// Places of one feed where a walk may go on.
+/// Maximum number of frontiers of one feed.
 pub const FRONTIERS_MAX: usize = 64;
-/// Suspected overruns kept of one feed.
+/// Maximum number of suspected overruns kept for one feed.
 pub const OVERRUNS_MAX: usize = 20;

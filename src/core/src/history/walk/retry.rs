@@ -1,28 +1,28 @@
-//! How the fetch of an archive can fail, and when it is asked for again (SPEC C.8).
+//! Failures of archive requests and the times of their retries (SPEC C.8).
 
 use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Why an archive was not got.
+/// Why an archive could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArchiveFailure {
-    /// The server refused.
+    /// The server refused the request.
     Status {
         /// HTTP status, 400 to 599.
         status: u16,
-        /// Not before this (`Retry-After`).
+        /// Earliest time of a retry (`Retry-After`).
         retry_after: Option<DateTime<Utc>>,
     },
-    /// No answer came: time-out, name, connection, TLS. A fragment fit for "archive URL: …".
+    /// The server did not answer: time-out, name, connection, TLS. The text fits after "archive URL: ".
     Unanswered(String),
-    /// The address may not be asked (SPEC D.6), or is none.
+    /// The address may not be requested (SPEC D.6), or is invalid.
     Blocked(String),
-    /// One of the limits of SPEC D.8.
+    /// The archive exceeds one of the limits of SPEC D.8.
     TooLarge(String),
-    /// An answer came but it is no feed that can be read whole.
+    /// The response is not a feed that can be parsed completely.
     Unreadable(String),
-    /// There is no network at all: the walk rests where it stands (G7).
+    /// There is no network; the walk pauses (G7).
     Offline,
 }
 
@@ -39,23 +39,23 @@ impl fmt::Display for ArchiveFailure {
     }
 }
 
-/// When an archive is asked for again by itself.
+/// How an archive is retried automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryClass {
     /// 5xx, 408, 425, 429, no answer.
     Transient,
-    /// 404 and the other refusals that may be mistakes.
+    /// 404 and other refusals that may be mistakes.
     NotFound,
-    /// What is no feed, or too large.
+    /// Not a feed, or too large.
     Unreadable,
-    /// 401, 403, 410, 451 and what may not be asked: only by hand.
+    /// 401, 403, 410, 451 and blocked addresses: only the user can retry.
     Manual,
 }
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
-/// Seconds from a try to the next, by class; after the last only by hand.
+/// Seconds between retries, by class. After the last one only the user can retry.
 const WAITS: [(RetryClass, &[i64]); 4] = [
     (RetryClass::Transient, &[HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY]),
     (RetryClass::NotFound, &[DAY, 7 * DAY]),
@@ -77,8 +77,8 @@ impl ArchiveFailure {
         }
     }
 
-    /// When to ask again after the `tries`-th failure in a row (1 is the first); `None`: only by hand.
-    /// `Retry-After` is a floor.
+    /// Returns when to retry after the `tries`-th consecutive failure (1 is the first); `None` if only the user can
+    /// retry. The time is never earlier than `Retry-After`.
     pub fn retry_at(&self, tries: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let class = self.class();
         let waits = WAITS.iter().find(|(of, _)| *of == class).map_or(&[][..], |(_, waits)| waits);
@@ -104,7 +104,7 @@ mod tests {
         DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
     }
 
-    /// Hours between the tries until only the reader asks again.
+    /// Returns the hours between automatic retries.
     fn hours(failure: &ArchiveFailure) -> Vec<i64> {
         (1..20)
             .map_while(|tries| failure.retry_at(tries, at(0)))
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_has_its_waits() {
+    fn each_failure_class_has_its_retry_delays() {
         for failure in [
             status(500),
             status(503),

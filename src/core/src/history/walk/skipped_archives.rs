@@ -1,4 +1,5 @@
-//! Archives that the chain skips: found through `next-archive`, asked for once, and nothing is followed from there (SPEC C.9).
+//! Archives that the chain skips. They are found through `next-archive` and requested once; their own links are not
+//! followed (SPEC C.9).
 
 use chrono::{DateTime, Utc};
 
@@ -10,8 +11,8 @@ use crate::history::gap::{Edge, Gap, GapKey, Limit, Newer, Reason};
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
-    /// `next-archive` of an archive that leads neither back nor anywhere known is asked for once. Where it is not followed, a
-    /// gap says so: from an archive that was found in this way itself, and to another origin.
+    /// Follows the `next-archive` link of an archive once if it leads neither back nor to anything known. Opens a gap
+    /// instead if the archive was itself found in this way, or if the link leads to another origin.
     pub(super) fn look_for_skipped(
         &mut self,
         edge: &Edge,
@@ -22,7 +23,7 @@ impl ArchiveWalk<'_> {
         let Some(link) = document.history.next_archive.as_deref() else { return };
         let key = canonical(link);
         let current = document.history.current.as_deref().map(canonical);
-        // The chain has not come down yet to an archive that was subscribed to by mistake: what is above it is not skipped.
+        // The chain has not yet reached an archive that was subscribed to by mistake, so the archives above it are not skipped.
         let is_below_unread = edge.newer.archive.is_none() && edge.epoch != self.record.epoch;
         if is_below_unread
             || edge.newer.archive.as_deref() == Some(key.as_str())
@@ -44,7 +45,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// An archive found through `next-archive` links to an older one that is not here: that is not followed, and a gap says so.
+    /// Opens a gap if an archive found through `next-archive` links to an unknown older one, because that link is not followed.
     pub(super) fn note_older_of_skipped(
         &mut self,
         edge: &Edge,
@@ -61,7 +62,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// The chain itself leads to an archive that was not followed from beside it: its gap gives way.
+    /// Removes the gap of an archive outside the chain once the chain itself leads there.
     pub(super) fn overtake_aside(&mut self, edge: &Edge) {
         let key = GapKey::archive(&edge.key);
         if !edge.side && self.record.gaps.get(&key).is_some_and(Gap::is_aside) {
@@ -69,7 +70,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Whether an address is the archive's own, is here, or has its place among what is still to be fetched or missing.
+    /// Checks whether an address is the archive's own, is known, or is already pending or missing.
     fn is_expected(&self, edge: &Edge, key: &str) -> bool {
         *key == edge.key
             || self.record.is_own(key)

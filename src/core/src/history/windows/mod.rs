@@ -1,4 +1,4 @@
-//! The last documents of a feed as far as they are remembered, to notice what two of them have in common.
+//! The remembered windows of a feed, compared to detect entries that were missed.
 
 pub mod overrun;
 pub mod same_publication;
@@ -16,57 +16,57 @@ use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 use same_publication::{Former, Signs, find_same};
 
-/// Entries of a window that are remembered (SPEC C.1).
+/// Maximum number of entries remembered per window (SPEC C.1).
 const WINDOW_MAX: usize = 200;
-/// Different windows remembered: what stands in all of them is sticky.
+/// Number of different windows remembered. An entry in all of them is sticky.
 const WINDOWS: usize = 5;
-/// Sizes remembered; their median is the usual one.
+/// Number of document sizes remembered; their median is the usual size.
 const SIZES: usize = 10;
 
-/// What the last documents showed.
+/// The contents of the last documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Windows {
-    /// Identity hashes of the last different windows, in document order, the latest last.
+    /// Identity hashes of the last different windows, in document order, the latest window last.
     pub past: Vec<Vec<u64>>,
-    /// What the entries of the latest can be known by beside their ids.
+    /// Signs that identify the entries of the latest window apart from their ids.
     #[serde(rename = "known_by")]
     pub signs: WindowSigns,
-    /// Entries of the last documents, the latest last.
+    /// Number of entries in each of the last documents, the latest last.
     pub sizes: Vec<u32>,
-    /// The newest entry known: its date and identity hash.
+    /// Date and identity hash of the newest known entry.
     pub newest: Option<(DateTime<Utc>, u64)>,
 }
 
 impl Windows {
-    /// Whether a document has an entry in common with the last one, perhaps under another id, or there is no last one.
+    /// Checks whether a document shares an entry with the last one, perhaps under another id. Also true if there is no last one.
     pub fn overlap(&self, document: &FeedDocument) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
         window_ids(document).iter().any(|id| before.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
     }
 
-    /// Whether a document has an entry in common with one of the last ones, perhaps under another id.
+    /// Checks whether a document shares an entry with one of the last ones, perhaps under another id.
     pub fn shares(&self, document: &FeedDocument) -> bool {
         let ids = window_ids(document);
         self.past.iter().flatten().any(|id| ids.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
     }
 
-    /// Whether everything in a document was in the last one.
+    /// Checks whether the last document contained every entry of this one.
     pub fn holds(&self, document: &FeedDocument) -> bool {
         let before = self.past.last();
         before.is_some_and(|before| window_ids(document).iter().all(|id| before.contains(id)))
     }
 
-    /// Median number of entries of the last documents.
+    /// Returns the median number of entries in the last documents.
     pub fn usual(&self) -> usize {
         let mut sizes = self.sizes.clone();
         sizes.sort_unstable();
         sizes.get(sizes.len() / 2).map_or(0, |&size| usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    /// Entries in each of the last windows while at least half of the others changed (SPEC G.43).
+    /// Returns the entries that are in each of the last windows while at least half of the others changed (SPEC G.43).
     pub fn sticky(&self) -> BTreeSet<u64> {
         let (Some(first), Some(last)) = (self.past.first(), self.past.last()) else {
             return BTreeSet::new();
@@ -85,8 +85,7 @@ impl Windows {
         if moved { everywhere } else { BTreeSet::new() }
     }
 
-    /// Whether an entry of a document is one of the last document under another id. Those that always stand there do
-    /// not count.
+    /// Checks whether a document contains an entry of the last document under another id. Sticky entries do not count.
     pub fn has_renamed(&self, document: &FeedDocument, sticky: &BTreeSet<u64>) -> bool {
         let Some(before) = self.past.last() else { return false };
         let entries = window_entries(document);
@@ -107,7 +106,7 @@ impl Windows {
     pub(super) fn remember(&mut self, document: &FeedDocument, fetched_at: DateTime<Utc>) {
         let mut window = window_ids(document);
         if self.past.last() != Some(&window) {
-            // Of every feed some are in memory: they take no more room than they need.
+            // Windows are kept in memory for every feed, so spare capacity is freed.
             window.shrink_to_fit();
             self.past.push(window);
             let surplus = self.past.len().saturating_sub(WINDOWS);
@@ -126,7 +125,7 @@ impl Windows {
         }
     }
 
-    /// A delta puts its entries in front of the last window (SPEC D.7).
+    /// Inserts the entries of a delta at the front of the last window (SPEC D.7).
     pub(super) fn add_delta(&mut self, document: &FeedDocument) {
         let Some(last) = self.past.last_mut() else { return };
         let entries = window_entries(document);
@@ -142,12 +141,12 @@ impl Windows {
     }
 }
 
-/// Identity hashes of a document's entries, each once.
+/// Returns the identity hashes of a document's entries, without duplicates.
 pub(super) fn window_ids(document: &FeedDocument) -> Vec<u64> {
     window_entries(document).into_iter().map(|(id, _)| id).collect()
 }
 
-/// The entries of a document with their identity hashes, each once.
+/// Returns the entries of a document with their identity hashes, without duplicates.
 fn window_entries(document: &FeedDocument) -> Vec<(u64, &Entry)> {
     let mut seen = BTreeSet::new();
     let entries = document.entries.iter().map(|entry| (identity_hash(&entry.id), entry));
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_with_new_ids_are_known_by_their_links_also_after_a_restart() {
+    fn entries_with_new_ids_match_by_link_after_restart() {
         let mut windows = Windows::default();
         windows.remember(&document(&["old 1", "old 2"]), DateTime::UNIX_EPOCH);
         let kept = rmp_serde::to_vec_named(&windows).unwrap();
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_puts_its_entries_and_their_links_in_front() {
+    fn delta_puts_entries_and_links_first() {
         let mut windows = Windows::default();
         windows.remember(&document(&["old 1", "old 2"]), DateTime::UNIX_EPOCH);
         let mut delta = document(&["old 3"]);

@@ -1,4 +1,4 @@
-//! Whether entries were missed between two polls because the window moved on (SPEC C.8.1).
+//! Overruns: entries missed between two polls because the window moved on (SPEC C.8.1).
 
 use super::{Windows, window_ids};
 use crate::feed::FeedDocument;
@@ -8,21 +8,21 @@ use crate::history::merge::{span, window_bottom};
 use crate::history::polled::Polled;
 use crate::history::record::{Frontier, HistoryRecord};
 
-/// What a new document says of the time since the last one.
+/// The result of comparing a new document with the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrunVerdict {
-    /// Nothing was missed, as far as can be told.
+    /// No overrun was detected.
     Fine,
-    /// Entries may have been missed. The answer was made for us, perhaps: ask once more without validators and
-    /// without `A-IM`, and judge that answer. Nothing is noted until then.
+    /// Entries may have been missed, or the server tailored the response to the request. Poll once more without
+    /// validators and without `A-IM`, and compare that response. Nothing is recorded until then.
     Verify,
     /// Entries may have been missed; a gap was opened.
     Missed(GapKey),
 }
 
 impl HistoryRecord {
-    /// Compares a subscription document with the last ones and remembers it. `conditional`: validators or `A-IM`
-    /// were sent with its request. Called after [`HistoryRecord::apply_poll`].
+    /// Compares a subscription document with the last ones and remembers it. `conditional`: whether its request had
+    /// validators or `A-IM`. Called after [`HistoryRecord::apply_poll`].
     pub fn compare_windows(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
         let document = polled.document;
         if !polled.whole {
@@ -41,31 +41,31 @@ impl HistoryRecord {
         OverrunVerdict::Missed(key)
     }
 
-    /// The reader gave the feed another address: the next document has nothing to be compared with.
+    /// Forgets all windows. Called when the user changes the feed's address, because the next document is not comparable.
     pub fn forget_windows(&mut self) {
         self.windows = Windows::default();
     }
 
-    /// The conditions of SPEC C.8.1.
+    /// Checks the conditions of SPEC C.8.1.
     fn is_overrun(&self, document: &FeedDocument) -> bool {
         let windows = &self.windows;
         let now = window_ids(document);
         let Some(before) = windows.past.last() else { return false };
-        // 1 - two documents to compare, and not the whole feed
+        // 1 - there are two documents to compare, and they are not the whole feed
         let comparable =
             self.kind != DocumentKind::Complete && !now.is_empty() && !before.is_empty();
-        // 2 - no new archive: what a walk does not reach has its own gap
+        // 2 - there is no new archive: entries that a walk does not reach have their own gap
         let walked = self.head.as_ref().map(|head| &head.key) != self.head_before.as_ref();
-        // 3 - nothing in common but what always stands there
+        // 3 - the documents share only sticky entries
         let sticky = windows.sticky();
         let apart = now.iter().all(|id| sticky.contains(id) || !before.contains(id));
-        // 4 - a full window: one that shrank was cut by age, or for us; what left it would be in an archive
+        // 4 - the window is full (a smaller one was cut by age or for this request), or the feed has archives
         let full = document.entries.len() >= windows.usual() || self.head.is_some();
-        // 5 - also under other ids nothing stands in both
+        // 5 - no entry of the last document has a new id here
         comparable && !walked && apart && full && !windows.has_renamed(document, &sticky)
     }
 
-    /// The newest archive may have grown at its address, and hold what fell between: it is read again, once for each overrun.
+    /// Fetches the newest archive again, once for each overrun. It may have grown at its address and contain the missed entries.
     fn look_into_newest_archive(&mut self) {
         let here = self.head.clone().filter(|head| self.settled.as_ref() == Some(&head.key));
         if let Some(edge) = here {
@@ -82,8 +82,7 @@ impl HistoryRecord {
         key
     }
 
-    /// What may have been missed between the newest entry known and a document. `newest`: the newest archive of the time
-    /// before.
+    /// Returns the gap between the newest known entry and a document. `newest` is the newest archive before the overrun.
     pub(in crate::history) fn hole(&self, polled: &Polled<'_>, newest: String) -> (GapKey, Gap) {
         let document = polled.document;
         let dates = span(document, polled.fetched_at, None);

@@ -1,7 +1,7 @@
-//! Whether two entries with different ids are one publication (SPEC C.5, the table of evidence).
+//! Detects entries with different ids that are the same publication (SPEC C.5, the table of evidence).
 //!
-//! Publishers change ids: a site moves to https or to another host, an edited text gets a new guid, a session number is
-//! part of an id. The link, the title and the date then say what belongs together.
+//! Publishers change ids: a site moves to https or to another host, an edited text gets a new guid, or an id contains a
+//! session number. Link, title and date then identify the publication.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -13,32 +13,32 @@ use url::Url;
 use crate::feed::Entry;
 use crate::history::kept::KeptEntry;
 
-/// Keys of the hashes kept here. They never change.
+/// Hash keys of the signs. Stored signs depend on them, so they never change.
 const KEYS: (u64, u64) = (0x7769_6e64_6f77_7320, 0x6d6f_7665_206f_6e21);
 
-/// A part of a hash; 0: there is nothing to hash.
+/// The lower bits of a hash; 0 if there is nothing to hash.
 pub type Sign = u32;
 
-/// What an entry can be known by beside its id.
+/// Signs that identify an entry apart from its id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Signs {
-    /// The link.
+    /// Hash of the link.
     pub link: Sign,
-    /// The title.
+    /// Hash of the title.
     pub title: Sign,
-    /// The stated date.
+    /// Hash of the stated date.
     pub date: Sign,
-    /// The link without its scheme, its host and what counts visits; 0 for the root of a site.
+    /// Hash of the link without scheme, host and tracking parameters; 0 for the root of a site.
     pub path: Sign,
-    /// The host of the link, without `www`.
+    /// Hash of the link's host, without `www`.
     pub host: Sign,
 }
 
-/// How many numbers [`Signs`] are.
+/// Number of fields in [`Signs`].
 pub(super) const SIGNS: usize = 5;
 
 impl Signs {
-    /// The signs of a copy.
+    /// Computes the signs of a copy.
     pub fn of(entry: &Entry) -> Self {
         let date = entry.published.or(entry.updated);
         Self::from_parts(entry.link.as_deref(), entry.title.as_deref(), date)
@@ -71,7 +71,7 @@ impl Signs {
     }
 }
 
-/// What of an address stays when a site moves.
+/// Returns the part of an address that stays the same when a site moves.
 fn path_of(url: &Url) -> Option<String> {
     let query = url.query().unwrap_or_default();
     let kept: Vec<&str> =
@@ -89,11 +89,11 @@ fn sign(text: Option<&str>) -> Sign {
     })
 }
 
-/// An entry that is known and whose id the document does not have.
+/// A known entry whose id is not in the document.
 #[derive(Debug, Clone, Copy)]
 pub struct Former {
     pub signs: Signs,
-    /// One of the last documents had it.
+    /// Whether one of the last documents contained the entry.
     pub is_recent: bool,
 }
 
@@ -103,41 +103,41 @@ impl Former {
     }
 }
 
-/// A row of the table: what has to be equal.
+/// A row of the table: the values that must be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     /// Link and title.
     LinkAndTitle,
     /// Title and date.
     TitleAndDate,
-    /// Title and path, at the same host, or where nothing of the document is at the former host.
+    /// Title and path, at the same host, or at a former host that no entry of the document uses.
     TitleAndPath,
-    /// The link, where links tell the entries of the document apart.
+    /// The link, if every entry of the document has a different one.
     Link,
 }
 
-/// The rows, the surest first.
+/// Rows of the table, strongest evidence first.
 const TABLE: [Evidence; 4] =
     [Evidence::LinkAndTitle, Evidence::TitleAndDate, Evidence::TitleAndPath, Evidence::Link];
 
 impl Evidence {
-    /// What has to be equal; `None`: the entry has no such evidence.
+    /// Returns the values that must be equal; `None` if the entry lacks one.
     fn key(self, signs: &Signs) -> Option<(Sign, Sign)> {
         let key = match self {
             Self::LinkAndTitle => (signs.link, signs.title),
             Self::TitleAndDate => (signs.date, signs.title),
             Self::TitleAndPath => (signs.path, signs.title),
-            // The root of a site is the page of many entries.
+            // The root of a site may be the page of many entries.
             Self::Link => (signs.link, signs.path),
         };
         (key.0 != 0 && key.1 != 0).then_some(key)
     }
 }
 
-/// Finds the former entries that entries of a document are.
+/// Finds former entries that are the same publications as entries of a document.
 ///
-/// `document` has the signs of all its entries, `unknown` says which of them have ids that are not known. The answer
-/// names for each that is found the place in `former`; none is named twice.
+/// `document` has the signs of all its entries, and `unknown` the positions of those with unknown ids. The result maps
+/// positions in the document to positions in `former`; each occurs at most once.
 pub fn find_same(
     document: &[Signs],
     unknown: &BTreeSet<usize>,
@@ -172,7 +172,7 @@ pub fn find_same(
             };
             let mut fitting = candidates.iter().filter(fits);
             let (last, is_only) = (fitting.next_back(), fitting.next().is_none());
-            // What agrees in link and title is one publication, also if it was kept twice before.
+            // Entries with equal link and title are one publication even if it was stored twice before.
             if let Some(place) = last.filter(|_| is_only || evidence == Evidence::LinkAndTitle) {
                 found.insert(*at, *place);
                 taken.insert(*place);
@@ -182,7 +182,7 @@ pub fn find_same(
     found
 }
 
-/// Whether the links of a document are worth anything: several entries, each with a link of its own.
+/// Checks whether links identify the entries of a document: it has several entries, each with a different link.
 fn links_tell_apart(document: &[Signs]) -> bool {
     let links: BTreeSet<Sign> = document.iter().map(|signs| signs.link).collect();
     document.len() > 1 && links.len() == document.len()
@@ -214,7 +214,7 @@ mod tests {
         Signs::from_parts(text(link), text(title), date)
     }
 
-    /// Whether the first entry of a document is the first of the former ones.
+    /// Checks whether the first entry of a document matches the first former entry.
     fn check(reason: &str, former: &[Written], document: &[Written], expected: bool) {
         let former: Vec<Former> =
             former.iter().map(|w| Former { signs: signs(*w), is_recent: true }).collect();
@@ -227,7 +227,7 @@ mod tests {
     const OTHER: Written = ("https://a.example/other", "Other", 9);
 
     #[test]
-    fn each_row_of_the_table_of_evidence_decides_as_it_says() {
+    fn evidence_table_rows_decide_as_stated() {
         let old = ("http://a.example/1", "One", 1);
         check("link and title", &[old], &[("http://a.example/1", "One", 5), OTHER], true);
         check("kept twice", &[old, old], &[old, OTHER], false);
@@ -256,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_left_the_last_documents_is_not_known_by_its_link_alone() {
+    fn entry_gone_from_recent_documents_needs_more_than_a_link() {
         let former = [Former { signs: signs(("https://a.example/1", "One", 1)), is_recent: false }];
         let document = [signs(("https://a.example/1", "Another year", 400)), signs(OTHER)];
         assert_eq!(find_same(&document, &BTreeSet::from([0, 1]), &former), BTreeMap::new());
     }
 
     #[test]
-    fn an_entry_with_a_known_id_is_never_another_one() {
+    fn known_id_always_identifies_its_entry() {
         let same = signs(("https://a.example/1", "One", 1));
         let former = [Former { signs: same, is_recent: true }];
         assert_eq!(find_same(&[same], &BTreeSet::new(), &former), BTreeMap::new());

@@ -1,4 +1,4 @@
-//! How the signs of the last document's entries are kept: five numbers each, one behind the other.
+//! Storage format of the signs in the last document: five consecutive numbers for each entry.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::same_publication::{SIGNS, Sign, Signs};
 
-/// The signs of the entries of a document, in its order.
+/// The signs of a document's entries, in document order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WindowSigns(Box<[[Sign; SIGNS]]>);
 
@@ -16,12 +16,12 @@ impl WindowSigns {
         Self(entries.map(Signs::to_array).collect())
     }
 
-    /// The signs of each entry.
+    /// Iterates over the signs of the entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = Signs> {
         self.0.iter().copied().map(Signs::from_array)
     }
 
-    /// Reads what [`Serialize`] writes.
+    /// Decodes the output of [`Serialize`].
     fn from_bytes(bytes: &[u8]) -> Self {
         let (signs, _) = bytes.as_chunks::<4>();
         let signs: Vec<Sign> = signs.iter().map(|sign| Sign::from_le_bytes(*sign)).collect();

@@ -50,7 +50,7 @@ fn bounds_and_pace_are_explained() {
 }
 
 #[test]
-fn a_minimum_is_the_readers_only_where_it_is_neither_the_usual_one_nor_the_least() {
+fn readers_minimum_is_named_only_if_it_is_custom() {
     for (minutes, expected) in [
         (5, "raised to the shortest interval allowed, 5 min"),
         (15, "raised to the usual minimum of 15 min"),
@@ -101,7 +101,7 @@ fn failures_are_explained() {
 }
 
 #[test]
-fn coming_back_inside_a_window_is_explained() {
+fn resuming_inside_a_skip_window_is_explained() {
     let expected = [
         "the publisher's ttl of 1 h",
         "1 h after the last poll",
@@ -113,7 +113,7 @@ fn coming_back_inside_a_window_is_explained() {
 }
 
 #[test]
-fn a_feed_at_rest_and_a_new_one_are_explained() {
+fn stopped_and_new_feeds_are_explained() {
     let gone = Facts { standing: FeedStatus::Gone, ..Facts::default() };
     let sentence = "the publisher ended this feed (410): no automatic polls until you resume it";
     check(&gone, "03-02 10:00", 0.0, &[sentence]);
@@ -122,7 +122,7 @@ fn a_feed_at_rest_and_a_new_one_are_explained() {
 }
 
 #[test]
-fn each_step_starts_where_the_one_before_ended() {
+fn each_step_starts_at_the_end_of_the_previous() {
     let hints = Hints { ttl_minutes: Some(60), skip_hours: vec![11], ..Hints::default() };
     let facts = Facts { hints, last_ok: Some(at("03-02 10:00")), ..Facts::default() };
     let plan = decide(&facts, at("03-02 10:00"), 0.5);

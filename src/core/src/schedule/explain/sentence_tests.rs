@@ -21,7 +21,7 @@ fn set(mut facts: Facts, change: impl FnOnce(&mut ScheduleSettings)) -> Facts {
 }
 
 #[test]
-fn a_time_is_as_exact_as_it_deserves() {
+fn time_precision_follows_its_distance() {
     let now = at("03-02 10:00");
     for (then, expected) in [
         ("03-02 09:59", "now"),
@@ -45,7 +45,7 @@ fn a_time_is_as_exact_as_it_deserves() {
 }
 
 #[test]
-fn each_source_says_why_then() {
+fn each_source_explains_its_poll_time() {
     let now = "03-02 10:00";
     let office = with_rules(set_p(), "03-02 10:00");
     let ttl = |minutes| with_ttl(minutes, "03-02 10:00");
@@ -93,7 +93,7 @@ fn each_source_says_why_then() {
 }
 
 #[test]
-fn what_holds_a_look_back_says_so() {
+fn delaying_floor_is_named_in_the_sentence() {
     let now = at("03-02 10:00");
     let none = TimingHeaders::default();
     let mut fresh = with_ttl(60, "03-02 10:00");
@@ -151,7 +151,7 @@ fn learned_of(minutes: Vec<i64>, days: i64) -> Facts {
 }
 
 #[test]
-fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
+fn well_learned_habits_are_usual_and_others_tentative() {
     assert_eq!(
         told(&evenings(42), "03-02 10:00"),
         "Next poll around 19:30, because it usually posts in the evening"
@@ -171,7 +171,7 @@ fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
 }
 
 #[test]
-fn a_feed_without_set_times_is_not_said_to_post_little_before() {
+fn feed_without_regular_times_names_only_its_frequency() {
     let monday = at("03-02 00:00").timestamp().div_euclid(60);
     let minutes: Vec<i64> = (1..=300).map(|number| monday - number * 201).collect();
     let told = told(&learned_of(minutes, 42), "03-02 10:00");
@@ -179,7 +179,7 @@ fn a_feed_without_set_times_is_not_said_to_post_little_before() {
 }
 
 #[test]
-fn a_pace_that_changes_nothing_says_why() {
+fn ineffective_pace_says_why() {
     let now = at("03-02 10:00");
     let paced = |facts: &Facts, pace| {
         let other = set(facts.clone(), |settings| settings.pace = pace);

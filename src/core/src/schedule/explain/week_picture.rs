@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_in_force_is_named_by_its_place() {
+    fn active_rule_is_named_by_its_position() {
         let facts = with_rules(set_p(), "03-02 10:00");
         assert_eq!(rule_in_force(&facts, at("03-02 10:00")), Some(1));
         assert_eq!(rule_in_force(&facts, at("03-02 04:59")), Some(2));

@@ -94,7 +94,7 @@ mod tests {
     use crate::schedule::explain::wording::*;
 
     #[test]
-    fn durations_are_said_in_their_units() {
+    fn durations_are_named_with_their_units() {
         let words = [0, 59, 60, 450, 3600, 17_280, 86_400, 93_600, -90].map(duration_words);
         let expected = [
             "0 s",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_said_as_people_say_them_and_spread_ones_are_rounded() {
+    fn usual_intervals_are_named_and_others_rounded() {
         for (seconds, exact, about) in [
             (30, "every 30 s", "about every 30 s"),
             (60, "every minute", "about every minute"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_said_in_words() {
+    fn rule_is_described_in_words() {
         let rule = |hours: Option<(u8, u8)>, days: Option<(u8, u8)>, zone| IntervalRule {
             minutes: 30,
             start_hour: hours.map(|hours| hours.0),

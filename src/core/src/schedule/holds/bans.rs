@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ban_on_the_whole_week_is_none() {
+    fn ban_on_the_whole_week_has_no_effect() {
         let all_hours: Vec<u8> = (0..24).collect();
         assert!(matches!(windows_of(&all_hours, &[]), Skips::WholeWeek));
         assert!(matches!(windows_of(&[], &DayOfWeek::ALL), Skips::WholeWeek));

@@ -25,7 +25,7 @@ fn check_cache_control(text: &str, expected: Option<i64>) {
 }
 
 #[test]
-fn max_age_is_read_in_its_many_spellings() {
+fn max_age_is_read_in_all_spellings() {
     check_cache_control("max-age=3600", Some(3600));
     check_cache_control("public, max-age=3600, must-revalidate", Some(3600));
     check_cache_control("Max-Age=\"3600\"", Some(3600));
@@ -36,7 +36,7 @@ fn max_age_is_read_in_its_many_spellings() {
 }
 
 #[test]
-fn no_floor_comes_from_forbidden_or_unreadable_lifetimes() {
+fn forbidden_or_unreadable_lifetime_sets_no_floor() {
     for text in [
         "",
         "public",
@@ -55,7 +55,7 @@ fn no_floor_comes_from_forbidden_or_unreadable_lifetimes() {
 }
 
 #[test]
-fn long_lifetimes_count_as_two_days_and_absurd_ones_as_six_hours() {
+fn long_lifetimes_are_capped_at_two_days_or_six_hours() {
     check_cache_control("max-age=172800", Some(172_800));
     check_cache_control("max-age=172801", Some(172_800));
     check_cache_control("max-age=604800", Some(172_800));
@@ -110,7 +110,7 @@ fn expires_counts_from_the_date_of_the_answer() {
 }
 
 #[test]
-fn a_304_starts_the_stated_lifetime_anew() {
+fn a_304_restarts_the_stated_lifetime() {
     let state = CacheState::of_document(&headers("max-age=3600", "", "1800"), instant(TEN));
     let later = instant(TEN + 7200);
     let silent = state.of_not_modified(&TimingHeaders::default(), later);
@@ -122,7 +122,7 @@ fn a_304_starts_the_stated_lifetime_anew() {
 }
 
 #[test]
-fn a_repeated_statement_keeps_its_length() {
+fn repeated_directive_keeps_its_length() {
     let expires = headers("", "Mon, 02 Mar 2026 11:00:00 GMT", "");
     let state = CacheState::of_document(&expires, instant(TEN));
     let repeated = state.repeated_at(instant(TEN + 86_400));

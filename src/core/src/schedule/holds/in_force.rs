@@ -79,7 +79,7 @@ mod tests {
     use crate::schedule::specimens::{at, office, with_ttl, with_windows};
 
     #[test]
-    fn floors_are_named_until_they_have_passed() {
+    fn floors_are_listed_until_they_expire() {
         let mut facts = with_ttl(30, "03-02 10:00");
         let headers = TimingHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
         facts.cache = Some(CacheState::of_document(&headers, at("03-02 10:00")));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn skipped_hours_are_those_that_are_kept() {
+    fn shown_skip_hours_are_the_effective_ones() {
         let facts = with_windows(with_ttl(60, "03-02 10:00"));
         let week = skipped_hours(&facts).unwrap();
         assert!(week[6] && week[11] && !week[5] && !week[12] && week[6 * 24]);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn why_hours_are_not_skipped_is_told() {
+    fn ineffective_skip_hours_name_their_reason() {
         let kept = with_windows(with_ttl(60, "03-02 10:00"));
         let changed = |change: fn(&mut Facts)| {
             let mut facts = kept.clone();

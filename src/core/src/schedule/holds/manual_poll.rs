@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_by_hand_waits_a_minute_and_asks_about_retry_after() {
+    fn manual_poll_waits_a_minute_and_respects_retry_after() {
         let wait = |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by });
         let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
         assert_eq!(judge_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_the_most_intervals_goes_first() {
+    fn longest_waiting_feed_is_polled_first() {
         let decision = |due, binding_seconds| Decision {
             next_poll: Some(at(0)),
             due: Some(at(due)),

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_answer_a_past_date_and_nonsense_impose_nothing() {
+    fn success_past_date_or_garbage_imposes_no_wait() {
         check(200, "7200", "", None);
         check(226, "7200", "", None);
         check(503, "Mon, 02 Mar 2026 09:00:00 GMT", "", None);
@@ -126,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_after_a_week() {
+    fn retry_after_is_capped_at_a_week() {
         check(503, "99999999999999999999", "", Some(7 * 86_400));
         check(503, "Sun, 02 Mar 2036 12:00:00 GMT", "", Some(7 * 86_400));
     }
 
     #[test]
-    fn cache_control_stands_in_on_429_and_503_only() {
+    fn max_age_replaces_retry_after_on_429_and_503_only() {
         check(429, "", "max-age=172800", Some(172_800));
         check(503, "soon", "max-age=3600", Some(3600));
         check(429, "60", "max-age=172800", Some(60));

@@ -73,7 +73,7 @@ fn the_most_specific_of_overlapping_rules_wins() {
 }
 
 #[test]
-fn hours_that_wrap_belong_to_the_evening_they_start_on() {
+fn wrapping_hours_belong_to_the_starting_evening() {
     let rows = [
         ("03-06 21:30", 180, Some(30), "03-06 22:00", Boundary, 20),
         ("03-07 01:00", 20, Some(120), "03-07 01:20", Interval, 20),
@@ -86,7 +86,7 @@ fn hours_that_wrap_belong_to_the_evening_they_start_on() {
 }
 
 #[test]
-fn days_that_wrap_run_over_the_weekend() {
+fn wrapping_day_range_covers_the_weekend() {
     let rows = [
         ("03-06 20:00", 360, Some(240), "03-07 00:00", Boundary, 60),
         ("03-09 23:30", 60, Some(30), "03-10 00:30", Interval, 60),
@@ -96,7 +96,7 @@ fn days_that_wrap_run_over_the_weekend() {
 }
 
 #[test]
-fn rules_are_counted_in_their_own_zone() {
+fn rules_use_their_own_time_zone() {
     let rows = [
         ("03-03 04:50", 30, Some(10), "03-03 05:20", Interval, 30),
         ("03-02 16:20", 240, Some(40), "03-02 17:00", Boundary, 30),
@@ -151,7 +151,7 @@ fn pace_and_bounds_act_on_every_rule() {
 }
 
 #[test]
-fn a_rule_with_a_bad_number_is_dropped_alone() {
+fn rule_with_a_bad_number_alone_is_dropped() {
     let mut rules = set_w();
     rules.insert(0, rule(5, Some((25, 26)), None));
     check_next("H.3", &with_rules(rules, "03-06 21:30"), "03-06 22:00", Boundary, 20);
@@ -183,7 +183,7 @@ fn a_named_zone_follows_its_daylight_saving() {
 }
 
 #[test]
-fn next_update_itself_is_the_closed_form_of_the_17_50_case() {
+fn next_update_matches_the_closed_form_at_17_50() {
     let table = crate::schedule::interval::rules::RuleTable::new(&set_p()).expect("rules");
     let bounds = Bounds::from_facts(&Facts::default());
     let rhythm = Rhythm { table: &table, fallback: 3600, bounds };

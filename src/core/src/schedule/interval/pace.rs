@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
-    /// Half of every interval.
+    /// Every interval is halved.
     More,
     /// Intervals as recommended.
     #[default]
     Normal,
-    /// Twice every interval.
+    /// Every interval is doubled.
     Less,
 }
 
@@ -28,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// The value of `--pace` (UX 4).
+    /// Returns the value of `--pace` (UX 4).
     pub const fn word(self) -> &'static str {
         match self {
             Self::More => "more",

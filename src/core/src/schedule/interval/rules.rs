@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_beyond_the_limit_are_not_looked_at() {
+    fn rules_beyond_the_limit_are_ignored() {
         let mut stated = vec![IntervalRule { minutes: 0, ..rule(None, None) }; RULES_MAX];
         stated.push(rule(None, None));
         assert!(RuleTable::new(&stated).is_none());

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_counted_from_the_base_both_ways() {
+    fn slots_extend_both_ways_from_the_base() {
         let ten_five = "2026-03-02T10:05:00Z";
         check(Period::Hourly, 2, "2000-01-01T12:00:00Z", ten_five, "2026-03-02T10:30:00Z");
         check(Period::Hourly, 3, "1970-01-01T08:20:00Z", ten_five, "2026-03-02T10:20:00Z");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn months_and_years_are_those_of_the_calendar() {
+    fn months_and_years_follow_the_calendar() {
         let base = "2026-01-31T09:00:00Z";
         check(Period::Monthly, 1, base, "2026-02-01T00:00:00Z", "2026-02-28T09:00:00Z");
         check(Period::Monthly, 1, base, "2026-02-28T09:00:00Z", "2026-03-31T09:00:00Z");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_time_are_survived() {
+    fn extreme_instants_do_not_panic() {
         for base in [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC] {
             for after in [seconds(DateTime::<Utc>::MIN_UTC), seconds(DateTime::<Utc>::MAX_UTC)] {
                 for (period, frequency) in

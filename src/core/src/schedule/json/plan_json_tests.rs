@@ -41,7 +41,7 @@ fn an_answer_has_the_promised_fields() {
 }
 
 #[test]
-fn headers_and_failures_are_those_of_the_last_attempt() {
+fn headers_and_failures_are_of_the_last_attempt() {
     let failing = |headers: Json| {
         json!({"last_ok": "2026-03-02T09:00:00Z", "last_try": "2026-03-02T10:00:00Z",
                "failures": 1, "status": 503, "headers": headers})
@@ -61,7 +61,7 @@ fn headers_and_failures_are_those_of_the_last_attempt() {
 }
 
 #[test]
-fn what_is_missing_takes_the_default() {
+fn missing_fields_take_the_default() {
     let first =
         json!({"next_poll": "2026-12-24T18:00:00Z", "kind": "now", "binding_minutes": null});
     check(Hints::default(), &json!({}), &first);
@@ -91,7 +91,7 @@ fn a_due_feed_is_polled_now() {
 }
 
 #[test]
-fn the_documents_own_flaws_come_first() {
+fn flaws_of_the_document_are_listed_first() {
     let hints = Hints { skip_hours: (0..24).collect(), ..ttl(30) };
     let own = Flaw { element: "hour".into(), text: "99".into(), reason: "no hour".into() };
     let answer = plan_document(hints, "{}", &[own], at("03-02 10:00")).expect("readable");
@@ -100,7 +100,7 @@ fn the_documents_own_flaws_come_first() {
 }
 
 #[test]
-fn facts_that_cannot_be_read_are_an_error_in_words() {
+fn unreadable_facts_are_an_error_in_words() {
     for bad in [
         "",
         "[]",

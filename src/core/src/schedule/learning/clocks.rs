@@ -8,8 +8,9 @@ use super::week_bins::{BINS, WeekBins, real};
 
 /// Number of clocks.
 pub const CLOCKS: usize = 5;
-/// Reach of sharp and other clocks, in bins: five minutes and an hour.
+/// Reach of sharp clocks, in bins: five minutes.
 const NEAR_BINS: usize = 1;
+/// Reach of the other clocks, in bins: an hour.
 const WIDE_BINS: usize = 12;
 /// Reach of sharp clocks for a feed that publishes at exact minutes: only their own bin.
 const EXACT_BINS: usize = 0;
@@ -77,7 +78,7 @@ impl PublicationClock {
 pub(super) struct WeekSample {
     /// Weight of a publication in this week, 0 to 1. More recent weeks have a higher weight.
     pub(super) weight: f64,
-    /// Bins with their numbers of publications.
+    /// Bins and the number of publications in each.
     pub(super) bins: Vec<(usize, f64)>,
 }
 
@@ -318,14 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn one_minute_of_the_week_is_recognised() {
+    fn weekly_publication_minute_is_recognised() {
         let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Minutes);
         assert!(share(&learned, PublicationClock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
 
     #[test]
-    fn one_time_of_working_days_is_recognised() {
+    fn workday_publication_time_is_recognised() {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
         let learned = mixture(&weeks(8, |age| daily(age).collect()), Precision::Minutes);
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_recognised_as_no_clock() {
+    fn random_times_are_recognised_as_no_clock() {
         let learned = mixture(
             &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
             Precision::Minutes,
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn without_minutes_no_sharp_clock_is_believed() {
+    fn dates_without_minutes_give_no_sharp_clock() {
         let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Hours);
         let sharp = share(&learned, PublicationClock::MinuteOfWeek)
             + share(&learned, PublicationClock::MinuteOfDay);

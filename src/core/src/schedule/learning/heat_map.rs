@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_becomes_rules_of_its_busy_hours() {
+    fn plan_becomes_rules_for_its_busy_hours() {
         let rules = plan(Zone::Utc).rules(PRICE_MINUTES, 15, 1440);
         let busy = &rules[1];
         assert_eq!((busy.start_day, busy.end_day), (Some(1), Some(5)), "{rules:?}");

@@ -67,7 +67,7 @@ enum LearnedCourse {
 pub struct LearnedRecord {
     /// The terms the plan was learned for.
     pub terms: LearnTerms,
-    /// The plan.
+    /// The learned plan.
     pub plan: LearnedPlan,
 }
 
@@ -102,15 +102,17 @@ fn usable_price(price: f64) -> f64 {
     if price.is_finite() { price.clamp(PRICE_LEAST, PRICE_MOST) } else { PRICE_MINUTES }
 }
 
-/// Range of prices searched, in minutes.
+/// Lowest price searched, in minutes.
 const PRICE_LEAST: f64 = 1e-4;
+/// Highest price searched, in minutes.
 const PRICE_MOST: f64 = 1e7;
 /// Precision of the price search (natural logarithm).
 const PRICE_PRECISION: f64 = 1e-3;
 /// Period over which a budget is checked, in minutes: two weeks.
 const REPLAY_MINUTES: i64 = 2 * WEEK_MINUTES;
-/// Number of start times of a replay. Each is `REPLAY_STEP_MINUTES` after the previous one.
+/// Number of start times of a replay.
 const REPLAY_STARTS: i64 = 8;
+/// Time between two start times of a replay, in minutes.
 const REPLAY_STEP_MINUTES: i64 = 31;
 /// Polls a week by which a replay may exceed its budget: half a poll in its two weeks.
 const REPLAY_MARGIN: f64 = 0.25;

@@ -44,7 +44,7 @@ fn mornings(weeks: i64) -> Vec<i64> {
 }
 
 #[test]
-fn a_plan_comes_back_from_its_record_as_it_was() {
+fn plan_round_trips_through_its_record() {
     let cases = [
         plan_of(mornings(6), 6, &terms(15, 1440)),
         plan_of(mornings(6), 6, &terms(15, 60)),
@@ -77,7 +77,7 @@ fn a_budget_is_kept_and_spent() {
 }
 
 #[test]
-fn a_feed_of_every_morning_is_polled_right_after_it() {
+fn morning_feed_is_polled_right_after_publication() {
     let plan = plan_of(mornings(6), 6, &terms(15, 1440));
     assert!(plan.is_placed());
     let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
@@ -91,7 +91,7 @@ fn a_feed_of_every_morning_is_polled_right_after_it() {
 }
 
 #[test]
-fn a_feed_that_keeps_to_the_minute_is_polled_a_minute_later() {
+fn punctual_feed_is_polled_a_minute_later() {
     let at = |day: i64, hour: i64| MONDAY + day * DAY_MINUTES + hour * 60 + 1;
     let past = (1..=42).flat_map(|day| [at(-day, 11), at(-day, 15)]).collect();
     let plan = plan_of(past, 6, &terms(15, 1440));
@@ -110,7 +110,7 @@ fn a_feed_that_keeps_to_the_minute_is_polled_a_minute_later() {
 }
 
 #[test]
-fn with_too_little_known_polls_are_only_spaced() {
+fn sparse_data_gives_evenly_spaced_polls() {
     for minutes in [vec![], vec![MONDAY - 500], mornings(1)] {
         let plan = plan_of(minutes, 1, &terms(15, 1440));
         assert!(!plan.is_placed());
@@ -123,7 +123,7 @@ fn with_too_little_known_polls_are_only_spaced() {
 }
 
 #[test]
-fn chance_is_no_clock() {
+fn random_times_are_no_clock() {
     let mut state = 7_u64;
     let minutes = (0..8 * WEEK_MINUTES).filter(|_| {
         state =
@@ -137,7 +137,7 @@ fn chance_is_no_clock() {
 }
 
 #[test]
-fn dates_at_midnight_give_no_hours_until_entries_were_seen_to_arrive() {
+fn midnight_dates_give_no_hours_until_arrivals_are_seen() {
     let midnights = |days: std::ops::RangeInclusive<i64>| -> Vec<_> {
         let at = |day: i64| instant((MONDAY - day * DAY_MINUTES) * 60);
         days.map(|day| Some(Stamp { at: at(day), offset_minutes: None })).collect()
@@ -177,7 +177,7 @@ fn dates_at_midnight_give_no_hours_until_entries_were_seen_to_arrive() {
 }
 
 #[test]
-fn a_feed_that_fell_silent_loses_its_clocks() {
+fn silent_feed_loses_its_clocks() {
     let long_ago: Vec<i64> = mornings(3).iter().map(|minute| minute - 8 * WEEK_MINUTES).collect();
     let plan = plan_of(long_ago, 11, &terms(15, 1440));
     let [.., any_time] = plan.rhythm.shares;
@@ -204,7 +204,7 @@ fn a_short_document_bounds_the_gap() {
 }
 
 #[test]
-fn a_feed_of_summer_time_is_understood_by_its_zone() {
+fn daylight_saving_feed_is_learned_in_its_zone() {
     // Publications daily at 09:00 in New York. From 2026-03-08 on, this is an hour earlier in UTC.
     let end = MONDAY + 4 * WEEK_MINUTES;
     let minutes: Vec<i64> = (1..=56)
@@ -230,7 +230,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn gaps_keep_to_the_bounds_and_paces_to_their_order(
+    fn intervals_respect_bounds_and_pace_order(
         ages in history(),
         (min, more) in (5..200_u32, 0..3000_u32),
         start in 0..WEEK_MINUTES * 60,
@@ -288,7 +288,7 @@ proptest! {
 }
 
 #[test]
-fn a_time_is_named_only_if_publications_were_seen_there() {
+fn time_is_named_only_after_publications_there() {
     for hours in [5, 7, 11, 13] {
         let evenly: Vec<i64> = (0..14).rev().map(|step| MONDAY - step * hours * 60).collect();
         let said = plan_of(evenly, 2, &terms(15, 1440)).rhythm.sentence();

@@ -8,7 +8,6 @@
 //!
 //! The best `e` never moves backward as `s` moves forward, because waiting longer only makes a later poll more
 //! expensive. The search for a grid point can therefore stop at the best `e` of the following grid point.
-//! only candidates up to the best one of the grid point after need looking at.
 
 use serde::{Deserialize, Serialize};
 
@@ -340,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looking_into_few_blocks_finds_what_looking_everywhere_finds() {
+    fn block_search_matches_the_exhaustive_search() {
         let waiting = week();
         let total = |place: usize| waiting.waited[place] + steps_of(place * 7919 % 101);
         let totals: Vec<f64> = (0..BINS + STEPS_MAX).map(total).collect();
@@ -375,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_stops_early_finds_a_plan_that_costs_what_that_of_whole_rounds_costs() {
+    fn early_stop_plan_costs_as_much_as_full_rounds() {
         let waiting = week();
         for (price, steps_max) in [(1.0, 288), (30.0, 288), (400.0, 576), (1e6, 576)] {
             let terms = Terms { price, steps_min: 3, steps_max, publications_max: f64::INFINITY };
@@ -416,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn more_dearly_priced_polls_are_fewer() {
+    fn higher_poll_price_gives_fewer_polls() {
         let waiting = week();
         let polls = |price: f64| {
             let terms =

@@ -6,14 +6,15 @@ use crate::schedule::interval::rules::ZoneClock;
 
 /// Half-life of a publication's weight, in weeks.
 const HALF_LIFE_WEEKS: f64 = 4.0;
-/// Rate assumed before anything is known, in publications a week. It counts as much as `PRIOR_PUBLICATIONS` publications.
+/// Rate assumed before anything is known, in publications a week.
 const PRIOR_RATE: f64 = 10.0;
+/// Weight of the assumed rate, in publications.
 const PRIOR_PUBLICATIONS: f64 = 0.5;
 /// Number of missed publications after which a silent feed starts to lose its clocks. At twice this number it has none.
 const SILENT_GAPS: f64 = 4.0;
-/// Weight of an even spread over the five minutes of a bin, in publications; the second value is for feeds that
-/// publish at exact minutes.
+/// Weight of an even spread over the five minutes of a bin, in publications.
 const PHASE_WEIGHT: f64 = 10.0;
+/// Weight of an even spread for feeds that publish at exact minutes, in publications.
 const PHASE_WEIGHT_EXACT: f64 = 0.1;
 /// Age in weeks above which publications are ignored; the window is twelve weeks.
 const WEEKS_WEIGHED: i64 = 13;

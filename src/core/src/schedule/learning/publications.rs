@@ -21,7 +21,7 @@ const LATE_MINUTES: i64 = 10;
 /// The date of an entry as written in its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// The instant.
+    /// The date as an instant.
     pub at: DateTime<Utc>,
     /// The UTC offset in the date, in minutes east, if any.
     pub offset_minutes: Option<i16>,
@@ -54,8 +54,9 @@ pub struct Publications {
     watched_since: Option<u32>,
     /// The zone of the dates, as far as they reveal it.
     zone: StampZone,
-    /// Number of entries with a date. `at_midnight` counts those at exactly midnight.
+    /// Number of entries with a date.
     dated: u32,
+    /// Number of entries with a date at exactly midnight.
     at_midnight: u32,
     /// The times of day in the dates.
     times: StampTimes,

@@ -26,7 +26,7 @@ fn minutes(publications: &Publications) -> Vec<i64> {
 }
 
 #[test]
-fn the_first_document_is_believed_within_the_window_and_not_beyond_now() {
+fn first_document_counts_within_the_window_up_to_now() {
     let mut known = Publications::default();
     let old = stamp(TEN - WINDOW_MINUTES - 5);
     learn(&mut known, None, TEN, &[stamp(TEN - 300), None, old, stamp(TEN + 90), stamp(TEN - 300)]);
@@ -56,7 +56,7 @@ fn later_entries_count_from_when_they_can_have_appeared() {
 }
 
 #[test]
-fn two_fetches_in_one_minute_and_clocks_going_backwards_are_survived() {
+fn repeated_minutes_and_backward_clocks_are_accepted() {
     let mut known = Publications::default();
     learn(&mut known, Some(TEN), TEN, &[stamp(TEN - 5)]);
     learn(&mut known, Some(TEN + 50), TEN + 40, &[stamp(TEN + 39)]);
@@ -64,7 +64,7 @@ fn two_fetches_in_one_minute_and_clocks_going_backwards_are_survived() {
 }
 
 #[test]
-fn what_is_kept_is_bounded() {
+fn stored_publications_are_bounded() {
     let mut known = Publications::default();
     let many: Vec<_> = (0..100_000).map(|number| stamp(TEN - number)).collect();
     learn(&mut known, None, TEN, &many);
@@ -86,7 +86,7 @@ fn daily(count: i64, minute_of_day: i64) -> Vec<Option<Stamp>> {
 }
 
 #[test]
-fn days_without_times_are_spread_and_known_as_such() {
+fn dates_at_one_time_of_day_are_spread_and_flagged() {
     for minute_of_day in [0, 22 * 60, 8 * 60 + 20] {
         let mut known = Publications::default();
         learn(&mut known, None, TEN, &daily(40, minute_of_day));
@@ -103,7 +103,7 @@ fn days_without_times_are_spread_and_known_as_such() {
 }
 
 #[test]
-fn midnight_in_summer_and_in_winter_is_one_time() {
+fn midnight_in_summer_and_winter_is_one_clock_time() {
     let mut known = Publications::default();
     let dates: Vec<_> = daily(20, 22 * 60).into_iter().chain(daily(20, 23 * 60)).collect();
     learn(&mut known, None, TEN, &dates);
@@ -115,7 +115,7 @@ fn midnight_in_summer_and_in_winter_is_one_time() {
 }
 
 #[test]
-fn one_time_every_day_is_believed_once_entries_were_seen_to_appear_then() {
+fn daily_time_is_trusted_once_entries_arrive_then() {
     for (late, believed) in [(0, true), (5 * 60, false)] {
         let mut known = Publications::default();
         learn(&mut known, None, TEN, &daily(40, 7 * 60 + 30));
@@ -129,7 +129,7 @@ fn one_time_every_day_is_believed_once_entries_were_seen_to_appear_then() {
 }
 
 #[test]
-fn instants_at_the_ends_of_time_are_survived() {
+fn instants_at_extremes_do_not_panic() {
     let mut known = Publications::default();
     let ends = [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC, instant(0)];
     let stamps = ends.map(|at| Some(Stamp { at, offset_minutes: Some(i16::MIN) }));

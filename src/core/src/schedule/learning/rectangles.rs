@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_hours_are_found_also_where_they_wrap() {
+    fn busy_hours_are_found_even_across_midnight() {
         for rectangle in [
             Rectangle { day: 0, days: 5, hour: 9, hours: 9 },
             Rectangle { day: 5, days: 3, hour: 22, hours: 5 },
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rectangles_are_found_apart_and_an_even_week_has_none() {
+    fn separate_rectangles_are_found_and_none_in_an_even_week() {
         let (day, night) = (
             Rectangle { day: 0, days: 5, hour: 9, hours: 9 },
             Rectangle { day: 0, days: 7, hour: 3, hours: 2 },
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_are_no_counts_are_survived() {
+    fn invalid_counts_do_not_panic() {
         rectangles(&[f64::NAN; 200], &PAPER);
         rectangles(&[-5.0, f64::INFINITY], &PAPER);
     }

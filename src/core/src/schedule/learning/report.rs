@@ -15,8 +15,9 @@ use crate::schedule::interval::rules::ZoneClock;
 
 /// Minimum number of publications for placing polls. With fewer, polls are only spaced (`LEARN_MIN_UPDATES`).
 pub(super) const PUBLICATIONS_MIN: usize = 8;
-/// Number of weeks, and below it of publications, after which a habit is described as certain.
+/// Minimum number of weeks for a habit to count as certain.
 const WEEKS_CERTAIN: i64 = 3;
+/// Minimum number of publications for a habit to count as certain.
 const PUBLICATIONS_CERTAIN: usize = 30;
 /// Maximum number of times in a sentence.
 const TIMES_NAMED: usize = 2;

@@ -32,7 +32,7 @@ fn rhythm(publications: usize, observed_minutes: i64, peaks: Vec<Peak>) -> Learn
 }
 
 #[test]
-fn twelve_publications_in_two_days_make_two_times_and_no_days() {
+fn two_days_of_posts_give_times_but_no_days() {
     let peaks = vec![
         peak(PeakDays::Working, "07:30", 3.0),
         peak(PeakDays::Working, "12:01", 9.0),
@@ -49,7 +49,7 @@ fn twelve_publications_in_two_days_make_two_times_and_no_days() {
 }
 
 #[test]
-fn below_three_weeks_or_thirty_publications_a_feed_only_seems_to_do_it() {
+fn little_data_is_reported_as_tentative() {
     let peaks = || vec![peak(PeakDays::Working, "09:00", 9.0)];
     for (publications, minutes, certain) in [
         (29, 6 * WEEK, false),
@@ -67,7 +67,7 @@ fn below_three_weeks_or_thirty_publications_a_feed_only_seems_to_do_it() {
 }
 
 #[test]
-fn a_time_of_all_days_is_one_time_and_a_day_of_the_week_is_named_after_three_weeks() {
+fn shared_time_is_named_once_and_weekdays_after_three_weeks() {
     let peaks = vec![
         peak(PeakDays::Working, "07:30", 9.0),
         peak(PeakDays::Weekend, "07:40", 8.0),
@@ -81,7 +81,7 @@ fn a_time_of_all_days_is_one_time_and_a_day_of_the_week_is_named_after_three_wee
 }
 
 #[test]
-fn without_a_set_time_it_is_said_how_often_it_posts() {
+fn without_a_fixed_time_the_frequency_is_named() {
     let any_time = |publications, weeks: i64| {
         let peaks = vec![peak(PeakDays::Working, "09:00", 2.5)];
         let shares = [0.0, 0.1, 0.1, 0.2, 0.6];
@@ -101,7 +101,7 @@ fn without_a_set_time_it_is_said_how_often_it_posts() {
 }
 
 #[test]
-fn what_waiting_is_saved_is_said_only_after_entries_were_seen_to_arrive() {
+fn saved_delay_is_named_only_after_seen_arrivals() {
     let dated = |arrivals| {
         let peaks = vec![peak(PeakDays::Working, "09:00", 9.0)];
         LearnedRhythm { arrivals, ..rhythm(60, 6 * WEEK, peaks) }.sentence()

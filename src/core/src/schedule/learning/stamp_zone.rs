@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_betray_a_zone() {
+    fn offsets_reveal_the_time_zone() {
         assert_eq!(zone(&[]), None);
         assert_eq!(zone(&[0, 0]), None);
         assert_eq!(zone(&[330, 330]), Some(Zone::Offset(330)));

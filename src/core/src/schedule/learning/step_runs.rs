@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_come_back_from_their_runs_and_their_record_as_they_were() {
+    fn step_runs_round_trip_through_their_record() {
         for steps in [
             vec![],
             vec![7],
@@ -199,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_lists_is_read_too() {
+    fn step_runs_are_read_from_list_records() {
         let bytes = rmp_serde::to_vec(&[(4_u16, 9_u16, true), (2, 3, false)]).unwrap();
         let read: StepRuns = rmp_serde::from_slice(&bytes).unwrap();
         assert_eq!(read, runs(&[(4, 9, true), (2, 3, false)]));
     }
 
     #[test]
-    fn a_record_of_another_length_or_below_one_or_too_far_is_no_plan() {
+    fn step_runs_with_bad_length_or_range_are_refused() {
         for all in [
             &[(4, 9, false)][..],
             &[(6, 9, false)],

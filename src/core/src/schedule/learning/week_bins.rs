@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn spreading_is_a_triangle_round_the_bin_and_keeps_the_sum() {
+    fn spreading_is_triangular_and_keeps_the_sum() {
         let near = single(10).spread(1);
         assert!(close(near.at(9), 0.25) && close(near.at(10), 0.5) && close(near.at(11), 0.25));
         let wide = single(0).spread(12);

@@ -1,85 +1,96 @@
-//! Several changes of one thing that are being written: where the first one fails, the last one counts until it fails as well.
+//! Reverts a change whose write failed.
+//!
+//! Other changes of the same thing may be on their way to the store. Each of them is reverted by itself if it fails as well, so
+//! the values that it would restore must not hold the failed change. What it wrote may hold it: that is written again.
 
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::address_change::AddressChange;
-use super::rollback::Rollback;
+use chrono::{DateTime, Utc};
+
+use super::feed_change::FeedChange;
+use super::{Change, PendingChange};
 use crate::engine::effect::Effect;
-use crate::engine::feeds::chosen_settings::Chosen;
-use crate::engine::saved_searches::SavedSearch;
+use crate::engine::entries::{entry_filters, marks};
+use crate::engine::event::Event;
+use crate::engine::feeds::{feed_moves, unsubscribe};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
 use backissue_core::history::FeedKey;
 
-/// A job failed that was to write settings of feeds: those that are to be shown again. A later change of the same feed that is
-/// being written holds the whole of its settings; if it fails too, it takes back what was before both.
-pub fn settings_to_show(
-    engine: &mut Engine,
-    failed: JobId,
-    before: Vec<(FeedKey, Chosen)>,
-) -> Vec<(FeedKey, Chosen)> {
-    let mut shown = Vec::new();
-    for (feed, mut chosen) in before {
-        keep_answers(engine, failed, feed, &mut chosen);
-        let later = engine.rollbacks.range_mut((Excluded(failed), Unbounded));
-        let settings = later.filter_map(|(_, rollback)| {
-            if let Rollback::Settings { before, .. } = rollback { Some(before) } else { None }
-        });
-        match settings.flatten().find(|(other, _)| *other == feed) {
-            Some((_, later)) => *later = chosen,
-            None => shown.push((feed, chosen)),
+/// Reverts the change of a job that failed, if the job had one.
+pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Effect> {
+    let Some(PendingChange { change, step }) = engine.pending.remove(&failed) else {
+        return Vec::new();
+    };
+    engine.undo.forget(step);
+    match change {
+        Change::Mark(mark) => marks::show(engine, mark.reversed(), true),
+        Change::Feeds(feeds) => return revert_feeds(engine, now, failed, &feeds),
+        Change::Subscribed(added, changed) => {
+            for feed in added {
+                unsubscribe::leave(engine, feed);
+            }
+            engine.tell(Event::FeedsChanged);
+            return revert_feeds(engine, now, failed, &changed);
+        }
+        Change::Unsubscribed(feed) => unsubscribe::put_back(engine, now, feed, true),
+        Change::Resubscribed(feed) => unsubscribe::put_back(engine, now, feed, false),
+        Change::Merged { from, into, tags } => {
+            if let Some(kept) = engine.feeds.get_mut(&into) {
+                kept.record.tags.retain(|tag| !tags.contains(tag));
+            }
+            unsubscribe::put_back(engine, now, from, true);
+        }
+        Change::Filter { id, before } => {
+            return entry_filters::put_filter_back(engine, id, before.map(|filter| *filter));
+        }
+        Change::Filters(before) => {
+            engine.filters.list = before;
+            engine.tell(Event::FiltersChanged);
+        }
+        Change::Searches(before) => {
+            // They are written as a whole: a later write holds this change as well.
+            let later = later(engine, failed).find_map(|change| {
+                if let Change::Searches(before) = change { Some(before) } else { None }
+            });
+            if let Some(later) = later {
+                *later = before;
+            } else {
+                engine.saved_searches = before;
+                engine.tell(Event::SearchesPutBack);
+            }
         }
     }
-    shown
+    Vec::new()
 }
 
-/// A later answer about a feed may have changed settings too, and is taken back by itself: what it said of them stays.
-fn keep_answers(engine: &Engine, failed: JobId, of: FeedKey, chosen: &mut Chosen) {
-    let mut later = engine.rollbacks.range((Excluded(failed), Unbounded));
-    let is_answered = later
-        .any(|(_, rollback)| matches!(rollback, Rollback::Address { feed, .. } if *feed == of));
-    if let Some(subscription) = engine.feeds.get(&of).filter(|_| is_answered) {
-        let shown = &subscription.record.feed_settings;
-        chosen.feed_settings.allow_insecure = shown.allow_insecure;
-        chosen.feed_settings.ignore_expired = shown.ignore_expired;
-    }
+/// The changes that are written after a job, oldest first.
+fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut Change> {
+    engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| &mut pending.change)
 }
 
-/// The same for the address of a feed and what is proposed of it. `None`: a later change of them takes it back.
-pub fn address_to_show(
+fn revert_feeds(
     engine: &mut Engine,
+    now: DateTime<Utc>,
     failed: JobId,
-    of: FeedKey,
-    earlier: Box<AddressChange>,
-) -> Option<Box<AddressChange>> {
-    for (_, rollback) in engine.rollbacks.range_mut((Excluded(failed), Unbounded)) {
-        match rollback {
-            Rollback::Address { feed, changed, .. } if *feed == of => {
-                earlier.take_back_before(changed);
-                return None;
+    feeds: &[(FeedKey, FeedChange)],
+) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (feed, changed) in feeds {
+        for change in later(engine, failed) {
+            if let Change::Feeds(later) | Change::Subscribed(_, later) = change {
+                let of_feed = later.iter_mut().filter(|(other, _)| other == feed);
+                of_feed.for_each(|(_, later)| changed.revert_before(later));
             }
-            // Settings that are chosen hold what was answered before.
-            Rollback::Settings { before, .. } => {
-                for (_, chosen) in before.iter_mut().filter(|(feed, _)| *feed == of) {
-                    earlier.take_back_in_settings(&mut chosen.feed_settings);
-                }
-            }
-            Rollback::Address { .. }
-            | Rollback::Marks { .. }
-            | Rollback::Filter { .. }
-            | Rollback::Filters(_)
-            | Rollback::Searches { .. }
-            | Rollback::Subscription { .. }
-            | Rollback::Subscribed { .. }
-            | Rollback::Merged { .. } => {}
         }
+        effects.extend(feed_moves::show_reverted(engine, now, *feed, changed));
+        effects.extend(write_again(engine, failed, *feed));
     }
-    Some(earlier)
+    effects
 }
 
-/// A change of a feed's record failed and was taken back. One that is written after it was handed over with that change in it:
-/// the record is written as it is now, too.
-pub fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
+/// Writes the record of a feed again if a later write holds the change that failed.
+fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
     let mut later = engine.writes.range((Excluded(failed), Unbounded));
     let is_written = later.any(|(_, feeds)| feeds.contains(&feed));
     let subscription = engine.feeds.get(&feed).filter(|_| is_written)?;
@@ -88,23 +99,9 @@ pub fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<
     Some(Effect::store(Job::SaveRecords(records)))
 }
 
-/// The same for saved searches, which are written as a whole.
-pub fn searches_to_show(
-    engine: &mut Engine,
-    failed: JobId,
-    earlier: Vec<SavedSearch>,
-) -> Option<Vec<SavedSearch>> {
-    for (_, rollback) in engine.rollbacks.range_mut((Excluded(failed), Unbounded)) {
-        if let Rollback::Searches { before, .. } = rollback {
-            *before = earlier;
-            return None;
-        }
-    }
-    Some(earlier)
-}
-
 #[cfg(test)]
 mod tests {
+    use crate::engine::feeds::chosen_settings::Chosen;
     use chrono::{DateTime, Utc};
 
     use super::*;
@@ -164,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn two_changes_of_one_thing_that_both_fail_leave_what_was_before_both() {
+    fn two_failed_changes_of_one_field_restore_the_original() {
         let (mut engine, before) = engine();
         let mut tagged = |tag: &str| {
             let chosen = Chosen { tags: vec![tag.into()], ..before.chosen() };
@@ -179,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_and_a_setting_that_both_fail_leave_what_was_before_both() {
+    fn failed_answer_and_setting_restore_the_original() {
         for first in [allow_http as fn(&mut Engine) -> JobId, set_pace] {
             for second in [allow_http as fn(&mut Engine) -> JobId, set_pace] {
                 let (mut engine, before) = engine();
@@ -194,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_fails_is_in_no_later_write_either() {
+    fn failed_change_is_absent_from_later_writes() {
         let (mut engine, before) = engine();
         let (answer, setting) = (allow_http(&mut engine), set_pace(&mut engine));
         let output = end(&mut engine, answer, JobSubject::Records, true);
@@ -214,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_that_finds_no_room_is_told_once_and_nothing_is_asked_meanwhile() {
+    fn full_disk_is_reported_once_and_pauses_history() {
         let (mut engine, _) = engine();
         let subject = JobSubject::History(FEED);
         let told = |output: Output| {

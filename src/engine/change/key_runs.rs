@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_and_marks_are_read_as_they_were_written_in_order() {
+    fn entry_and_mark_runs_round_trip_in_order() {
         let keys = vec![key(1, 7), key(1, 3), key(1, 4), key(2, u32::MAX), key(2, 0), key(1, 3)];
         let flags = vec![
             (key(1, 3), Flag::Hidden, true),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_side_by_side_take_almost_no_room_and_a_run_without_end_is_refused() {
+    fn adjacent_entries_are_compact_and_endless_runs_refused() {
         let keys: Vec<EntryKey> = (0..100_000).map(|seq| key(1, seq)).collect();
         let (bytes, read) = read_back(&Record { keys: keys.clone(), flags: Vec::new() });
         assert!(bytes < 50 && read.keys == keys, "{bytes} bytes");

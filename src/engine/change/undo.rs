@@ -52,12 +52,12 @@ fn take_back(
     done: &str,
 ) -> (Vec<Effect>, Option<Step>) {
     match step {
-        Step::Marked { flag, value, keys } => {
-            // Undone is what was done; done again is what it becomes.
-            let told = if done == "undone" { value } else { !value };
-            engine.say(format!("{done}: {}", words(flag, told, keys.len())));
-            let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
-            (marks::set_back(engine, keys, flag, !value), Some(inverse))
+        Step::Marked(mark) => {
+            // Undone is what was done; redone is what it becomes.
+            let shown = if done == "undone" { mark.value } else { !mark.value };
+            engine.say(format!("{done}: {}", words(mark.flag, shown, mark.keys.len())));
+            let inverse = mark.reversed();
+            (marks::set_back(engine, inverse.clone()), Some(Step::Marked(inverse)))
         }
         Step::Together(steps) => take_all_back(engine, now, steps, done),
         Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),

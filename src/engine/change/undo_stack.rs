@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::MarkChange;
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
@@ -83,16 +84,8 @@ pub struct ChangeId(pub u64);
 /// One change, as what is needed to take it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Step {
-    /// Marks on entries.
-    Marked {
-        /// Which mark.
-        flag: Flag,
-        /// Set or cleared.
-        value: bool,
-        /// The entries that did not have it so before.
-        #[serde(with = "super::key_runs")]
-        keys: Vec<EntryKey>,
-    },
+    /// Marks on entries that did not have them so before.
+    Marked(MarkChange),
     /// A subscription was given up: [`crate::engine::state::Engine::ended`] has it.
     Unsubscribed(FeedKey),
     /// That was taken back.
@@ -321,10 +314,10 @@ impl Step {
             for step in steps {
                 step.leave_out(mark, had_it);
             }
-        } else if let Self::Marked { flag, value, keys } = self
-            && (*flag, *value) == mark
+        } else if let Self::Marked(change) = self
+            && (change.flag, change.value) == mark
         {
-            keys.retain(|key| !had_it.contains(key));
+            change.keys.retain(|key| !had_it.contains(key));
         }
     }
 
@@ -333,13 +326,13 @@ impl Step {
         if let Self::Together(steps) = self {
             return steps.iter().all(Self::is_nothing);
         }
-        matches!(self, Self::Marked { keys, .. } if keys.is_empty())
+        matches!(self, Self::Marked(mark) if mark.keys.is_empty())
     }
 
     /// How many entries it names.
     fn entries(&self) -> usize {
         match self {
-            Self::Marked { keys, .. } => keys.len(),
+            Self::Marked(mark) => mark.keys.len(),
             Self::Withdrawn { withdrawn, .. } => withdrawn.len(),
             Self::Filters { changes, .. } => {
                 let hits = changes.before.len().saturating_add(changes.after.len());
@@ -371,7 +364,7 @@ mod tests {
 
     fn marked(count: u32) -> Step {
         let keys = (0..count).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
-        Step::Marked { flag: Flag::Read, value: true, keys }
+        Step::Marked(MarkChange { flag: Flag::Read, value: true, keys })
     }
 
     fn ids(changes: &StepChanges) -> (Vec<u64>, Vec<u64>) {
@@ -380,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_handed_to_the_store_once_and_forgotten_there_when_it_is_taken() {
+    fn step_is_stored_once_and_removed_when_undone() {
         let mut stack = UndoStack::default();
         stack.push(marked(1));
         stack.push(marked(2));
@@ -394,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_too_large_for_the_store_takes_those_before_it_along() {
+    fn oversized_step_drops_earlier_stored_steps() {
         let mut stack = UndoStack::default();
         stack.push(marked(1));
         stack.changes(NOW).unwrap();
@@ -406,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_a_week_ago_and_beyond_two_hundred_are_forgotten() {
+    fn steps_expire_after_a_week_or_beyond_two_hundred() {
         let mut stack = UndoStack::default();
         let saved = |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1) };
         let later = NOW + UNDO_KEPT;
