@@ -98,7 +98,7 @@ fn no_floor_reaches_down_the_list() {
     assert_eq!(lower_rooms("engine", "use crate::ui::app::App;"), ["ui"]);
     assert_eq!(lower_rooms("ui", "use crate::view::draw;"), ["view"]);
     assert_eq!(lower_rooms("history", "use crate::schedule::Plan;"), ["schedule"]);
-    assert_eq!(lower_rooms("demo", "use crate::feed::Entry;"), ["feed"], "demo stands alone");
+    assert_eq!(lower_rooms("demo", "use crate::feed::Entry;"), ["feed"], "demo uses no other room");
 }
 
 #[test]

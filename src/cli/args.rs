@@ -11,9 +11,9 @@ use super::args_changes::{
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
-/// A terminal feed reader that polls each feed when its publisher says, fills gaps from archives, and can say why.
+/// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///
-/// Without a command it opens the reader and polls in the background.
+/// Without a command, it opens the reader and polls in the background.
 #[derive(Debug, Parser)]
 #[command(
     name = "backissue",
@@ -25,12 +25,12 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) global: Options,
     #[command(subcommand)]
-    pub(super) command: Option<Command>,
+    pub(super) command: Option<CliCommand>,
 }
 
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Options {
     /// Keep subscriptions and entries in this folder
     #[arg(long, global = true, value_name = "DIR", env = "BACKISSUE_DATA_DIR")]
@@ -38,87 +38,87 @@ pub(super) struct Options {
     /// Read the configuration from this file
     #[arg(long, global = true, value_name = "FILE", env = "BACKISSUE_CONFIG")]
     pub(super) config: Option<PathBuf>,
-    /// Ask nothing of the network
+    /// Work offline
     #[arg(long, global = true)]
     pub(super) offline: bool,
-    /// Show words in the place of lines and signs, one pane at a time, for screen readers
+    /// Show words instead of lines and symbols, one pane at a time, for screen readers
     #[arg(long, global = true)]
     pub(super) plain: bool,
-    /// Say more about what is done
+    /// Print more detail
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// Look around on a bundled publisher: needs no network, leaves nothing behind
+pub(super) enum CliCommand {
+    /// Try the reader with sample feeds: needs no network, leaves no files
     Demo,
-    /// Subscribe to sites or feeds by their addresses
+    /// Subscribe to sites or feeds by address
     Add(AddArgs),
-    /// Subscribe to everything a list names: OPML, urls of newsboat and newsraft, addresses
+    /// Import subscriptions from a file: OPML, a newsboat or newsraft urls file, or addresses
     Import(ImportArgs),
-    /// Write all subscriptions as OPML
+    /// Export all subscriptions as OPML
     Export(ExportArgs),
     /// List the subscriptions
     Feeds(FeedsArgs),
-    /// Unsubscribe from feeds; within a week 'undo' brings back the last, 'subscribe-again' any of them
+    /// Unsubscribe from feeds; for a week, 'undo' restores the last and 'subscribe-again' any of them
     Unsubscribe(FeedsNamed),
-    /// Subscribe again to feeds that you unsubscribed from within a week, as they were
+    /// Restore feeds that you unsubscribed from in the last week, as they were
     SubscribeAgain(FeedsNamed),
-    /// Say how many entries are not read, fast: for status bars
+    /// Print the number of unread entries, fast enough for status bars
     Unread(UnreadArgs),
     /// List entries, newest first
     Entries(EntriesArgs),
     /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
     Search(SearchArgs),
-    /// List your filters for entries: what they hide, mark, star or label, and how much they hit
+    /// List your filters: what they hide, mark, star or label, and how many entries they match
     #[command(alias = "rules")]
     Filters(FiltersArgs),
     /// Show one entry
     Show(ShowArgs),
-    /// Open an entry's page in the browser, and mark it read
+    /// Open an entry's page in the browser and mark the entry read
     Open(OpenArgs),
     /// Mark entries read, unread, starred or unstarred
     Mark(MarkArgs),
-    /// Take the last change back, also one made in the reader
+    /// Undo the last change, including one made in the reader
     Undo,
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]
     Poll(PollArgs),
-    /// Show a feed's archives and what is missing of its history, or fetch more of it
+    /// Show a feed's archives and what is missing from its history, or fetch more
     History(HistoryArgs),
     /// Poll in the background without a screen, until interrupted
     Watch(WatchArgs),
-    /// Write what happens as JSON, one line an event: new entries, failures, moves, gaps
+    /// Print events as JSON, one per line: new entries, failures, moves, gaps
     Events(EventsArgs),
-    /// Let systemd poll in the background whenever you are logged in
+    /// Let systemd poll in the background while you are logged in
     Service(ServiceArgs),
-    /// Say when a feed is polled next, and why then
+    /// Show when a feed is polled next, and why
     Plan(PlanArgs),
-    /// Choose how often a feed is polled, and what it is called
+    /// Change a feed's settings, such as its polling pace, title and tags
     Set(SetArgs),
-    /// Poll a feed by plan again that has ended
+    /// Resume polling a feed that ended
     Resume(FeedNamed),
-    /// Answer a feed that says that it moved to another address
+    /// Accept or refuse a feed's new address
     Move(MoveArgs),
-    /// Show what is read in a feed document
+    /// Show how a feed document is parsed
     Parse(ParseArgs),
-    /// Say what readers will make of a feed and its archives, for its publisher
+    /// Check a feed and its archives for problems, for publishers
     Lint(LintArgs),
-    /// Try ways of polling on recorded publication times: the paper's experiment
+    /// Compare polling strategies on recorded publication times
     Simulate(SimulateArgs),
-    /// Say where the configuration file is and whether it is good
+    /// Show where the configuration file is, and check it
     Config(ConfigArgs),
     /// Check the store, the configuration and the terminal
     Doctor(DoctorArgs),
-    /// Write everything to one compressed file: subscriptions, entries, marks, configuration
+    /// Back up everything to one compressed file: subscriptions, entries, marks, configuration
     Backup(BackupArgs),
-    /// Make the store from a backup; what was there before is kept aside
+    /// Restore a backup; the current data is set aside
     Restore(RestoreArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page, or that of a command
+    /// Print the manual page of backissue or of a command
     Man(ManArgs),
 }
 
@@ -128,13 +128,13 @@ pub(super) struct AddArgs {
     /// Addresses of sites or feeds
     #[arg(required = true, value_name = "URL")]
     pub(super) urls: Vec<String>,
-    /// Give the subscriptions a tag; may be repeated
+    /// Add a tag to the subscriptions; may be repeated
     #[arg(long = "tag", value_name = "T")]
     pub(super) tags: Vec<String>,
-    /// Call the feed by this title
+    /// Title to show for the feed
     #[arg(long, value_name = "S")]
     pub(super) title: Option<String>,
-    /// Subscribe to the address as it is, and ask nobody yet
+    /// Subscribe to the address as given, without fetching it
     #[arg(long)]
     pub(super) no_poll: bool,
 }
@@ -150,7 +150,7 @@ pub(super) struct ImportArgs {
 /// `export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
-    /// Where to write; standard output if left out or -
+    /// The file to write; standard output if omitted or -
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
     /// Overwrite an existing file of any kind
@@ -162,25 +162,25 @@ pub(super) struct ExportArgs {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct FeedsArgs {
-    /// Only those that have all these words in title, address or tags
+    /// Only feeds with all these words in their title, address or tags
     #[arg(value_name = "WORDS")]
     pub(super) words: Vec<String>,
-    /// Only those with a tag, or with one below it; may be repeated
+    /// Only feeds with this tag or one below it; may be repeated
     #[arg(long = "tag", value_name = "T")]
     pub(super) tags: Vec<String>,
-    /// Only those with entries not read
+    /// Only feeds with unread entries
     #[arg(long)]
     pub(super) unread: bool,
-    /// Only those that fail, or have ended
+    /// Only feeds that fail or have ended
     #[arg(long)]
     pub(super) failing: bool,
-    /// Those that you unsubscribed from within a week; 'subscribe-again' brings one back
+    /// List feeds you unsubscribed from in the last week; 'subscribe-again' restores them
     #[arg(long, conflicts_with_all = ["tags", "unread", "failing"])]
     pub(super) removed: bool,
     /// Count feeds by interval, format and schedule hint instead of listing them
     #[arg(long, conflicts_with = "removed")]
     pub(super) stats: bool,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -189,16 +189,16 @@ pub(super) struct FeedsArgs {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct EntriesArgs {
-    /// A feed: its number, address, or a part of its title
+    /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED")]
     pub(super) feed: Option<String>,
-    /// Only entries not read
+    /// Only unread entries
     #[arg(long)]
     pub(super) unread: bool,
     /// Only starred entries
     #[arg(long, conflicts_with = "unread")]
     pub(super) starred: bool,
-    /// Only entries that rules hide; they are left out otherwise
+    /// Only entries that filters hide; they are normally left out
     #[arg(long, conflicts_with_all = ["unread", "starred"])]
     pub(super) hidden: bool,
     /// Only entries since a date (2026-03-01) or time (2026-03-01T12:00:00Z)
@@ -207,7 +207,7 @@ pub(super) struct EntriesArgs {
     /// At most this many
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -216,23 +216,23 @@ pub(super) struct EntriesArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = SEARCH_HELP)]
 pub(super) struct SearchArgs {
-    /// What to look for; see below
+    /// What to search for; see below
     #[arg(required = true, value_name = "WORDS")]
     pub(super) words: Vec<String>,
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(super) limit: usize,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
 
 /// The query language in short.
 const SEARCH_HELP: &str = "\
-All words must occur. Case and accents do not count; a word ending in * may go on.
+All words must occur. Case and accents are ignored; a word ending in * matches longer words.
   'late frost'         both words
-  '\"late frost\"'       one behind the other
-  'frost -apple'       not the second; an argument that begins with - stands behind --
+  '\"late frost\"'       exact phrase
+  'frost -apple'       without the second; put -- before an argument that starts with -
   title:frost author:lee feed:orchard tag:garden
   is:unread is:read is:starred is:gap
   after:2014 before:2014-03-05 after:7d";
@@ -240,13 +240,13 @@ All words must occur. Case and accents do not count; a word ending in * may go o
 /// `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// Number of the entry, as 'backissue entries' lists it
+    /// The entry's number, as 'backissue entries' lists it
     #[arg(value_name = "ENTRY")]
     pub(super) entry: String,
-    /// Text only, without head
+    /// Only the text, without the header
     #[arg(long)]
     pub(super) text: bool,
-    /// The publisher's markup as it is kept
+    /// The publisher's HTML, as stored
     #[arg(long, conflicts_with = "text")]
     pub(super) html: bool,
 }
@@ -258,22 +258,22 @@ pub(super) struct PollArgs {
     /// Feeds: numbers, addresses, or parts of titles
     #[arg(value_name = "FEED")]
     pub(super) feeds: Vec<String>,
-    /// Everything that may be polled by hand, due or not
+    /// All feeds that can be polled by hand, due or not
     #[arg(long, conflicts_with = "feeds")]
     pub(super) all: bool,
-    /// Ask without validators: the whole document again
+    /// Fetch the whole document again, without validators
     #[arg(long)]
     pub(super) force: bool,
-    /// Leave archives alone
+    /// Do not fetch archives
     #[arg(long)]
     pub(super) no_history: bool,
-    /// Write nothing to standard output, and only what goes wrong with the command itself to standard error
+    /// Print nothing to standard output, and only errors of the command itself to standard error
     #[arg(short, long, conflicts_with = "json")]
     pub(super) quiet: bool,
-    /// End with status 0 although some feeds fail
+    /// Exit with status 0 even if some feeds fail
     #[arg(long)]
     pub(super) tolerant: bool,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -282,19 +282,19 @@ pub(super) struct PollArgs {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
 pub(super) struct HistoryArgs {
-    /// A feed: its number, address, or a part of its title
+    /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED")]
     pub(super) feed: String,
-    /// Go on where a limit ended the last walk, or load the next older page
+    /// Continue where a limit stopped the last run, or load the next older page
     #[arg(long = "continue")]
     pub(super) go_on: bool,
-    /// Ask again for archives that could not be had
+    /// Retry archives that could not be fetched
     #[arg(long)]
     pub(super) retry: bool,
-    /// Forget which archives were fetched and read all of them again; entries stay
+    /// Forget which archives were fetched and fetch all of them again; entries are kept
     #[arg(long, conflicts_with_all = ["go_on", "retry"])]
     pub(super) reread: bool,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -302,19 +302,19 @@ pub(super) struct HistoryArgs {
 /// `plan`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
-    /// A feed: its number, address, or a part of its title
+    /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED", required_unless_present = "document")]
     pub(super) feed: Option<String>,
-    /// The next N polls too, if nothing changes; at most 1000
+    /// Also show the next N polls if nothing changes; at most 1000
     #[arg(long, value_name = "N")]
     pub(super) next: Option<usize>,
-    /// Plan for this document instead: no store, no network
+    /// Plan for this document instead, without store and network
     #[arg(long, value_name = "FILE", conflicts_with_all = ["feed", "next"], requires = "facts")]
     pub(super) document: Option<String>,
-    /// What is known besides the document: a JSON object in a file
+    /// A file with the other facts about the feed, as a JSON object
     #[arg(long, value_name = "FILE", requires = "document", conflicts_with = "feed")]
     pub(super) facts: Option<String>,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -322,16 +322,16 @@ pub(super) struct PlanArgs {
 /// `parse`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ParseArgs {
-    /// A document, or - for standard input
+    /// A feed document, or - for standard input
     #[arg(value_name = "FILE")]
     pub(super) file: String,
     /// Address of the document, for relative links
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
-    /// Content-Type it was sent with
+    /// Content-Type it was served with
     #[arg(long, value_name = "CT")]
     pub(super) content_type: Option<String>,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -339,13 +339,13 @@ pub(super) struct ParseArgs {
 /// `lint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct LintArgs {
-    /// An address, which is asked, with the archives behind it; or a document, or - for standard input
+    /// An address, to fetch with its archives; or a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
     pub(super) file: String,
-    /// Address of the document that a file holds, for relative links
+    /// Address of the document in the file, for relative links
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -353,7 +353,7 @@ pub(super) struct LintArgs {
 /// `config`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConfigArgs {
-    /// Print a configuration with every key, its default and what it is for
+    /// Print a configuration with every key, its default and its purpose
     #[arg(long)]
     pub(super) print_default: bool,
 }
@@ -372,7 +372,7 @@ pub(super) struct BackupArgs {
 /// `restore`.
 #[derive(Debug, clap::Args)]
 pub(super) struct RestoreArgs {
-    /// A file that 'backissue backup' wrote
+    /// A file written by 'backissue backup'
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
 }
@@ -388,10 +388,10 @@ pub(super) struct CompletionsArgs {
 /// `man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// The command whose page is printed, like: filters add
+    /// Print the page of this command, for example: filters add
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,
-    /// Write all pages into a folder: backissue.1, backissue-add.1 and so on
+    /// Write all pages to a folder: backissue.1, backissue-add.1 and so on
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub(super) all: Option<PathBuf>,
     /// Overwrite existing files of any kind
@@ -402,13 +402,13 @@ pub(super) struct ManArgs {
 /// `doctor`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DoctorArgs {
-    /// Make the store's files as small as what lives in them
+    /// Compact the store's files
     #[arg(long)]
     pub(super) compact: bool,
-    /// Put right what can be put right
+    /// Repair what can be repaired
     #[arg(long)]
     pub(super) repair: bool,
-    /// Throw away the damaged files that were kept when what was sound in them was copied
+    /// Delete the damaged files that an earlier repair kept
     #[arg(long)]
     pub(super) discard_damaged: bool,
 }

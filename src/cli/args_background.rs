@@ -3,7 +3,7 @@
 /// `watch`.
 #[derive(Debug, clap::Args)]
 pub(super) struct WatchArgs {
-    /// Write what happens as JSON to standard output, one line an event
+    /// Print events as JSON to standard output, one per line
     #[arg(long)]
     pub(super) follow: bool,
 }
@@ -11,7 +11,7 @@ pub(super) struct WatchArgs {
 /// `events`.
 #[derive(Debug, clap::Args)]
 pub(super) struct EventsArgs {
-    /// Go on with what happens from now on, until interrupted
+    /// Keep printing new events until interrupted
     #[arg(long)]
     pub(super) follow: bool,
 }
@@ -31,6 +31,6 @@ pub(super) enum ServiceAction {
     Install,
     /// Stop it and remove the unit
     Remove,
-    /// Say whether it runs
+    /// Show whether it is running
     Status,
 }

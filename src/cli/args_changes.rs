@@ -12,19 +12,19 @@ use clap::{Subcommand, ValueEnum};
 #[command(override_usage = "backissue mark [OPTIONS] <AS> <ENTRY>...\n       \
     backissue mark [OPTIONS] <AS> <--feed <FEED>|--tag <T>|--search <WORDS>|--before <DATE>|--all>")]
 pub(super) struct MarkArgs {
-    /// What the entries become
+    /// How to mark the entries
     #[arg(value_name = "AS")]
     pub(super) mark: MarkWord,
-    /// Entries: their numbers, as 'backissue entries' lists them
+    /// Entry numbers, as 'backissue entries' lists them
     #[arg(value_name = "ENTRY", conflicts_with_all = ["feeds", "tags", "search", "all"])]
     pub(super) entries: Vec<String>,
-    /// Entries of a feed: its number, address, or a part of its title; may be repeated
+    /// Entries of a feed: its number, address, or part of its title; may be repeated
     #[arg(long = "feed", value_name = "FEED")]
     pub(super) feeds: Vec<String>,
-    /// Entries of the feeds with a tag, or with one below it; may be repeated
+    /// Entries of feeds with this tag or one below it; may be repeated
     #[arg(long = "tag", value_name = "T")]
     pub(super) tags: Vec<String>,
-    /// Entries that a search finds, written as for 'backissue search'
+    /// Entries that a search finds, written as in 'backissue search'
     #[arg(long, value_name = "WORDS")]
     pub(super) search: Option<String>,
     /// Entries of all feeds
@@ -33,7 +33,7 @@ pub(super) struct MarkArgs {
     /// Only entries before a date (2026-03-01) or time (2026-03-01T12:00:00Z)
     #[arg(long, value_name = "DATE")]
     pub(super) before: Option<String>,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -62,7 +62,7 @@ pub(super) struct FeedsNamed {
 /// `resume`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FeedNamed {
-    /// A feed: its number, address, or a part of its title
+    /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED")]
     pub(super) feed: String,
 }
@@ -70,10 +70,10 @@ pub(super) struct FeedNamed {
 /// `move`.
 #[derive(Debug, clap::Args)]
 pub(super) struct MoveArgs {
-    /// A feed: its number, address, or a part of its title
+    /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED")]
     pub(super) feed: String,
-    /// Read it from the new address from now on, or stay with the one it has
+    /// Use the new address from now on, or keep the current one
     #[arg(value_name = "ANSWER")]
     pub(super) answer: MoveAnswer,
 }
@@ -81,9 +81,9 @@ pub(super) struct MoveArgs {
 /// What can be answered to a feed that says that it moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum MoveAnswer {
-    /// Read it from the new address.
+    /// Use the new address.
     Accept,
-    /// Stay with the address it has.
+    /// Keep the current address.
     Refuse,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct UnreadArgs {
     /// Only entries of these feeds: numbers, addresses, or parts of titles
     #[arg(value_name = "FEED")]
     pub(super) feeds: Vec<String>,
-    /// Write one JSON document for a program to read: also the sums of each feed
+    /// Print one JSON document, with the number for each feed
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -101,10 +101,10 @@ pub(super) struct UnreadArgs {
 /// `open`.
 #[derive(Debug, clap::Args)]
 pub(super) struct OpenArgs {
-    /// Number of the entry, as 'backissue entries' lists it
+    /// The entry's number, as 'backissue entries' lists it
     #[arg(value_name = "ENTRY")]
     pub(super) entry: String,
-    /// Do not mark it read
+    /// Do not mark the entry read
     #[arg(long)]
     pub(super) keep_unread: bool,
 }
@@ -115,7 +115,7 @@ pub(super) struct OpenArgs {
 pub(super) struct FiltersArgs {
     #[command(subcommand)]
     pub(super) change: Option<FilterChange>,
-    /// Write one JSON document for a program to read
+    /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -123,9 +123,9 @@ pub(super) struct FiltersArgs {
 /// What can be done with filters.
 #[derive(Debug, Subcommand)]
 pub(super) enum FilterChange {
-    /// Make a filter and apply it to what is kept already; all of its conditions must fit
+    /// Add a filter and also apply it to existing entries; all conditions must match
     Add(FilterAddArgs),
-    /// Remove a filter; what it hid is shown again
+    /// Remove a filter; entries it hid are shown again
     Remove(FilterRemoveArgs),
 }
 
@@ -133,34 +133,34 @@ pub(super) enum FilterChange {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("action").required(true))]
 pub(super) struct FilterAddArgs {
-    /// Hide the entries that it hits
+    /// Hide matching entries
     #[arg(long, group = "action")]
     pub(super) hide: bool,
-    /// Mark them read
+    /// Mark matching entries read
     #[arg(long, group = "action")]
     pub(super) mark_read: bool,
-    /// Star them
+    /// Star matching entries
     #[arg(long, group = "action")]
     pub(super) star: bool,
-    /// Give them a label, which lists show and 'tag:' finds
+    /// Label matching entries; lists show the label and 'tag:' finds it
     #[arg(long, group = "action", value_name = "L")]
     pub(super) label: Option<String>,
-    /// Look only at entries of a feed: its number, address, or a part of its title
+    /// Only entries of this feed: its number, address, or part of its title
     #[arg(long, value_name = "FEED", conflicts_with = "tag")]
     pub(super) feed: Option<String>,
-    /// Look only at entries of feeds with a tag, or with one below it
+    /// Only entries of feeds with this tag or one below it
     #[arg(long, value_name = "T")]
     pub(super) tag: Option<String>,
-    /// What the title has: words, "a phrase" or /expression/
+    /// Match the title: words, "a phrase" or /expression/
     #[arg(long, value_name = "WORDS")]
     pub(super) title: Option<String>,
-    /// What the author's name has
+    /// Match the author's name
     #[arg(long, value_name = "WORDS")]
     pub(super) author: Option<String>,
-    /// What the text has
+    /// Match the text
     #[arg(long, value_name = "WORDS")]
     pub(super) text: Option<String>,
-    /// How long it holds: 7d, 2w, 6m, 1y, or its last day (2026-03-01); for good if left out
+    /// How long the filter applies: 7d, 2w, 6m, 1y, or its last day (2026-03-01); forever if omitted
     #[arg(long, value_name = "DATE")]
     pub(super) until: Option<String>,
 }
@@ -168,7 +168,7 @@ pub(super) struct FilterAddArgs {
 /// `filters remove`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FilterRemoveArgs {
-    /// Its number, as 'backissue filters' lists it
+    /// The filter's number, as 'backissue filters' lists it
     #[arg(value_name = "NUMBER")]
     pub(super) number: u32,
 }

@@ -27,7 +27,7 @@ impl clap::Args for SetArgs {
         let feed = Arg::new("feed")
             .value_name("FEED")
             .required(true)
-            .help("A feed: its number, address, or a part of its title");
+            .help("A feed: its number, address, or part of its title");
         command.arg(feed).args(list_flags().into_iter().map(|(row, flag)| {
             let action = if row.is_repeated { ArgAction::Append } else { ArgAction::Set };
             let arg = Arg::new(row.name)

@@ -8,46 +8,46 @@ use backissue_core::simulate::PollPolicy;
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct SimulateArgs {
-    /// Publication times: one JSON object a line with name, start, end and minutes
+    /// File of publication times: one JSON object per line with name, start, end and minutes
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     pub(super) feeds: Option<PathBuf>,
-    /// Try on the history of this subscription: its number, address, or a part of its title
+    /// Use the history of this subscription: its number, address, or part of its title
     #[arg(long, value_name = "FEED", conflicts_with_all = ["feeds", "stdio", "rules", "budget", "retrievals", "policies", "min", "max", "train_days"])]
     pub(super) feed: Option<String>,
-    /// Ways of polling; may be repeated, all if left out
+    /// Polling strategy; may be repeated; all if omitted
     #[arg(long = "policy", value_name = "POLICY", value_enum)]
     pub(super) policies: Vec<SimulatePolicy>,
-    /// Interval rules by the names of feeds; marked from the training weeks if left out
+    /// File of interval rules by feed name; derived from the training weeks if omitted
     #[arg(long, value_name = "FILE")]
     pub(super) rules: Option<PathBuf>,
-    /// Polls a week by the names of feeds, kept to by every policy; one common price if left out
+    /// File of polls a week by feed name, a limit for every policy; one common price if omitted
     #[arg(long, value_name = "FILE")]
     pub(super) budget: Option<PathBuf>,
-    /// Shortest time between polls, minutes
+    /// Shortest time between polls, in minutes
     #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=527_040))]
     pub(super) min: u32,
-    /// Longest time between polls, minutes
+    /// Longest time between polls, in minutes
     #[arg(long, value_name = "MINUTES", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=527_040))]
     pub(super) max: u32,
-    /// Days to learn from; the rest is the test
+    /// Days to learn from; the remaining days are the test
     #[arg(long, value_name = "DAYS", default_value_t = 42, value_parser = clap::value_parser!(u32).range(1..=3650))]
     pub(super) train_days: u32,
-    /// Runs of each feed, each starting a minute later
+    /// Runs per feed, each starting one minute later
     #[arg(long, value_name = "N", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(super) shifts: u32,
-    /// Follow rules and learned plans through the schedule itself, spread included, as the reader does
+    /// Run rules and learned plans through the real schedule, including its random spread
     #[arg(long)]
     pub(super) jitter: bool,
     /// Show the rows of the paper's Table III, in training and in test weeks
     #[arg(long)]
     pub(super) table: bool,
-    /// Write the polls of every run in the test weeks, one JSON object a line
+    /// Write the polls of every run in the test weeks to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) retrievals: Option<PathBuf>,
     /// Overwrite an existing file of any kind
     #[arg(long, requires = "retrievals")]
     pub(super) force: bool,
-    /// Be driven over standard input and output, one JSON object a line
+    /// Read requests from standard input and write answers to standard output, one JSON object per line
     #[arg(long)]
     pub(super) stdio: bool,
 }
@@ -59,11 +59,11 @@ pub(super) enum SimulatePolicy {
     Linear,
     /// The paper's interval rules
     Rules,
-    /// The learned plan, learned again each day
+    /// The learned plan, updated each day
     Learned,
-    /// The week's entries say the interval
+    /// Interval from the number of entries in the week
     EntryFrequency,
-    /// Sooner after a hit, later after a miss
+    /// Sooner after a poll with new entries, later after one without
     Aimd,
 }
 

@@ -10,7 +10,7 @@ use crate::engine::event::Event;
 use crate::engine::event_json::event_line;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::io::visits::Hand;
+use crate::io::loop_handle::LoopHandle;
 
 /// Number of events that are remembered, and that may wait for a slow reader.
 pub(super) const EVENTS_MAX: usize = 1000;
@@ -21,7 +21,7 @@ pub(super) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
 
 impl EventLog {
     /// Records events from now on. If the loop has ended, nothing is recorded.
-    pub(super) fn keep(hand: &Hand) -> Self {
+    pub(super) fn keep(hand: &LoopHandle) -> Self {
         let log = Self::default();
         let kept = log.clone();
         hand.watch(Box::new(move |engine, events| {

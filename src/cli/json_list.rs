@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::desk::Desk;
+use super::context::CommandContext;
 use super::json;
 
 /// Size of the output buffer, bytes. A shorter list is printed all at once, and its command can be submitted again until then.
@@ -10,14 +10,14 @@ const HELD_BYTES: usize = 1024 * 1024;
 
 /// A list that is being written.
 pub(super) struct JsonList<'a> {
-    desk: &'a Desk,
+    desk: &'a CommandContext,
     held: String,
     is_empty: bool,
 }
 
 impl<'a> JsonList<'a> {
     /// Creates a list without elements.
-    pub(super) fn new(desk: &'a Desk) -> Self {
+    pub(super) fn new(desk: &'a CommandContext) -> Self {
         Self { desk, held: "[".to_owned(), is_empty: true }
     }
 

@@ -8,7 +8,7 @@ use backissue_core::history::FeedKey;
 
 /// The feeds to search, as error messages describe them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Among {
+pub(super) struct LookupScope {
     /// Singular and plural noun for the feeds.
     words: [&'static str; 2],
     /// The command that lists them.
@@ -16,11 +16,11 @@ pub(super) struct Among {
 }
 
 /// All subscriptions.
-pub(super) const SUBSCRIPTIONS: Among =
-    Among { words: ["subscription", "subscriptions"], listed_by: "backissue feeds" };
+pub(super) const SUBSCRIPTIONS: LookupScope =
+    LookupScope { words: ["subscription", "subscriptions"], listed_by: "backissue feeds" };
 /// The feeds unsubscribed within the last week.
-pub(super) const REMOVED: Among = Among {
-    words: ["feed that was removed within a week", "feeds that were removed"],
+pub(super) const REMOVED: LookupScope = LookupScope {
+    words: ["feed removed in the last week", "removed feeds"],
     listed_by: "backissue feeds --removed",
 };
 
@@ -43,7 +43,7 @@ pub(super) fn find_subscriptions(
 pub(super) fn find_feeds<'r>(
     records: &(impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone),
     typed: &[String],
-    among: Among,
+    among: LookupScope,
 ) -> Result<Vec<FeedKey>, Failure> {
     let mut found = Vec::with_capacity(typed.len());
     for typed in typed {
@@ -59,14 +59,14 @@ pub(super) fn find_feeds<'r>(
 fn find_feed<'r>(
     records: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone,
     typed: &str,
-    among: Among,
+    among: LookupScope,
 ) -> Result<FeedKey, Failure> {
     // Addresses of subscriptions contain no logins, and messages must not show any.
     let typed = &without_logins(typed.trim());
     let bare = typed.trim_end_matches('/');
     if bare.is_empty() {
         return Err(Failure::new(format!(
-            "'{typed}' names no {}; '{}' lists them",
+            "'{typed}' is not the name of a {}; '{}' lists them",
             among.words[0], among.listed_by
         )));
     }
@@ -105,7 +105,7 @@ fn find_feed<'r>(
             let names: Vec<String> =
                 listed.map(|(key, record)| format!("{key} '{}'", record.shown_title())).collect();
             Err(Failure::new(format!(
-                "'{typed}' fits {} {} ({}); name one by its number",
+                "'{typed}' matches {} {} ({}); name one by its number",
                 several.len(),
                 among.words[1],
                 names.join(", ")

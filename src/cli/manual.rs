@@ -7,38 +7,38 @@ use crate::ui::keys::key_bindings::Keymap;
 const FILES: [(&str, &str); 4] = [
     (
         "~/.config/backissue/config.toml",
-        "The configuration; backissue config says where it is, --print-default prints one.",
+        "The configuration; backissue config shows its location, --print-default prints a complete one.",
     ),
-    ("~/.config/backissue/themes/", "Themes of your own."),
+    ("~/.config/backissue/themes/", "Your own themes."),
     ("~/.local/share/backissue/", "Subscriptions, entries, marks and the search index."),
     ("~/.local/share/backissue/backups/", "Daily backups, without texts."),
 ];
 
 const ENVIRONMENT: [(&str, &str); 5] = [
-    ("BACKISSUE_DATA_DIR", "The data folder; as --data-dir."),
-    ("BACKISSUE_CONFIG", "The configuration file; as --config."),
-    ("NO_COLOR", "If it is not empty, no colours are used."),
-    ("COLORTERM, TERM", "How many colours the terminal shows."),
-    ("BROWSER", "The program that opens addresses, if [commands] open names none."),
+    ("BACKISSUE_DATA_DIR", "The data folder, like --data-dir."),
+    ("BACKISSUE_CONFIG", "The configuration file, like --config."),
+    ("NO_COLOR", "If set and not empty, no colours are used."),
+    ("COLORTERM, TERM", "The number of colours that the terminal shows."),
+    ("BROWSER", "The program that opens links, if [commands] open is not set."),
 ];
 
 const EXIT_STATUS: [(&str, &str); 4] = [
-    ("0", "Done."),
+    ("0", "Success."),
     (
         "1",
-        "Done, but some feeds failed, or something could not be kept or read; lint found errors or warnings; parse found no feed.",
+        "Finished, but some feeds failed, or something could not be saved or read; lint found errors or warnings; parse found no feed.",
     ),
     ("2", "Wrong usage, or nothing could be done."),
-    ("3", "The store is in use by another backissue that cannot or must not do this command."),
+    ("3", "The store is in use by another backissue that cannot or may not run this command."),
 ];
 
 const EXAMPLES: [(&str, &str); 6] = [
-    ("backissue demo", "Looks around without a network."),
+    ("backissue demo", "Tries the reader without a network."),
     ("backissue add https://site.example", "Finds the feed of a site and subscribes to it."),
-    ("backissue import ~/.newsboat/urls", "Takes the feeds of newsboat along."),
+    ("backissue import ~/.newsboat/urls", "Imports newsboat's feeds."),
     ("backissue poll --quiet", "Polls all feeds that are due; for cron."),
-    ("backissue entries --unread --json", "Lists unread entries for a program."),
-    ("backissue plan orchard", "Says when a feed is polled next, and why then."),
+    ("backissue entries --unread --json", "Lists unread entries as JSON."),
+    ("backissue plan orchard", "Shows when a feed is polled next, and why."),
 ];
 
 /// Returns the sections as roff source.

@@ -14,7 +14,7 @@ mod args_set;
 mod args_simulate;
 mod background;
 pub mod commands;
-mod desk;
+mod context;
 mod event_log;
 mod json;
 mod json_list;
@@ -28,7 +28,7 @@ mod show_screen;
 mod time_args;
 mod upkeep;
 
-use args::{Args, Command};
+use args::{Args, CliCommand};
 use session::Failure;
 
 use crate::io::log::ToldTo;
@@ -67,7 +67,7 @@ pub fn main() -> ExitCode {
     };
     let done = run(args);
     if console::has_failed() {
-        console::tell("backissue: standard output could not be written: the output is incomplete");
+        console::tell("backissue: cannot write to standard output: the output is incomplete");
         return ExitCode::from(2);
     }
     match done {
@@ -103,7 +103,7 @@ fn run(args: Args) -> Result<Done, Failure> {
     // Starts listening for signals.
     drop(Stops::of_process());
     // The demo leaves no files, so it has no log.
-    if !matches!(args.command, Some(Command::Demo)) {
+    if !matches!(args.command, Some(CliCommand::Demo)) {
         session::begin_log(&options);
     }
     if args.command.is_some()
@@ -114,19 +114,19 @@ fn run(args: Args) -> Result<Done, Failure> {
     }
     match args.command {
         None => commands::screen::run(&options),
-        Some(Command::Demo) => commands::demo::run(&options),
-        Some(Command::Watch(args)) => background::watch::run(&options, &args),
-        Some(Command::Events(args)) => background::events::run(&options, &args),
-        Some(Command::Service(args)) => background::service::run(&options, &args),
-        Some(Command::Parse(args)) => publisher::parse::run(&args),
-        Some(Command::Lint(args)) => publisher::lint::run(&options, &args),
-        Some(Command::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),
-        Some(Command::Config(args)) => commands::config::run(&options, &args),
-        Some(Command::Restore(args)) => commands::backup::restore(&options, &args),
-        Some(Command::Completions(args)) => commands::generated::completions(&args),
-        Some(Command::Man(args)) => commands::generated::man(&args),
-        Some(Command::Plan(args)) if args.feed.is_none() => commands::plan::run_alone(&args),
-        Some(Command::Doctor(args)) => {
+        Some(CliCommand::Demo) => commands::demo::run(&options),
+        Some(CliCommand::Watch(args)) => background::watch::run(&options, &args),
+        Some(CliCommand::Events(args)) => background::events::run(&options, &args),
+        Some(CliCommand::Service(args)) => background::service::run(&options, &args),
+        Some(CliCommand::Parse(args)) => publisher::parse::run(&args),
+        Some(CliCommand::Lint(args)) => publisher::lint::run(&options, &args),
+        Some(CliCommand::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),
+        Some(CliCommand::Config(args)) => commands::config::run(&options, &args),
+        Some(CliCommand::Restore(args)) => commands::backup::restore(&options, &args),
+        Some(CliCommand::Completions(args)) => commands::generated::completions(&args),
+        Some(CliCommand::Man(args)) => commands::generated::man(&args),
+        Some(CliCommand::Plan(args)) if args.feed.is_none() => commands::plan::run_alone(&args),
+        Some(CliCommand::Doctor(args)) => {
             let good = commands::doctor::describe_surroundings(&options);
             let done = if args.repair || args.compact {
                 let mut borrowed = owner::borrow_store(&options)?;
@@ -137,7 +137,7 @@ fn run(args: Args) -> Result<Done, Failure> {
                 drop(borrowed);
                 done
             } else {
-                owner::run_command(&options, Command::Doctor(args))?
+                owner::run_command(&options, CliCommand::Doctor(args))?
             };
             Ok(if good { done } else { Done::WithFailures })
         }

@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::args::{Args, Command, Options};
+use super::args::{Args, CliCommand, Options};
 use super::background::events;
-use super::desk::Desk;
+use super::context::CommandContext;
 use super::event_log::EventLog;
 use super::session::{self, Failure, block_on};
 use super::show_screen::{end_guests, finish_polls};
 use super::{Done, commands, publisher, upkeep};
 use crate::engine::settings::Settings;
 use crate::io::loop_ended::LoopEnded;
-use crate::io::output::{Output, OwnOutput};
+use crate::io::loop_handle::LoopHandle;
+use crate::io::output::{CommandOutput, OwnOutput};
 use crate::io::owner::client::{Client, ConnectError, RunEnd};
 use crate::io::owner::guest::GuestOutput;
 use crate::io::owner::listener::Listener;
@@ -25,9 +26,8 @@ use crate::io::panics::catch_fault;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
-use crate::io::store::{Stay, Store, find_lock, own_socket};
+use crate::io::store::{SessionLength, Store, find_lock, own_socket};
 use crate::io::system::words::system_words;
-use crate::io::visits::Hand;
 use crate::io::{clock, console};
 
 /// Maximum wait for an owner that does not listen because it is starting, ending, or maintaining the store.
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Maximum time for commands of other processes to finish after this process's own command is done.
 const GUESTS_TIME: Duration = Duration::from_mins(1);
 /// Error for a command that panicked.
-const FAULT: &str = "the command ended by a fault of the program; the store is intact";
+const FAULT: &str = "the command failed because of a bug in backissue; the store is intact";
 /// Number of attempts to submit a command whose owner ended before the command began, and the pause before each.
 const TRIES_MAX: u32 = 100;
 const AGAIN_PAUSE: Duration = Duration::from_millis(20);
@@ -53,7 +53,7 @@ pub(super) enum StoreFound {
 }
 
 /// Opens the store, or connects to the process that has it open.
-pub(super) fn find_owner(options: &Options, stay: Stay) -> Result<StoreFound, Failure> {
+pub(super) fn find_owner(options: &Options, stay: SessionLength) -> Result<StoreFound, Failure> {
     let open = || {
         let (store, recovered) = session::store_or_recovered(options, stay)?;
         Ok(StoreFound::Free(Box::new(store), recovered))
@@ -101,24 +101,24 @@ fn open_or_connect<T>(
 }
 
 /// Runs a command that needs the store, here or in the process that has the store open.
-pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, Failure> {
-    if !matches!(command, Command::Doctor(_)) {
+pub(super) fn run_command(options: &Options, command: CliCommand) -> Result<Done, Failure> {
+    if !matches!(command, CliCommand::Doctor(_)) {
         // Configuration errors are reported regardless of which process runs the command.
         session::read_settings(options)?;
     }
     let mut tries = 0;
     loop {
-        match find_owner(options, Stay::Short)? {
+        match find_owner(options, SessionLength::Short)? {
             StoreFound::Free(store, recovered) => {
                 if let Some(sentence) = recovered {
                     console::tell(&sentence);
                 }
-                if let Command::Doctor(args) = &command {
+                if let CliCommand::Doctor(args) = &command {
                     session::end_when_stopped();
                     // It checks for faults that the normal way of opening the store would repair.
                     return commands::doctor::check_store(*store, args);
                 }
-                if let Command::Unread(args) = &command {
+                if let CliCommand::Unread(args) = &command {
                     // It needs only the totals: no loop, no network, no index.
                     return commands::unread::run_alone(&store, args);
                 }
@@ -151,8 +151,8 @@ pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, F
 }
 
 /// Runs a command in this process, which has the store, and accepts commands from other processes meanwhile.
-fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, Failure> {
-    let (polls, fetches) = (matches!(command, Command::Poll(_)), fetches(&command));
+fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done, Failure> {
+    let (polls, fetches) = (matches!(command, CliCommand::Poll(_)), fetches(&command));
     let (done, settings, store) = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
         if fetches {
@@ -174,7 +174,7 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let options = options.clone();
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
             let output = Rc::<OwnOutput>::default();
-            let desk = Desk::new(options, hand, output, EventLog::default());
+            let desk = CommandContext::new(options, hand, output, EventLog::default());
             let mut done = run_guarded(&desk, &command);
             if fetches && !desk.is_closed() {
                 let told = desk.wait_until_news_is_told();
@@ -184,7 +184,7 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
             done
         });
         let worker = worker.map_err(|error| {
-            Failure::new(format!("no thread to work with: {}", system_words(&error)))
+            Failure::new(format!("no thread could be started: {}", system_words(&error)))
         })?;
         runtime.until_ended(|_| {}).await;
         if let Ok(listener) = &listener {
@@ -205,14 +205,14 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
 }
 
 /// Checks whether a command uses the network.
-const fn fetches(command: &Command) -> bool {
+const fn fetches(command: &CliCommand) -> bool {
     matches!(
         command,
-        Command::Add(_)
-            | Command::Poll(_)
-            | Command::History(_)
-            | Command::Resume(_)
-            | Command::Move(_)
+        CliCommand::Add(_)
+            | CliCommand::Poll(_)
+            | CliCommand::History(_)
+            | CliCommand::Resume(_)
+            | CliCommand::Move(_)
     )
 }
 
@@ -248,15 +248,15 @@ pub(super) fn listen<P: Program>(
 fn run_for_another(
     typed: Vec<String>,
     output: &Rc<GuestOutput>,
-    hand: Hand,
+    hand: LoopHandle,
     log: EventLog,
 ) -> OwnerMessage {
     let done = match Args::try_parse_from(typed) {
         Err(error) => Err(Failure::new(error.to_string())),
-        Ok(Args { command: None, .. }) => Err(Failure::new("that is no command")),
+        Ok(Args { command: None, .. }) => Err(Failure::new("that is not a command")),
         Ok(Args { global, command: Some(command) }) => {
-            let output = Rc::clone(output) as Rc<dyn Output>;
-            run_guarded(&Desk::new(global, hand, output, log), &command)
+            let output = Rc::clone(output) as Rc<dyn CommandOutput>;
+            run_guarded(&CommandContext::new(global, hand, output, log), &command)
         }
     };
     match done {
@@ -270,47 +270,47 @@ fn run_for_another(
 }
 
 /// Runs a command and turns a panic in it into an error.
-fn run_guarded(desk: &Desk, command: &Command) -> Result<Done, Failure> {
-    let done = catch_fault(|| desk.judge(run_at(desk, command)));
+fn run_guarded(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
+    let done = catch_fault(|| desk.report_interrupted(run_at(desk, command)));
     done.unwrap_or_else(|| Err(Failure::new(FAULT)))
 }
 
 /// Runs a command that needs the store.
-fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
+fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
     match command {
-        Command::Add(args) => commands::add::run(desk, args),
-        Command::Import(args) => commands::import::run(desk, args),
-        Command::Export(args) => commands::export::run(desk, args),
-        Command::Feeds(args) => commands::feeds::run(desk, args),
-        Command::Entries(args) => commands::entries::run(desk, args),
-        Command::Search(args) => commands::search::run(desk, args),
-        Command::Filters(args) => commands::filters::run(desk, args),
-        Command::Show(args) => commands::show::run(desk, args),
-        Command::Poll(args) => commands::poll::run(desk, args),
-        Command::History(args) => commands::history::run(desk, args),
-        Command::Plan(args) => commands::plan::run(desk, args),
-        Command::Set(args) => commands::changes::set::run(desk, args),
-        Command::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
-        Command::Unread(args) => commands::unread::run(desk, args),
-        Command::Open(args) => commands::changes::open::run(desk, args),
-        Command::Undo => commands::changes::undo::run(desk),
-        Command::SubscribeAgain(args) => commands::changes::unsubscribe::take_back(desk, args),
-        Command::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
-        Command::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
-        Command::Mark(args) => commands::changes::mark::run(desk, args),
-        Command::Doctor(args) => commands::doctor::run(desk, args),
-        Command::Events(args) => events::tell(desk, args),
-        Command::Simulate(args) => publisher::simulate_feed::run(desk, args),
-        Command::Backup(args) => commands::backup::back_up(desk, args),
-        Command::Demo
-        | Command::Watch(_)
-        | Command::Service(_)
-        | Command::Parse(_)
-        | Command::Lint(_)
-        | Command::Config(_)
-        | Command::Restore(_)
-        | Command::Completions(_)
-        | Command::Man(_) => Err(Failure::new("another process cannot do that command")),
+        CliCommand::Add(args) => commands::add::run(desk, args),
+        CliCommand::Import(args) => commands::import::run(desk, args),
+        CliCommand::Export(args) => commands::export::run(desk, args),
+        CliCommand::Feeds(args) => commands::feeds::run(desk, args),
+        CliCommand::Entries(args) => commands::entries::run(desk, args),
+        CliCommand::Search(args) => commands::search::run(desk, args),
+        CliCommand::Filters(args) => commands::filters::run(desk, args),
+        CliCommand::Show(args) => commands::show::run(desk, args),
+        CliCommand::Poll(args) => commands::poll::run(desk, args),
+        CliCommand::History(args) => commands::history::run(desk, args),
+        CliCommand::Plan(args) => commands::plan::run(desk, args),
+        CliCommand::Set(args) => commands::changes::set::run(desk, args),
+        CliCommand::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
+        CliCommand::Unread(args) => commands::unread::run(desk, args),
+        CliCommand::Open(args) => commands::changes::open::run(desk, args),
+        CliCommand::Undo => commands::changes::undo::run(desk),
+        CliCommand::SubscribeAgain(args) => commands::changes::unsubscribe::take_back(desk, args),
+        CliCommand::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
+        CliCommand::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
+        CliCommand::Mark(args) => commands::changes::mark::run(desk, args),
+        CliCommand::Doctor(args) => commands::doctor::run(desk, args),
+        CliCommand::Events(args) => events::tell(desk, args),
+        CliCommand::Simulate(args) => publisher::simulate_feed::run(desk, args),
+        CliCommand::Backup(args) => commands::backup::back_up(desk, args),
+        CliCommand::Demo
+        | CliCommand::Watch(_)
+        | CliCommand::Service(_)
+        | CliCommand::Parse(_)
+        | CliCommand::Lint(_)
+        | CliCommand::Config(_)
+        | CliCommand::Restore(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Man(_) => Err(Failure::new("another process cannot run that command")),
     }
 }
 
@@ -401,7 +401,7 @@ mod tests {
             let owner = owners.get(tries.replace(tries.get() + 1));
             let in_use = owner.map(|_| Failure {
                 in_use: Some(socket.clone()),
-                ..Failure::new("another process has it")
+                ..Failure::new("another process is using it")
             });
             in_use.map_or(Ok("done"), Err)
         };

@@ -17,7 +17,7 @@ use crate::io::owner::client::wait_for_close;
 use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::signals::Stops;
-use crate::io::store::{Stay, Store, StoreError};
+use crate::io::store::{SessionLength, Store, StoreError};
 use crate::io::system::words::system_words;
 use crate::io::{clock, console, log};
 use crate::ui::app::App;
@@ -143,7 +143,7 @@ pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
 
 /// Opens the store. If it is damaged, restores it from a backup and reports this.
 pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
-    let (store, recovered) = store_or_recovered(options, Stay::Short)?;
+    let (store, recovered) = store_or_recovered(options, SessionLength::Short)?;
     if let Some(sentence) = recovered {
         console::tell(&sentence);
     }
@@ -153,7 +153,7 @@ pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
 /// Opens the store. The sentence reports that it was restored from a backup.
 pub(super) fn store_or_recovered(
     options: &Options,
-    stay: Stay,
+    stay: SessionLength,
 ) -> Result<(Store, Option<String>), Failure> {
     Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now(), stay)?)
 }
@@ -172,7 +172,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
         .enable_all()
         .build()
         .map_err(|error| {
-            Failure::new(format!("no threads to work with: {}", system_words(&error)))
+            Failure::new(format!("no threads could be started: {}", system_words(&error)))
         })?;
     let done = runtime.block_on(work);
     runtime.shutdown_background();
@@ -191,7 +191,7 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
                 done.unwrap_or_else(|_| Err(Failure::new("the store's files are damaged: run 'backissue doctor'")))
             }
             () = stops.wait() => {
-                Err(Failure::new("interrupted while the store was put in order; it is whole"))
+                Err(Failure::new("interrupted during maintenance of the store; the store is intact"))
             }
         }
     })

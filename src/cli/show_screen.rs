@@ -30,7 +30,7 @@ const GUESTS_TIME: Duration = Duration::from_secs(1);
 const CANCELLED_GUESTS_TIME: Duration = Duration::from_secs(2);
 
 /// The state after the screen was left and everything was saved.
-pub(in crate::cli) struct Left {
+pub(in crate::cli) struct ScreenExit {
     /// The reason.
     pub(in crate::cli) ending: Ending,
     /// The current settings.
@@ -46,10 +46,10 @@ pub(in crate::cli) async fn show_screen(
     mut runtime: Runtime<App>,
     listener: Option<Listener>,
     verbose: bool,
-) -> Result<Left, Failure> {
+) -> Result<ScreenExit, Failure> {
     if !io::stdout().is_terminal() {
         return Err(Failure::new(
-            "the reader needs a terminal; 'backissue --help' names the commands without a screen",
+            "the reader needs a terminal; 'backissue --help' lists the commands that do not",
         ));
     }
     let mut terminal = Terminal::take(verbose, &runtime.program.ui.settings)
@@ -66,7 +66,7 @@ pub(in crate::cli) async fn show_screen(
     drop(terminal);
     let settings = runtime.program.engine.settings.clone();
     let store = runtime.stop()?;
-    Ok(Left { ending: ending?, settings, store, listener })
+    Ok(ScreenExit { ending: ending?, settings, store, listener })
 }
 
 /// The outcome of a wait for the store.
@@ -77,7 +77,7 @@ pub(in crate::cli) enum WaitEnd {
     /// The user takes the store back.
     TakenBack,
     /// The user quits.
-    Left,
+    Quit,
 }
 
 /// Shows which process has the store, and waits until that process ends or the user decides.
@@ -94,9 +94,9 @@ pub(in crate::cli) async fn wait_for_store(
     let mut ended = std::pin::pin!(wait_for_close(lent));
     let mut stops = Stops::of_process();
     let text = match taker {
-        Taker::Reader => "taken over by another terminal · Enter takes it back · q leaves",
+        Taker::Reader => "taken over by another terminal · Enter takes it back · q quits",
         Taker::Command => {
-            "another backissue needs the store for itself; the reader comes back when it is done · q leaves"
+            "another backissue needs the store; the reader returns when it is done · q quits"
         }
     };
     loop {
@@ -104,13 +104,13 @@ pub(in crate::cli) async fn wait_for_store(
         let input = tokio::select! {
             biased;
             () = &mut ended => return Ok(WaitEnd::Ended),
-            () = stops.wait() => return Ok(WaitEnd::Left),
+            () = stops.wait() => return Ok(WaitEnd::Quit),
             input = terminal.next() => input,
         };
         let ScreenInput::Key(key) = input else {
             if matches!(input, ScreenInput::Engine(_)) {
                 // The terminal is gone.
-                return Ok(WaitEnd::Left);
+                return Ok(WaitEnd::Quit);
             }
             continue;
         };
@@ -118,7 +118,7 @@ pub(in crate::cli) async fn wait_for_store(
             return Ok(WaitEnd::TakenBack);
         }
         if key.code == Code::Char('q') || (key.code == Code::Char('c') && key.ctrl) {
-            return Ok(WaitEnd::Left);
+            return Ok(WaitEnd::Quit);
         }
     }
 }

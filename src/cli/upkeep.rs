@@ -72,9 +72,9 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
     }
     if store.may_hold_too_much(texts_max)? {
         match store.shed_texts(texts_max) {
-            Err(error) => console::tell(&format!("no texts were dropped: {error}")),
+            Err(error) => console::tell(&format!("old texts could not be deleted: {error}")),
             Ok(shed) if shed.entries > 0 => console::tell(&format!(
-                "the texts of {} without a star, the oldest read ones, were dropped: there were {} MB, and [history] texts_mb is {}",
+                "the texts of {} were deleted (unstarred, read longest ago): there were {} MB, and [history] texts_mb is {}",
                 counted_words(shed.entries, "entry", "entries"),
                 shed.before / (1024 * 1024),
                 texts_max / (1024 * 1024)

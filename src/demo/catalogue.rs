@@ -129,7 +129,7 @@ pub(super) const OFFERS: [DemoOffer; 11] = [
         title: "Saltmere Courier",
         media_type: RSS,
         tags: &["news", "coast"],
-        note: "interval rules; a new entry every minute and a half",
+        note: "interval rules; a new entry every 90 seconds",
     },
     DemoOffer {
         address: "/kitchen/feed.xml",
@@ -178,14 +178,14 @@ pub(super) const OFFERS: [DemoOffer; 11] = [
         title: "The Last Ferry",
         media_type: RSS,
         tags: &["listening"],
-        note: "moved for good, with sound enclosures",
+        note: "moved permanently, with audio enclosures",
     },
     DemoOffer {
         address: "/tramway/feed.xml",
         title: "Vennick Tramway Appeal",
         media_type: RSS,
         tags: &["news"],
-        note: "answers once, then is gone",
+        note: "answers one poll, then ends",
     },
     DemoOffer {
         address: "/desk/feed.xml",
@@ -199,6 +199,6 @@ pub(super) const OFFERS: [DemoOffer; 11] = [
         title: "Locks and Levels",
         media_type: RSS,
         tags: &["coast"],
-        note: "no hints at all, but a clear rhythm, which is learned",
+        note: "no hints, but a regular rhythm that backissue learns",
     },
 ];

@@ -90,7 +90,7 @@ impl DemoSite {
         let mut answer = if let Some(document) = DOCUMENTS.iter().find(|d| d.address == address) {
             self.document(document, request, stage)
         } else if let Some((_, to)) = MOVED.iter().find(|(from, _)| *from == address) {
-            let mut moved = plain(301, HTML, page::notice("Moved for good", to));
+            let mut moved = plain(301, HTML, page::notice("Moved permanently", to));
             moved.set("location", format!("{}{to}", self.base));
             moved
         } else if let Some((_, kind, bytes)) = ENCLOSED.iter().find(|(at, ..)| *at == address) {
@@ -121,14 +121,14 @@ impl DemoSite {
             Access::Open => None,
             Access::ForbiddenFor(span) => {
                 let healed = running >= span || self.healed.load(Ordering::Relaxed);
-                (!healed).then_some((403, "This volume is out for repair; it is back in a minute."))
+                (!healed).then_some((403, "This volume is being repaired and returns in a minute."))
             }
             Access::GoneAfter(span) => {
                 (tag_known || running >= span).then_some((410, "This feed has ended."))
             }
         };
         if let Some((status, words)) = forbidden {
-            return plain(status, HTML, page::notice("Not to be had", words));
+            return plain(status, HTML, page::notice("Not available", words));
         }
 
         let mut answer = if is_known(request, tag_known, document.validators, whole.changed) {

@@ -129,9 +129,9 @@ fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
 #[derive(Debug, Clone, Copy)]
 enum TemplateMark {
     Base,
-    Ago(TimeDelta, Form),
-    Then(Form),
-    Changed(TimeDelta, Form),
+    Ago(TimeDelta, DocumentForm),
+    Then(DocumentForm),
+    Changed(TimeDelta, DocumentForm),
     After(TimeDelta),
     Until(TimeDelta),
     Standing,
@@ -144,10 +144,12 @@ impl TemplateMark {
         let mut words = mark.split(':');
         Some(match (words.next()?, words.next(), words.next()) {
             ("base", None, None) => Self::Base,
-            ("ago", Some(span), Some(form)) => Self::Ago(time_span(span)?, Form::read(form)?),
-            ("then", Some(form), None) => Self::Then(Form::read(form)?),
+            ("ago", Some(span), Some(form)) => {
+                Self::Ago(time_span(span)?, DocumentForm::read(form)?)
+            }
+            ("then", Some(form), None) => Self::Then(DocumentForm::read(form)?),
             ("changed", Some(span), Some(form)) => {
-                Self::Changed(time_span(span)?, Form::read(form)?)
+                Self::Changed(time_span(span)?, DocumentForm::read(form)?)
             }
             ("after", Some(span), None) => Self::After(time_span(span)?),
             ("until", Some(span), None) => Self::Until(time_span(span)?),
@@ -160,13 +162,13 @@ impl TemplateMark {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum DocumentForm {
     Rfc822,
     Rfc3339,
     Day,
 }
 
-impl Form {
+impl DocumentForm {
     fn read(word: &str) -> Option<Self> {
         Some(match word {
             "rfc822" => Self::Rfc822,

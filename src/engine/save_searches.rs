@@ -1,6 +1,7 @@
 //! Saved searches: kept, changed, taken back.
 
-use super::change::undo_stack::{ChangeId, Step};
+use super::change::undo_stack::Step;
+use super::change::value::ChangeId;
 use super::change::{self, Change};
 use super::effect::Effect;
 use super::event::Event;

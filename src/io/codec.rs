@@ -19,10 +19,10 @@ const RATIO_MAX: usize = 255;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
     /// Too short, or of an unknown version.
-    #[error("the record has an unknown form")]
+    #[error("the record has an unknown format")]
     Form,
     /// The checksum does not match.
-    #[error("the record's checksum does not fit")]
+    #[error("the record's checksum does not match")]
     Checksum,
     /// The payload cannot be decoded.
     #[error("the record's content cannot be read")]

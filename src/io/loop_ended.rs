@@ -3,6 +3,6 @@
 /// The loop ended before the command was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the backissue that had the store open ended before this was done; what it had reported is saved: run the command again"
+    "the backissue that had the store open ended before this was done; what it reported is saved; run the command again"
 )]
 pub struct LoopEnded;

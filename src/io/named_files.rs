@@ -73,7 +73,7 @@ impl FileKind {
 /// Writes a file. The error is a fragment that gives the reason.
 pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
     if file.path == "-" {
-        return Err("it has to be a file; one of that name is './-'".to_owned());
+        return Err("it must be a file; for one named '-', write './-'".to_owned());
     }
     let target = link_target(Path::new(&file.path));
     refuse_loss(&target, file)?;

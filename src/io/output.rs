@@ -18,7 +18,7 @@ use crate::io::system::words::system_words;
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The output and the files of a command.
-pub trait Output {
+pub trait CommandOutput {
     /// Writes a line to standard output.
     fn put(&self, text: &str);
     /// Writes a line to standard error.
@@ -58,7 +58,7 @@ impl OwnOutput {
     }
 }
 
-impl Output for OwnOutput {
+impl CommandOutput for OwnOutput {
     fn put(&self, text: &str) {
         self.beside_the_bar(|| console::put(text));
     }

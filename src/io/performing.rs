@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::answers::Answers;
 use super::config::credentials_file;
 use super::http::{Http, Limits};
-use super::output::{Output, OwnOutput};
+use super::output::{CommandOutput, OwnOutput};
 use super::pictures::{self, PictureCache};
 use super::processes::{browser, desktop_notes, run_command};
 use super::store::{
@@ -37,7 +37,7 @@ use backissue_core::schedule::learning;
 /// Maximum size of markup that is laid out on the loop, which takes a fraction of a millisecond, bytes.
 const AT_ONCE_BYTES: usize = 8 * 1024;
 /// Error for a panic during the search through the store.
-const NO_SEARCH: &str = "the entries that the filter hits cannot be found; try again";
+const NO_SEARCH: &str = "the entries that the filter matches cannot be found; try again";
 
 /// The reason why the loop ends or pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,7 +293,7 @@ fn render(wanted: &RenderWork) -> ScreenInput {
 
 /// Returns the text shown instead of an entry whose layout panicked.
 fn not_laid_out(wanted: &RenderWork) -> ScreenInput {
-    let span = StyledSpan { text: "this text cannot be laid out".into(), ..StyledSpan::default() };
+    let span = StyledSpan { text: "this text cannot be displayed".into(), ..StyledSpan::default() };
     rendered(wanted, Rendered { lines: vec![vec![span].into()], ..Rendered::default() })
 }
 
@@ -327,7 +327,7 @@ fn learn(wanted: &LearnWanted) -> ScreenInput {
 fn read_import(path: &str) -> ScreenInput {
     if path == "-" {
         return Input::Trouble(
-            "type the path of a file: OPML, newsboat's or newsraft's urls, or addresses one a line"
+            "type the path of a file: OPML, a newsboat or newsraft urls file, or one address per line"
                 .into(),
         )
         .into();

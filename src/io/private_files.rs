@@ -23,7 +23,7 @@ pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
 pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     // Temporary files are created private to their owner.

@@ -14,11 +14,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::clock::{self, SleepWatch, ZoneWatch};
 use super::headless::Headless;
 use super::log::{log_effect, log_input};
+use super::loop_handle::{Host, LoopHandle, Visit, Watcher};
 use super::performing::{Ending, Performer};
 use super::program::Program;
 use super::screen_place_file;
 use super::store::{LoadedSubscriptions, Store, StoreError, mended_unseen};
-use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
@@ -122,7 +122,7 @@ impl Runtime<App> {
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =
-                format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
+                format!("{} of the subscriptions cannot be fully read: {first}", unreadable.len());
             app.ui.complain(clock::precise_now(), text);
         }
         Self::start(store, app)
@@ -134,7 +134,7 @@ impl<P: Program> Runtime<P> {
         let network = program.engine().settings.network.clone();
         let (sender, inputs) = unbounded_channel();
         let performer = Performer::start(store, network, sender.clone()).map_err(|error| {
-            StartError::System(format!("no thread for the store: {}", system_words(&error)))
+            StartError::System(format!("the store's thread could not be started: {}", system_words(&error)))
         })?;
         let (visitors, visits) = unbounded_channel();
         Ok(Self {
@@ -164,8 +164,8 @@ impl<P: Program> Runtime<P> {
     }
 
     /// Returns a handle through which commands reach this loop and its store.
-    pub fn hand(&self) -> Hand {
-        Hand::new(self.visitors.clone(), self.performer.store_handle())
+    pub fn hand(&self) -> LoopHandle {
+        LoopHandle::new(self.visitors.clone(), self.performer.store_handle())
     }
 
     /// Returns the sender for inputs.

@@ -12,7 +12,7 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
         return Err(ErrorKind::IsADirectory.into());
     }
     if !found.is_file() {
-        return Err(Error::other("it is no regular file"));
+        return Err(Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -41,10 +41,10 @@ mod tests {
         let why = |path: &Path, most| system_words(&read(path, most).unwrap_err());
         assert_eq!(why(&small, 3), "it is larger than 0 KiB");
         assert_eq!(why(folder.path(), 9), "it is a folder");
-        assert_eq!(why(Path::new("/dev/zero"), 9), "it is no regular file");
+        assert_eq!(why(Path::new("/dev/zero"), 9), "it is not a regular file");
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
-        assert_eq!(why(&link, 9), "it is no regular file");
+        assert_eq!(why(&link, 9), "it is not a regular file");
         std::fs::write(&small, b"\xff").unwrap();
         assert_eq!(system_words(&read_text(&small, 9).unwrap_err()), "it is not UTF-8 text");
     }

@@ -22,12 +22,11 @@ impl App {
         let counted = |count: usize, one: &str, more: &str| {
             (count > 0).then(|| counted_words(count, one, more))
         };
-        let answers = counted(asked, "answer that is on its way", "answers that are on their way");
+        let answers = counted(asked, "pending request", "pending requests");
         let unsaved = usize::try_from(engine.unsaved).unwrap_or(usize::MAX);
-        let changes =
-            counted(unsaved, "change that is being saved", "changes that are being saved");
+        let changes = counted(unsaved, "unsaved change", "unsaved changes");
         let awaited = answers.into_iter().chain(changes).collect::<Vec<_>>();
-        (!awaited.is_empty()).then(|| format!("ending: waiting for {} …", awaited.join(" and ")))
+        (!awaited.is_empty()).then(|| format!("quitting: waiting for {} …", awaited.join(" and ")))
     }
 
     /// Returns the title for the terminal window.

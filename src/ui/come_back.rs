@@ -6,7 +6,7 @@ use super::app::App;
 use super::effect::{ScreenEffect, ask_store};
 use super::panes::entry_list::WINDOW_ROWS;
 use super::panes::{feeds_pane, list_query, load_rows};
-use super::screen::Then;
+use super::screen::OnRowsLoaded;
 use super::state::feeds_pane::FeedsRow;
 use super::state::layout::Pane;
 use super::state::screen_place::{PlaceList, ScreenPlace};
@@ -56,7 +56,7 @@ pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<S
         return effects;
     };
     let pane = if is_open { focus } else { list_pane(focus) };
-    app.ui.then = Some(Then::ComeBack { entry, is_open, pane });
+    app.ui.then = Some(OnRowsLoaded::ComeBack { entry, is_open, pane });
     open_around(app, now, entry)
 }
 

@@ -161,7 +161,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
 const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     match offer {
         NoticeOffer::Undo => " · u undo",
-        NoticeOffer::MoreHistory => " · H goes on",
+        NoticeOffer::MoreHistory => " · H continues",
     }
 }
 
@@ -222,8 +222,7 @@ fn offer_plain(app: &mut App, addition: u32) {
     let plain = app.engine.additions.get(&addition).and_then(|addition| addition.plain.clone());
     if let Some(plain) = plain.filter(|_| app.ui.overlay.is_none()) {
         let text = format!(
-            "There is no secure connection to {}: over http, others on the way could see or change what you \
-             read. Use http? y/n",
+            "{} has no secure connection: over http, others could read or change what you see. Use http? y/n",
             site_of(&plain)
         );
         app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::AskPlainly(plain) }));

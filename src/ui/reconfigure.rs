@@ -12,7 +12,7 @@ use crate::engine::input::Input;
 pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
-            app.ui.complain(now, format!("{why}; the configuration before stays in force"));
+            app.ui.complain(now, format!("{why}; the previous configuration stays in use"));
             return Vec::new();
         }
         Reconfigured::Read { settings, screen, appearance, notes } => {
@@ -38,7 +38,7 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
     if before.keys != app.ui.settings.keys {
         app.ui.begun.clear();
     }
-    tell_notes(app, now, "the configuration was read again", &notes);
+    tell_notes(app, now, "the configuration was reloaded", &notes);
     effects
 }
 
@@ -49,7 +49,7 @@ pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String
         [note] => app.ui.complain(now, format!("configuration: {note}")),
         [note, rest @ ..] => {
             let text =
-                format!("configuration: {note} · 'backissue doctor' names {} more", rest.len());
+                format!("configuration: {note} · 'backissue doctor' lists {} more", rest.len());
             app.ui.complain(now, text);
         }
     }

@@ -13,7 +13,7 @@ use super::state::asked_polls::AskedPolls;
 use super::state::counted::Counted;
 use super::state::feeds_pane::FeedsPane;
 use super::state::layout::{Arrangement, Pane, Viewport};
-use super::state::marked::Marked;
+use super::state::marked::MarkedRows;
 use super::state::overlay::Overlay;
 use super::state::pictures::Pictures;
 use super::state::plan_pane::PlanPane;
@@ -63,7 +63,7 @@ pub struct Ui {
     /// First keys of an unfinished key sequence.
     pub begun: Vec<Key>,
     /// Feeds and entries marked for a common action.
-    pub marked: Marked,
+    pub marked: MarkedRows,
     /// Place to restore when the screen starts.
     pub returns_to: Option<Box<ScreenPlace>>,
     /// Layout chosen with a key, if any.
@@ -105,7 +105,7 @@ pub struct Ui {
     /// Number of entries missing from the search index.
     pub unindexed: u32,
     /// Action to run when the requested rows have arrived.
-    pub then: Option<Then>,
+    pub then: Option<OnRowsLoaded>,
     /// Theme, colours and other display properties.
     pub appearance: Appearance,
     /// `true` if the reader pane fills the screen while it has the focus.
@@ -132,7 +132,7 @@ pub struct Notice {
 
 /// An action to run when rows have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum OnRowsLoaded {
     /// Open the entry that was found, or continue with the next feed.
     Open,
     /// Open the entry that was found in this list, if there is one.

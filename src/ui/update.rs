@@ -72,7 +72,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             take_tick(app, now, Input::Woke)
         }
         ScreenInput::NoShell => {
-            app.ui.say(now, "there is no shell to go back to: q leaves");
+            app.ui.say(now, "there is no shell to return to: q quits");
             Vec::new()
         }
         ScreenInput::Rendered(made) => {

@@ -17,10 +17,10 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let styles = ThemeRole::ALL.map(|role| style(theme, role, appearance.colours));
     let bare = appearance.colours == Colours::None;
     // Adjacent cells usually have the same roles.
-    let mut last = Dress::of(Color::Reset, Color::Reset, &styles, bare);
+    let mut last = CellStyle::of(Color::Reset, Color::Reset, &styles, bare);
     for cell in &mut buffer.content {
         if (cell.fg, cell.bg) != (last.ink, last.ground) {
-            last = Dress::of(cell.fg, cell.bg, &styles, bare);
+            last = CellStyle::of(cell.fg, cell.bg, &styles, bare);
         }
         (cell.fg, cell.bg) = (last.fg, last.bg);
         cell.modifier.insert(last.accents);
@@ -28,7 +28,7 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
 }
 
 /// The style that replaces a pair of roles.
-struct Dress {
+struct CellStyle {
     ink: Color,
     ground: Color,
     fg: Color,
@@ -36,7 +36,7 @@ struct Dress {
     accents: Modifier,
 }
 
-impl Dress {
+impl CellStyle {
     /// Resolves the roles of a cell: its foreground is the role of its text, its background the role of its row. Other colours
     /// belong to pictures and are kept.
     fn of(ink: Color, ground: Color, styles: &[Style], bare: bool) -> Self {
@@ -62,7 +62,7 @@ impl Dress {
     }
 }
 
-impl Dress {
+impl CellStyle {
     /// Resolves a cell of the selected row. The row is one even bar, so only accents that do not change the background are
     /// kept.
     fn of_bar(ink: Color, ground: Color, styles: &[Style]) -> Self {

@@ -1,4 +1,4 @@
-//! Pictures in a real terminal: sent once, placed by their number, and taken back.
+//! Pictures in a real terminal: sent once, placed by number and removed.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn picture_is_sent_to_kitty_once_and_removed() {
     assert!(!session.has_written("\x1b_G"), "off: no picture is fetched or sent");
     session.press("I");
     session.until_it_says("pictures on (kitty)");
-    // What was sent stands before the first placeholder.
+    // The data is sent before the first placeholder.
     for _ in 0..20 {
         session.until_quiet();
         if session.has_written("\u{10EEEE}") {

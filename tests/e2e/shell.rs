@@ -1,10 +1,10 @@
-//! The program among others on a terminal: a shell that it goes back to, signals, a title, a mouse, a clipboard.
+//! The program together with others on a terminal: the shell it suspends to, signals, title, mouse and clipboard.
 
 use std::process::Command;
 
 use super::{Session, reaches_the_edges, words};
 
-/// A shell with job control that has started the demo, which wrote its process id into a file.
+/// Starts a shell with job control that runs the demo, which wrote its process id into a file.
 fn shell_with_demo() -> (Session, String) {
     let mut session = Session::start_program("/bin/sh", &["-i"], 120, 36);
     session.press("PS1='at your service '; set -m; cd; export NO_PROXY='*'\n");
@@ -23,7 +23,7 @@ fn send(signal: &str, id: &str) {
     assert!(told.success());
 }
 
-/// The shell has the terminal again.
+/// Waits until the shell controls the terminal again.
 #[track_caller]
 fn until_the_shell_has_it(session: &mut Session) {
     session.until("the shell", |screen| {
@@ -69,7 +69,7 @@ fn ctrl_z_suspends_to_the_shell_and_fg_resumes() {
         session.press("?");
         session.until("the panes", |screen| !screen.contents().contains("half a page"));
     }
-    // Whoever is stopped without warning draws everything anew all the same.
+    // A program stopped without warning also redraws everything.
     send("STOP", &id);
     session.until_it_says("topped");
     session.press("fg\n");
@@ -85,7 +85,7 @@ fn without_a_shell_ctrl_z_shows_a_message() {
     let mut session = Session::start(&["demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.press("\x1a");
-    session.until_it_says("there is no shell to go back to");
+    session.until_it_says("there is no shell to return to");
     session.press("\x03");
     assert!(session.ended().success());
     session.given_back();
@@ -118,7 +118,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
         session.screen.screen().mouse_protocol_mode(),
         vt100::MouseProtocolMode::PressRelease
     );
-    // The third row of the entries, twice: it is opened.
+    // Two clicks on the third entry row open it.
     session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
     session.until_quiet();
     session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
@@ -129,7 +129,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
         session.has_written("\x1b]52;c;aHR0cDovLzEyNy4wLjAuMTo"),
         "http://127.0.0.1: in Base64"
     );
-    // Losing the keys and getting them back changes nothing.
+    // Losing and regaining focus changes nothing.
     session.press("\x1b[O\x1b[I");
     session.press("T");
     session.until_it_says("theme dark");
@@ -149,7 +149,7 @@ fn links_and_plain_words_are_written_as_configured() {
     let mut session = Session::start(&["--config", configuration, "demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
-    // The feed that shows everything is the last one, and its first entry is full of links.
+    // The feed with every kind of content is the last one, and its first entry has many links.
     session.press("Gl");
     session.until_it_says("history not offered");
     session.until_quiet();
@@ -172,7 +172,7 @@ fn links_and_plain_words_are_written_as_configured() {
     assert!(session.ended().success());
 }
 
-/// A data folder with one subscription, and the arguments of a reader of it.
+/// Returns a data folder with one subscription, and the arguments for a reader of it.
 fn orchard(home: &tempfile::TempDir) -> [String; 3] {
     let data = home.path().join("data").to_str().unwrap().to_owned();
     let added = Command::new(env!("CARGO_BIN_EXE_backissue"))
@@ -217,7 +217,7 @@ fn closed_terminal_ends_the_program_normally() {
     assert!(!session.text().contains("fault"), "{}", session.text());
     session.press("q");
     assert!(session.ended().success());
-    // There is none if nothing was written to it.
+    // There is no log if nothing was written to it.
     let log = std::fs::read_dir(home.path().join("data/log")).into_iter().flatten();
     let files: Vec<_> = log.map(|file| file.unwrap().file_name()).collect();
     assert!(!files.iter().any(|file| file.to_string_lossy().starts_with("panic")), "{files:?}");

@@ -1,4 +1,4 @@
-//! The integration tests, one binary: one link, shared pieces.
+//! The integration tests in one binary, which is linked once and shares its helper modules.
 
 #![allow(
     clippy::unwrap_used,

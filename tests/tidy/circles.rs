@@ -1,17 +1,17 @@
-//! Files that use each other in a circle, by their `use` items.
+//! Cycles between files that use each other, by their `use` items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which module uses which others.
+/// The modules that each module uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// The module that a file of `src/` is, as `ui::keys::mouse`; a `mod.rs` and a file of tests are none.
+/// Returns the module of a file in `src/`, as `ui::keys::mouse`; `None` for a `mod.rs` or a file of tests.
 pub(crate) fn module_of(path: &str) -> Option<String> {
     let module = path.strip_prefix("src/")?.strip_suffix(".rs")?.replace('/', "::");
     (!module.ends_with("mod") && !module.ends_with("tests")).then_some(module)
 }
 
-/// Which of the modules each of them uses, by the paths it names.
+/// Returns the other modules that each module uses, by the paths it names.
 pub(crate) fn uses(named: &BTreeMap<String, Vec<String>>) -> Uses {
     let used = |(module, paths): (&String, &Vec<String>)| {
         let found = paths.iter().filter_map(|path| used_module(named, module, path));
@@ -20,7 +20,7 @@ pub(crate) fn uses(named: &BTreeMap<String, Vec<String>>) -> Uses {
     named.iter().map(used).collect()
 }
 
-/// The module among all that a path of a module leads to.
+/// Returns the known module that a path in a module names.
 fn used_module(all: &BTreeMap<String, Vec<String>>, module: &str, path: &str) -> Option<String> {
     let mut whole = if let Some(rest) = path.strip_prefix("crate::") {
         rest.to_owned()
@@ -40,7 +40,7 @@ fn used_module(all: &BTreeMap<String, Vec<String>>, module: &str, path: &str) ->
     }
 }
 
-/// Every group of modules that can each reach the others.
+/// Returns every group of modules that can each reach the others.
 pub(crate) fn circles(uses: &Uses) -> BTreeSet<Vec<String>> {
     let reached: Uses = uses.keys().map(|module| (module.clone(), reach(uses, module))).collect();
     let circle = |(module, reached_here): (&String, &BTreeSet<String>)| {

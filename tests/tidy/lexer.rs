@@ -1,6 +1,6 @@
-//! Rust as the house rules read it: without comments and without what stands between quotes.
+//! Rust code for the project rules: without comments and quoted text.
 
-/// The text without comments and without what stands between quotes.
+/// Returns the text without comments and quoted text.
 pub(super) fn code_of(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -46,7 +46,7 @@ fn comment_length(text: &str) -> usize {
     at
 }
 
-/// Bytes of a raw text if one begins here and not inside a name.
+/// Returns the length of a raw string literal if one starts here and not inside a name.
 fn raw_text_length(text: &str, before: &str) -> Option<usize> {
     let inside_name =
         before.chars().next_back().is_some_and(|char| char.is_alphanumeric() && char != 'b');

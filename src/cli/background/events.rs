@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_background::EventsArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::event_log::{EVENTS_MAX, lines_of};
 use crate::cli::session::{self, Failure};
 use crate::engine::event::Event;
@@ -43,12 +43,12 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
             Some(_) if !args.follow => return Ok(Done::All),
             None if !args.follow => {
                 console::tell(
-                    "nothing runs: 'backissue watch' or an open reader tells what happens",
+                    "nothing is running: start 'backissue watch' or the reader to record events",
                 );
                 return Ok(Done::All);
             }
             None if !std::mem::replace(&mut told, true) => {
-                console::tell("nothing runs yet; waiting for 'backissue watch' or a reader");
+                console::tell("nothing is running yet; waiting for 'backissue watch' or the reader");
             }
             Some(_) | None => {}
         }
@@ -60,7 +60,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
 }
 
 /// Prints recent events and, with `--follow`, new ones until the reader of the output goes away.
-pub(in crate::cli) fn tell(desk: &Desk, args: &EventsArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn tell(desk: &CommandContext, args: &EventsArgs) -> Result<Done, Failure> {
     if args.follow {
         return follow(desk);
     }
@@ -71,7 +71,7 @@ pub(in crate::cli) fn tell(desk: &Desk, args: &EventsArgs) -> Result<Done, Failu
 }
 
 /// Prints recent and new events. Ends with an error if too many events wait to be read.
-pub(in crate::cli) fn follow(desk: &Desk) -> Result<Done, Failure> {
+pub(in crate::cli) fn follow(desk: &CommandContext) -> Result<Done, Failure> {
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&waiting);
     desk.never_ends();
@@ -94,6 +94,6 @@ pub(in crate::cli) fn follow(desk: &Desk) -> Result<Done, Failure> {
         return Ok(Done::All);
     }
     Err(Failure::new(format!(
-        "more than {EVENTS_MAX} events waited to be read: the rest is not told; read faster, or ask again"
+        "more than {EVENTS_MAX} events were waiting to be read and the rest was dropped; read faster, or run the command again"
     )))
 }

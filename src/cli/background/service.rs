@@ -39,7 +39,7 @@ fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
         Failure::new(format!("{} cannot be written: {}", unit.display(), system_words(&error)))
     };
     let program = std::env::current_exe().map_err(|error| {
-        Failure::new(format!("this program's own path is not known: {}", system_words(&error)))
+        Failure::new(format!("the path of this program is unknown: {}", system_words(&error)))
     })?;
     let text = unit_text(&program, options)?;
     // Fails early without systemd, so that no useless unit file is written.
@@ -52,14 +52,14 @@ fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
     // A restart makes a service that already runs use the new file.
     systemctl(&["restart", NAME])?;
     console::tell(
-        "backissue polls in the background from now on; 'journalctl --user -u backissue' shows what it does",
+        "backissue now polls in the background; 'journalctl --user -u backissue' shows its messages",
     );
     Ok(Done::All)
 }
 
 fn remove(unit: &Path) -> Result<Done, Failure> {
     if !unit.exists() {
-        console::tell(&format!("there is no service: {} is not there", unit.display()));
+        console::tell(&format!("the service is not installed: {} does not exist", unit.display()));
         return Ok(Done::All);
     }
     let disabled = systemctl(&["disable", "--now", NAME]);
@@ -73,7 +73,7 @@ fn remove(unit: &Path) -> Result<Done, Failure> {
 
 fn status(unit: &Path) -> Result<Done, Failure> {
     if !unit.exists() {
-        console::put("not installed; 'backissue service install' does that");
+        console::put("not installed; run 'backissue service install' to install it");
         return Ok(Done::WithFailures);
     }
     let said = |what: &str| -> Result<String, Failure> {
@@ -94,13 +94,13 @@ fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&answer.stderr);
-    let first = said.lines().next().unwrap_or("it did not say why");
+    let first = said.lines().next().unwrap_or("it gave no reason");
     Err(Failure::new(format!("systemctl --user {} failed: {first}", arguments.join(" "))))
 }
 
 fn no_systemd(error: &std::io::Error) -> Failure {
     Failure::new(format!(
-        "systemd cannot be asked ({}); let your own service manager run 'backissue watch'",
+        "systemd cannot be reached ({}); run 'backissue watch' from your own service manager",
         system_words(error)
     ))
 }
@@ -120,7 +120,7 @@ fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
 /// Quotes a path for a unit file, where `%`, `$`, quotes and backslashes are special.
 fn quote(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
-        Failure::new(format!("{} cannot be written into a unit file", path.display()))
+        Failure::new(format!("{} contains characters that a unit file cannot hold", path.display()))
     })?;
     let mut quoted = String::from("\"");
     for char in text.chars() {

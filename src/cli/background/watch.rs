@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::events;
 use crate::cli::args::Options;
 use crate::cli::args_background::WatchArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::event_log::EventLog;
 use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
@@ -16,13 +16,13 @@ use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
 use crate::io::console;
 use crate::io::loop_ended::LoopEnded;
+use crate::io::loop_handle::LoopHandle;
 use crate::io::output::OwnOutput;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
-use crate::io::store::{Stay, Store};
-use crate::io::visits::Hand;
+use crate::io::store::{SessionLength, Store};
 use backissue_core::feed::text::counted_words;
 
 /// Interval between checks for store maintenance.
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                     // The process that takes the store over keeps the connection open while it has the store.
                     if let Some((stream, _)) = listener.and_then(Listener::release) {
                         console::tell(
-                            "another backissue took the store over; polling goes on when it ends",
+                            "another backissue took over the store; polling resumes when it ends",
                         );
                         if !session::wait_unless_stopped(stream)? {
                             return Ok(Done::All);
@@ -54,7 +54,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             }
             continue;
         }
-        let found = match owner::find_owner(options, Stay::Long) {
+        let found = match owner::find_owner(options, SessionLength::Long) {
             // The owner is busy, for example with maintenance, which may take a while.
             Err(failure) if failure.in_use.is_some() => continue,
             found => found?,
@@ -70,7 +70,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 return Err(Failure {
                     status: 3,
                     ..Failure::new(format!(
-                        "'backissue watch' runs already (process {})",
+                        "'backissue watch' is already running (process {})",
                         client.process
                     ))
                 });
@@ -79,7 +79,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 let process = client.process;
                 let Some(stream) = client.wait_for_end() else { continue };
                 console::tell(&format!(
-                    "another backissue has the store open (process {process}); polling goes on when it ends"
+                    "another backissue has the store open (process {process}); polling resumes when it ends"
                 ));
                 if !session::wait_unless_stopped(stream)? {
                     return Ok(Done::All);
@@ -150,11 +150,11 @@ fn poll(
 }
 
 /// Writes events to standard output from a separate thread.
-fn follow(options: &Options, hand: Hand) {
+fn follow(options: &Options, hand: LoopHandle) {
     let options = options.clone();
     let telling = move || {
         let output = Rc::<OwnOutput>::default();
-        let desk = Desk::new(options, hand, output, EventLog::default());
+        let desk = CommandContext::new(options, hand, output, EventLog::default());
         // A loop that the user stopped is not an error.
         let is_end = |failure: &Failure| failure.sentence == LoopEnded.to_string();
         if let Some(failure) = events::follow(&desk).err().filter(|failure| !is_end(failure)) {
@@ -166,7 +166,7 @@ fn follow(options: &Options, hand: Hand) {
 }
 
 /// Checks once per [`ORDER_PAUSE`] and ends the loop when the idle store needs maintenance that only runs between sessions.
-async fn put_in_order_in_time(hand: Hand) {
+async fn put_in_order_in_time(hand: LoopHandle) {
     loop {
         tokio::time::sleep(ORDER_PAUSE).await;
         let looking = hand.clone();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::history;
 use crate::cli::Done;
 use crate::cli::args::AddArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::backfill::walks;
 use crate::engine::commands_under_way::is_under_way;
@@ -16,14 +16,14 @@ use crate::engine::request::Request;
 use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::io::visits::Waited;
+use crate::io::loop_handle::Waited;
 use crate::view;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {
     let (mut ids, mut is_login_lost) = (Vec::new(), false);
     for address in &args.urls {
         let (id, login) = ask_for(desk, address, args)?;
@@ -65,7 +65,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> 
 }
 
 /// Stops the unfinished work and returns the additions that had not finished.
-fn leave(desk: &Desk, ids: &[u32]) -> Result<Vec<u32>, Failure> {
+fn leave(desk: &CommandContext, ids: &[u32]) -> Result<Vec<u32>, Failure> {
     let asked = ids.to_vec();
     let (left, feeds) = desk.inspect(move |engine| {
         let left: Vec<u32> = asked.iter().copied().filter(|id| !has_ended(engine, *id)).collect();
@@ -88,7 +88,7 @@ enum AddNote {
 
 /// Requests one subscription. Returns the number of the addition and the login that was removed from the address.
 fn ask_for(
-    desk: &Desk,
+    desk: &CommandContext,
     address: &str,
     args: &AddArgs,
 ) -> Result<(u32, Option<Credentials>), Failure> {
@@ -127,7 +127,7 @@ fn new_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
 
 /// Prints the results of the additions and the reasons for failures.
 fn report(
-    desk: &Desk,
+    desk: &CommandContext,
     args: &AddArgs,
     ids: &[u32],
     left: &[u32],
@@ -188,7 +188,7 @@ fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
 
 /// Prints what the archives added, how complete each history is, and the next poll. It uses the plan as learned by now, so
 /// that `feeds` shows the same.
-fn tell_brought(desk: &Desk, engine: &Engine, first: &BTreeMap<u32, u32>) {
+fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
             continue;
@@ -214,7 +214,7 @@ fn unread_feeds(engine: &Engine, additions: &[(u32, &Addition)]) -> Vec<String> 
     let unread = added.filter(|added| !added.known).filter_map(|added| {
         let feed = engine.feeds.get(&added.feed)?;
         let why = feed.state.trouble.as_deref()?;
-        Some(format!("'{}' was subscribed to but not read: {why}", feed.record.shown_title()))
+        Some(format!("subscribed to '{}', but it could not be read: {why}", feed.record.shown_title()))
     });
     unread.collect()
 }
@@ -237,7 +237,7 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
         let wanted = addition.wanted.title.as_deref().filter(|wanted| *wanted != title);
         let how = |wanted| {
             format!(
-                "{known}\n  its title stays; to change it: backissue set {} --title '{wanted}'",
+                "{known}\n  its title is unchanged; to change it: backissue set {} --title '{wanted}'",
                 feed.key
             )
         };
@@ -248,7 +248,7 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
         let is_first = addition.found.first().is_some_and(|first| first.url == feed.record.url);
         let taken = if is_first { "the first" } else { &feed.record.url };
         lines.push(format!(
-            "{} names {} feeds; {taken} was taken:",
+            "{} offers {} feeds; subscribed to {taken}:",
             addition.wanted.address,
             addition.found.len()
         ));

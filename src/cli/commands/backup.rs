@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::cli::Done;
 use crate::cli::args::{BackupArgs, Options, RestoreArgs};
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::owner;
 use crate::cli::session::{self, Failure};
 use crate::io::named_files::{FileKind, NamedFile};
@@ -19,7 +19,7 @@ use backissue_core::feed::text::counted_words;
 const CONFIGURATION_MAX: usize = 1024 * 1024;
 
 /// Runs `backup`. The file is written completely or not at all.
-pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn back_up(desk: &CommandContext, args: &BackupArgs) -> Result<Done, Failure> {
     let path = args.file.to_string_lossy().into_owned();
     let file = NamedFile { path, kind: FileKind::Backup, force: args.force };
     let (source, feeds) =
@@ -63,7 +63,7 @@ impl Write for CountedFile<'_> {
 }
 
 /// Returns the text of the user's configuration file, if there is one.
-fn read_configuration(desk: &Desk) -> Option<String> {
+fn read_configuration(desk: &CommandContext) -> Option<String> {
     let path = session::config_file(&desk.options)?;
     let bytes = desk.read_file(path.to_str()?).ok()?;
     String::from_utf8(bytes).ok().filter(|text| text.len() <= CONFIGURATION_MAX)
@@ -99,7 +99,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     console::tell(&format!("{feeds} restored to {}", data.display()));
     if data.join(&aside).exists() {
         console::tell(&format!(
-            "  what was there before is kept in {}; delete it when you no longer need it",
+            "  the previous data is kept in {}; delete it when you no longer need it",
             data.join(&aside).display()
         ));
     }
@@ -115,7 +115,7 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     if path.exists() {
         if std::fs::read_to_string(&path).is_ok_and(|there| there != text) {
             console::tell(&format!(
-                "  {} differs from the backup's and was not changed",
+                "  {} differs from the one in the backup and was not changed",
                 path.display()
             ));
         }

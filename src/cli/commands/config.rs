@@ -15,10 +15,10 @@ pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, 
     match session::config_file(options) {
         Some(path) if path.exists() => console::put(&path.display().to_string()),
         Some(path) => console::put(&format!(
-            "{} (not there; 'backissue config --print-default' prints one to begin with)",
+            "{} (does not exist; 'backissue config --print-default' prints one to start from)",
             path.display()
         )),
-        None => console::put("no home folder was found; name a file with --config"),
+        None => console::put("no home folder was found; choose a file with --config"),
     }
     let notes = session::check_configuration(options)?.notes;
     for note in &notes {

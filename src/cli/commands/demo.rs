@@ -24,12 +24,12 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
 /// Runs the demo and returns how the user left it.
 pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
     let folder = tempfile::Builder::new().prefix("backissue-demo-").tempdir().map_err(|error| {
-        Failure::new(format!("no folder for the demo's store: {}", system_words(&error)))
+        Failure::new(format!("no folder could be created for the demo: {}", system_words(&error)))
     })?;
     let store = Store::open(folder.path())?;
     block_on(async {
         let server = DemoServer::start(clock::now).await.map_err(|error| {
-            Failure::new(format!("the demo's publisher cannot start: {}", system_words(&error)))
+            Failure::new(format!("the demo's server cannot start: {}", system_words(&error)))
         })?;
         let mut runtime = {
             let (settings, screen) = demo_settings(options);

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::cli::args::{DoctorArgs, Options};
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure};
 use crate::cli::{Done, upkeep};
 use crate::io::config::themes;
@@ -20,7 +20,7 @@ use backissue_core::feed::text::counted_words;
 pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
     let (configured, usual) = (session::check_configuration(options), ScreenSettings::default());
     match &configured {
-        Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
+        Ok(read) if read.notes.is_empty() => console::put("configuration: no errors found"),
         Ok(read) => {
             for note in &read.notes {
                 console::put(&format!("configuration: {note}"));
@@ -34,7 +34,7 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 }
 
 /// Checks a store that this or another process has open. The status is 1 if something is wrong.
-pub(in crate::cli) fn run(desk: &Desk, args: &DoctorArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, folder, home, texts) = desk.look(|store| {
         let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
         Ok((store.check(false), folder, home, store.texts()))
@@ -76,7 +76,7 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
     let good = report_health(&health, &home, args.repair, &console::put);
     let found = index_found(&folder, store.texts(), repair, &console::put)?;
     if args.repair && store.only_reads() {
-        return Err(Failure::new("nothing can be written, so nothing was put right"));
+        return Err(Failure::new("the store is not writable, so nothing was repaired"));
     }
     if args.compact {
         upkeep::compact_store(store)?;
@@ -87,14 +87,14 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
 /// Reports that the database files are damaged.
 fn tell_damage(why: &str, put: &dyn Fn(&str)) {
     put(&format!("store: its files are damaged: {why}"));
-    put("'backissue doctor --repair' copies what is sound into new ones");
+    put("'backissue doctor --repair' copies the intact data to new files");
 }
 
 /// Lists the damaged files that were kept, and deletes them on request.
 fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<(), Failure> {
     if discard {
         for gone in discard_damaged(folder)? {
-            put(&format!("store: {} was thrown away", gone.path.display()));
+            put(&format!("store: {} was deleted", gone.path.display()));
         }
         return Ok(());
     }
@@ -103,7 +103,7 @@ fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<()
         if !kept.told.is_empty() {
             put(&format!("  {}", kept.told));
         }
-        put("  'backissue doctor --discard-damaged' throws them away");
+        put("  'backissue doctor --discard-damaged' deletes them");
     }
     Ok(())
 }
@@ -118,14 +118,14 @@ fn report_health(health: &Health, folder: &Path, repair: bool, put: &dyn Fn(&str
         folder.display()
     ));
     for finding in &health.findings {
-        let repaired = if finding.repaired { " (put right)" } else { "" };
+        let repaired = if finding.repaired { " (repaired)" } else { "" };
         put(&format!("  {}{repaired}", finding.text));
     }
     let stays = health.findings.iter().any(|finding| !finding.repaired);
     if health.findings.is_empty() {
-        put("store: every record reads, every sum equals its recount");
+        put("store: no errors found");
     } else if stays && !repair {
-        put("'backissue doctor --repair' puts right what can be put right");
+        put("'backissue doctor --repair' repairs what can be repaired");
     }
     !stays
 }
@@ -149,7 +149,7 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
                 "terminal: {columns} x {rows}, {colours}, {links}, pictures by {pictures}"
             ));
         }
-        None => console::put("terminal: none here"),
+        None => console::put("terminal: none"),
     }
     let shown = appearance.theme().map_or("", |theme| theme.name.as_str());
     let all: Vec<&str> = appearance.themes.iter().map(|theme| theme.name.as_str()).collect();
@@ -196,9 +196,9 @@ fn index_found(
     }
     let state = catch_up.state();
     let lag = match state.missing {
-        0 => "in line with the store".to_owned(),
+        0 => "up to date".to_owned(),
         missing => format!(
-            "{} behind, taken in when the reader runs",
+            "{} not indexed yet; the reader will index them",
             counted_words(missing, "entry", "entries")
         ),
     };

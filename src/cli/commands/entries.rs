@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::cli::args::EntriesArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup, time_args};
@@ -21,7 +21,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
 const SLICE: usize = 256;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let since = args.since.as_deref().map(time_args::parse_instant).transpose()?;
     let engine = desk.engine()?;

@@ -3,14 +3,14 @@
 use super::feeds::tell_lost;
 use crate::cli::Done;
 use crate::cli::args::ExportArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::export::subscriptions_text;
 use crate::io::named_files::{FileKind, NamedFile};
 use backissue_core::feed::text::counted_words;
 
 /// Runs the command. A file is written completely or not at all.
-pub(in crate::cli) fn run(desk: &Desk, args: &ExportArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
     let saved = desk.look(|store| store.subscriptions())?;
     let text = subscriptions_text(saved.iter().map(|saved| &saved.record));
     match args.file.as_deref().filter(|path| path.as_os_str() != "-") {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use crate::cli::args::FeedsArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
@@ -18,7 +18,7 @@ use backissue_core::feed::Kind;
 use backissue_core::simulate::Statistics;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
     let wanted = Wanted::new(args);
@@ -35,9 +35,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
         return Ok(done.and(tell_lost(desk)?));
     }
     if engine.feeds.is_empty() {
-        desk.tell("no subscriptions yet; 'backissue add URL' makes one");
+        desk.tell("no subscriptions yet; 'backissue add URL' adds one");
     } else if feeds.is_empty() {
-        desk.tell("no subscription fits; 'backissue feeds' lists them all");
+        desk.tell("no subscription matches; 'backissue feeds' lists them all");
     }
     for feed in feeds {
         desk.put(&feed_line(feed, now));
@@ -46,13 +46,13 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FeedsArgs) -> Result<Done, Failure
 }
 
 /// Reports how many subscriptions are missing from lists because their records are unreadable.
-pub(in crate::cli) fn tell_lost(desk: &Desk) -> Result<Done, Failure> {
+pub(in crate::cli) fn tell_lost(desk: &CommandContext) -> Result<Done, Failure> {
     let lost = desk.look(|store| store.count_lost())?;
     Ok(desk.tell_left_out(lost, "subscription", "subscriptions"))
 }
 
 fn tell_statistics(
-    desk: &Desk,
+    desk: &CommandContext,
     feeds: &[&Subscription],
     as_json: bool,
     now: DateTime<Utc>,
@@ -77,7 +77,7 @@ fn tell_statistics(
 fn statistics_lines(statistics: &Statistics) -> Vec<String> {
     let Statistics { feeds, silent, with_interval, .. } = statistics;
     let row = |name: &str, feeds: &usize| format!("{name:22}{feeds:>6}");
-    let mut lines = vec![row("subscriptions", feeds), row("that name an interval", with_interval)];
+    let mut lines = vec![row("subscriptions", feeds), row("with stated interval", with_interval)];
     lines.extend([String::new(), format!("{:22}{:>6}", "publishes", "feeds")]);
     let bands = statistics.intervals.iter();
     lines.extend(bands.map(|band| row(band.name, &band.feeds)));
@@ -101,7 +101,7 @@ fn table_row(name: &str, cells: &[String]) -> String {
 }
 
 fn list_in_json(
-    desk: &Desk,
+    desk: &CommandContext,
     engine: &Engine,
     feeds: &[&Subscription],
     now: DateTime<Utc>,
@@ -122,7 +122,7 @@ fn list_in_json(
 
 /// Lists the feeds unsubscribed within the last week, most recent first.
 fn list_removed(
-    desk: &Desk,
+    desk: &CommandContext,
     engine: &Engine,
     wanted: &Wanted,
     json: bool,
@@ -139,12 +139,12 @@ fn list_removed(
         return Ok(Done::All);
     }
     if removed.is_empty() {
-        desk.tell("no such feed; what you unsubscribe from stays for a week");
+        desk.tell("no such feed; feeds you unsubscribe from are kept for a week");
     }
     for (feed, until) in removed {
         let left = view::relative(until, now);
         desk.put(&format!(
-            "{:>5}  {:<6} entries  forgotten {left:<8}  {}  {}",
+            "{:>5}  {:<6} entries  deleted {left:<8}  {}  {}",
             feed.key.to_string(),
             feed.counters.total,
             feed.record.shown_title(),

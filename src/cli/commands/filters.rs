@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args_changes::{FilterChange, FiltersArgs};
 use crate::cli::commands::changes::change_filters::{self, describe_filter};
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
@@ -17,7 +17,7 @@ use crate::io::store::Store;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &FiltersArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<Done, Failure> {
     match &args.change {
         Some(FilterChange::Add(args)) => return change_filters::add(desk, args),
         Some(FilterChange::Remove(args)) => return change_filters::remove(desk, args.number),
@@ -37,12 +37,12 @@ pub(in crate::cli) fn run(desk: &Desk, args: &FiltersArgs) -> Result<Done, Failu
         return Ok(Done::All);
     }
     if engine.filters.list.is_empty() {
-        desk.tell("no filters yet; m on an entry makes one, or 'backissue filters add'");
+        desk.tell("no filters yet; press m on an entry or run 'backissue filters add' to add one");
     }
     for (rule, count) in counted {
         let words = describe_filter(&engine, rule, now);
         let (id, hits, hidden) = (rule.id, count.hits, count.hidden);
-        desk.put(&format!("{id:>5}  {hits:>5} hit {hidden:>5} hidden  {words}"));
+        desk.put(&format!("{id:>5}  {hits:>5} matched {hidden:>5} hidden  {words}"));
     }
     Ok(Done::All)
 }

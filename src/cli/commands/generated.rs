@@ -28,7 +28,7 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     for word in &args.command {
         let Some(inner) = page.find_subcommand(word) else {
             let all = args.command.join(" ");
-            return Err(Failure::new(format!("there is no command '{all}' to print a page of")));
+            return Err(Failure::new(format!("there is no command '{all}'")));
         };
         page = inner;
     }
@@ -58,7 +58,7 @@ fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Do
 /// Renders one page. The page of the program also lists keys, files and exit statuses.
 fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
     let cannot = |error: std::io::Error| {
-        Failure::new(format!("no page could be made: {}", system_words(&error)))
+        Failure::new(format!("the page could not be created: {}", system_words(&error)))
     };
     let mut text = Vec::new();
     let name = command.get_bin_name().unwrap_or("backissue").replace(' ', "-");
@@ -74,7 +74,7 @@ fn write_out(text: &[u8]) -> Result<Done, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
-            "standard output could not be written: {}",
+            "cannot write to standard output: {}",
             system_words(&error)
         ))),
         Ok(()) | Err(_) => Ok(Done::All),

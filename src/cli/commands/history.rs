@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::cli::args::HistoryArgs;
-use crate::cli::desk::{Desk, sentences};
+use crate::cli::context::{CommandContext, sentences};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::gap_rows;
@@ -17,14 +17,14 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::io::visits::Waited;
+use crate::io::loop_handle::Waited;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{
     ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
 };
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<Done, Failure> {
     let actions = [
         (args.go_on, HistoryAction::Continue),
         (args.retry, HistoryAction::Retry),
@@ -56,12 +56,12 @@ pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failu
 
 /// Requests the actions, waits for them, and returns the last message about them.
 fn ask_and_wait(
-    desk: &Desk,
+    desk: &CommandContext,
     feed: FeedKey,
     actions: &[HistoryAction],
 ) -> Result<Option<String>, Failure> {
     if desk.options.offline {
-        return Err(Failure::new("archives cannot be asked for with --offline"));
+        return Err(Failure::new("archives cannot be fetched with --offline"));
     }
     let feeds = BTreeSet::from([feed]);
     let asked = feeds.clone();
@@ -84,13 +84,13 @@ fn ask_and_wait(
             if !was_busy {
                 desk.ask(Request::StopPolls(vec![feed]))?;
             }
-            Err(Failure::new("interrupted; what had been fetched is saved"))
+            Err(Failure::new("interrupted; what was fetched is saved"))
         }
     }
 }
 
 fn print_history(
-    desk: &Desk,
+    desk: &CommandContext,
     engine: &Engine,
     feed: &Subscription,
     nodes: &Nodes,

@@ -2,7 +2,7 @@
 
 use crate::cli::Done;
 use crate::cli::args::ImportArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::import::subscriptions_in;
 use crate::engine::request::Request;
@@ -10,10 +10,10 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::read_list;
 
 /// Hint at the next steps after an import.
-const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' takes the import back";
+const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' reverts the import";
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
     let file = without_logins(&args.file);
     let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));
     let bytes = desk.read_file(&args.file).map_err(cannot)?;
@@ -25,7 +25,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &ImportArgs) -> Result<Done, Failur
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
     }
     if let Some(broken) = &read.broken {
-        let what = "breaks off; what comes before that was imported";
+        let what = "is cut off here; everything before was imported";
         desk.tell(&format!("'{file}', line {}: the list {what}", broken.line));
     }
     let request = Request::Import(subscriptions_in(&read));

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::args::PlanArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::publisher::parse;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
@@ -25,7 +25,7 @@ use backissue_core::schedule::{self, Facts, Plan, PlanStep, Value, duration_word
 const POLLS_TOLD: usize = 5;
 
 /// Error for arguments that name neither a feed nor a document.
-const USAGE: &str = "say which feed, or name a document and its facts with --document and --facts";
+const USAGE: &str = "name a feed, or a document and its facts with --document and --facts";
 
 /// Plans for a document, without a store or a network.
 pub(in crate::cli) fn run_alone(args: &PlanArgs) -> Result<Done, Failure> {
@@ -36,7 +36,7 @@ pub(in crate::cli) fn run_alone(args: &PlanArgs) -> Result<Done, Failure> {
 }
 
 /// Plans for a subscription.
-pub(in crate::cli) fn run(desk: &Desk, args: &PlanArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done, Failure> {
     let Some(typed) = &args.feed else { return Err(Failure::new(USAGE)) };
     let now = clock::now();
     let mut engine = desk.engine()?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::cli::args::PollArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::poll_outcomes::Outcomes;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
@@ -15,12 +15,12 @@ use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
 use crate::engine::state::Engine;
-use crate::io::visits::Waited;
+use crate::io::loop_handle::Waited;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
     let feeds = find_wanted(&desk.engine()?, &args.feeds)?;
     let kind = match (args.force, args.all || feeds.is_some()) {
         (true, _) => PollKind::Forced,
@@ -71,7 +71,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
     let done = report_polls(desk, &desk.engine()?, &polled, args);
     match waited {
         Waited::Done => Ok(done),
-        Waited::Cancelled => Err(Failure::new("interrupted; what had been polled is saved")),
+        Waited::Cancelled => Err(Failure::new("interrupted; the results so far are saved")),
     }
 }
 
@@ -93,7 +93,13 @@ struct Polled {
 
 impl Polled {
     /// Records a result, and prints its line if it has one.
-    fn note(&mut self, desk: &Desk, args: &PollArgs, result: PollResult, line: Option<String>) {
+    fn note(
+        &mut self,
+        desk: &CommandContext,
+        args: &PollArgs,
+        result: PollResult,
+        line: Option<String>,
+    ) {
         if let Some(line) = line.filter(|_| !args.json && !args.quiet) {
             desk.put(&line);
         }
@@ -114,7 +120,7 @@ struct Asked {
 }
 
 /// Requests polls.
-fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
+fn ask_for(desk: &CommandContext, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
     let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
         (engine.polls.keys().copied().collect(), engine.poll_run.noted)
     };
@@ -175,7 +181,7 @@ pub(in crate::cli) fn describe_result(
     let feed = engine.feeds.get(&result.feed).map(|feed| &feed.record);
     let title = feed.map_or("", |record| record.shown_title());
     let moved = feed.filter(|_| result.moved);
-    let moved = moved.map(|record| format!("; read from {} from now on", record.url));
+    let moved = moved.map(|record| format!("; now read from {}", record.url));
     let what = match (&result.reason, result.outcome) {
         (Some(reason), _) => reason.clone(),
         (None, PollOutcome::NotModified) => "not modified".into(),
@@ -194,7 +200,7 @@ fn withdrawn(count: impl Into<u64>) -> String {
 }
 
 /// Prints the combined results of all polls.
-fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) -> Done {
+fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &PollArgs) -> Done {
     let results = &polled.results;
     let count =
         |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();

@@ -7,7 +7,7 @@ use super::demo;
 use crate::cli::args::Options;
 use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
-use crate::cli::show_screen::{Left, WaitEnd, show_screen, wait_for_store};
+use crate::cli::show_screen::{ScreenExit, WaitEnd, show_screen, wait_for_store};
 use crate::cli::{Done, upkeep};
 use crate::io::log::ToldTo;
 use crate::io::owner::client::Client;
@@ -16,7 +16,7 @@ use crate::io::owner::messages::{OwnerKind, Taker};
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
-use crate::io::store::{Stay, Store};
+use crate::io::store::{SessionLength, Store};
 use crate::io::{clock, console};
 use crate::ui::reconfigure;
 
@@ -29,7 +29,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
         let Some((store, recovered)) = get_store(options, &mut lenders, claim)? else {
             return Ok(Done::All);
         };
-        let Left { ending, settings, store, listener } =
+        let ScreenExit { ending, settings, store, listener } =
             read_feeds(options, store, recovered.as_deref())?;
         match ending {
             // Maintenance also runs after a stop signal, and a second signal cuts it short. Otherwise a reader that always
@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
                         match block_on(wait_for_store(options, stream, taker))? {
                             WaitEnd::Ended => Claim::Turn,
                             WaitEnd::TakenBack => Claim::Back,
-                            WaitEnd::Left => return Ok(Done::All),
+                            WaitEnd::Quit => return Ok(Done::All),
                         }
                     }
                 };
@@ -85,7 +85,7 @@ fn get_store(
 ) -> Result<Option<(Store, Option<String>)>, Failure> {
     let mut told = false;
     loop {
-        let client = match owner::find_owner(options, Stay::Long)? {
+        let client = match owner::find_owner(options, SessionLength::Long)? {
             StoreFound::Free(store, recovered) => return Ok(Some((*store, recovered))),
             StoreFound::Owned(client) => client,
         };
@@ -102,7 +102,7 @@ fn get_store(
                 match block_on(wait_for_store(options, stream, Taker::Reader))? {
                     WaitEnd::Ended => {}
                     WaitEnd::TakenBack => claim = Claim::Back,
-                    WaitEnd::Left => return Ok(None),
+                    WaitEnd::Quit => return Ok(None),
                 }
                 continue;
             }
@@ -136,7 +136,7 @@ fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
         return Err(Failure {
             status: 3,
             ..Failure::new(format!(
-                "the reader is open in another terminal (process {process}); this one needs a terminal to ask whether to take over"
+                "the reader is open in another terminal (process {process}); to take over from it, run backissue in a terminal"
             ))
         });
     }
@@ -162,7 +162,11 @@ fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
 }
 
 /// Shows the reader until the user leaves it.
-fn read_feeds(options: &Options, store: Store, recovered: Option<&str>) -> Result<Left, Failure> {
+fn read_feeds(
+    options: &Options,
+    store: Store,
+    recovered: Option<&str>,
+) -> Result<ScreenExit, Failure> {
     let configured = session::read_configuration(options)?;
     block_on(async {
         let mut runtime = Runtime::with_screen(store, configured.settings, configured.screen)?;

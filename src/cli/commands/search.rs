@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::cli::args::SearchArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
@@ -22,7 +22,7 @@ use backissue_core::search::{Marks, Matching};
 const SNIPPET_CHARS: usize = 160;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
     let text = args.words.join(" ");
@@ -73,7 +73,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SearchArgs) -> Result<Done, Failur
 }
 
 /// Waits until the index is up to date with the store, and shows progress meanwhile.
-pub(in crate::cli) fn catch_up(desk: &Desk) -> Result<(), Failure> {
+pub(in crate::cli) fn catch_up(desk: &CommandContext) -> Result<(), Failure> {
     let mut all = 0;
     desk.wait_until_indexed(|missing| {
         all = all.max(missing);
@@ -122,7 +122,12 @@ fn hit_lines(
 }
 
 /// Prints the gaps that match.
-fn print_gaps(desk: &Desk, engine: &Engine, matching: &Matching, args: &SearchArgs) -> Done {
+fn print_gaps(
+    desk: &CommandContext,
+    engine: &Engine,
+    matching: &Matching,
+    args: &SearchArgs,
+) -> Done {
     let now = clock::now();
     let mut listed = Vec::new();
     for feed in engine.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {
@@ -150,7 +155,7 @@ fn print_gaps(desk: &Desk, engine: &Engine, matching: &Matching, args: &SearchAr
 }
 
 /// Reports on standard error how many entries were found, if not all of them are shown.
-fn tell_count(desk: &Desk, found: usize, args: &SearchArgs) {
+fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
     if found == 0 {
         desk.tell("nothing found");
     } else if found > args.limit {

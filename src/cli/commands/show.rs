@@ -2,7 +2,7 @@
 
 use crate::cli::Done;
 use crate::cli::args::ShowArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
@@ -13,7 +13,7 @@ use backissue_core::history::EntryKey;
 const WIDTH: Column = Column { width: 80, slides: false };
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &ShowArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
     let found = desk.look(move |store| {
         let kept = store.entry(key)?;

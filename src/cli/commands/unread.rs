@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::args_changes::UnreadArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces, lookup};
 use crate::engine::feeds::subscription::SubscriptionRecord;
@@ -12,7 +12,7 @@ use crate::io::store::Store;
 use backissue_core::history::{Counters, FeedKey};
 
 /// Runs the command in the process that has the store open.
-pub(in crate::cli) fn run(desk: &Desk, args: &UnreadArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &UnreadArgs) -> Result<Done, Failure> {
     let (typed, in_json) = (args.feeds.clone(), args.json);
     let text = desk.inspect(move |engine| {
         let feeds = engine.feeds.values();

@@ -14,7 +14,7 @@ use backissue_core::lint::{Level, LintFinding, LintReport, Topic, examine, repor
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
     let verdict = if is_address(&args.file) {
         if args.url.is_some() {
-            return Err(Failure::new("--url is for files: an address that is asked has its own"));
+            return Err(Failure::new("--url is only for files; an address is its own"));
         }
         lint_url::survey_address(options, &args.file)?
     } else {
@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
     }
     if verdict.kind == Kind::None {
         let name = if args.file == "-" { "standard input" } else { &without_logins(&args.file) };
-        return Err(Failure::new(format!("this is no feed: {name}")));
+        return Err(Failure::new(format!("this is not a feed: {name}")));
     }
     let is_clean = verdict.count(Level::Error) == 0 && verdict.count(Level::Warning) == 0;
     Ok(if is_clean { Done::All } else { Done::WithFailures })

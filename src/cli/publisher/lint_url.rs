@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
-use crate::engine::backfill::archive_response::judge;
+use crate::engine::backfill::archive_response::classify_archive;
 use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::fetch::{
@@ -27,7 +27,7 @@ pub(in crate::cli) fn survey_address(
 ) -> Result<LintReport, Failure> {
     if options.offline {
         return Err(Failure::new(
-            "an address cannot be asked with --offline: save the document and name the file",
+            "an address cannot be fetched with --offline: save the document and name the file",
         ));
     }
     let mut settings = session::read_settings(options)?;
@@ -95,7 +95,7 @@ async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest)
     let (fetched, bytes) = http.fetch_kept(request).await;
     let result = fetched.result.as_ref().map(Answer::head).map_err(Clone::clone);
     let head = Fetched { result, hops: fetched.hops.clone(), ..fetched };
-    let judged = judge(fetched);
+    let judged = classify_archive(fetched);
     match (&head.result, judged) {
         (Ok(answer), Ok(_)) => {
             survey.arrived(&delivered(&asked.url, &head, answer, &bytes), clock::now());
@@ -117,17 +117,17 @@ fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Fa
         AnswerBody::Document(_) => Ok(answer),
         AnswerBody::Empty => Err(cannot("the answer is empty".to_owned())),
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-            Err(cannot("it is no feed".to_owned()))
+            Err(cannot("it is not a feed".to_owned()))
         }
-        AnswerBody::Unread => Err(cannot(format!("it answered {}", answer.status))),
+        AnswerBody::Unread => Err(cannot(format!("the status is {}", answer.status))),
         AnswerBody::Page { candidates, .. } => {
             let feeds: Vec<&str> = candidates.iter().map(|feed| feed.url.as_str()).collect();
             let names = if feeds.is_empty() {
-                "it names no feed".to_owned()
+                "it links to no feed".to_owned()
             } else {
-                format!("it names {}", feeds.join(" and "))
+                format!("it links to {}", feeds.join(" and "))
             };
-            Err(cannot(format!("it is a web page and no feed; {names}")))
+            Err(cannot(format!("it is a web page, not a feed; {names}")))
         }
     }
 }
@@ -165,7 +165,7 @@ async fn pause_between(settings: &NetworkSettings, url: &str) {
 
 fn new_bar() -> ProgressBar {
     if std::io::stderr().is_terminal() {
-        ProgressBar::new_spinner().with_message("archives are asked for")
+        ProgressBar::new_spinner().with_message("fetching archives")
     } else {
         ProgressBar::hidden()
     }

@@ -15,8 +15,8 @@ use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
 use backissue_core::simulate::{
-    Conditions, Driven, FeedOutcome, Given, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
-    WeekRules, experiment, read_budgets, read_rules, read_source, table,
+    Conditions, Driven, ExperimentInputs, FeedOutcome, PollPolicy, RulesHelp, Score, SimulatedFeed,
+    Wanted, WeekRules, experiment, read_budgets, read_rules, read_source, table,
 };
 
 /// Number of threads that simulate feeds.
@@ -69,7 +69,7 @@ impl Experiment {
             Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --stdio")
         })?;
         if args.min > args.max {
-            return Err(Failure::new("--min must not be above --max"));
+            return Err(Failure::new("--min must not be greater than --max"));
         }
         let sources = read_sources(path)?;
         let policies = choose_policies(&args.policies);
@@ -139,7 +139,7 @@ impl Experiment {
     }
 
     fn outcome(&self, source: &SimulatedFeed) -> FeedOutcome {
-        let given = Given {
+        let given = ExperimentInputs {
             rules: self.rules.get(&source.name),
             polls_per_week: self.budgets.get(&source.name).copied(),
         };
@@ -246,7 +246,7 @@ fn read_sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
     });
     let sources: Vec<SimulatedFeed> = sources.collect::<Result<_, _>>()?;
     if sources.is_empty() {
-        return Err(Failure::new(format!("{} names no feed", path.display())));
+        return Err(Failure::new(format!("{} contains no feed", path.display())));
     }
     Ok(sources)
 }

@@ -4,7 +4,7 @@ use chrono::DateTime;
 
 use crate::cli::args_simulate::SimulateArgs;
 use crate::cli::commands::plan;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
@@ -13,8 +13,8 @@ use crate::io::clock;
 use backissue_core::schedule::learning::Publications;
 use backissue_core::schedule::{self, SettledBy};
 use backissue_core::simulate::{
-    Conditions, Given, PollPolicy, Poller, Score, SimulatedFeed, Wanted, experiment, scored_by,
-    table,
+    Conditions, ExperimentInputs, PollPolicy, Poller, Score, SimulatedFeed, Wanted, experiment,
+    scored_by, table,
 };
 
 /// Minutes in a day.
@@ -25,7 +25,7 @@ const DAYS_MIN: i64 = 28;
 const TEST_PART: i64 = 4;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &SimulateArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let mut engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, args.feed.as_deref().unwrap_or_default())?;
@@ -47,15 +47,16 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SimulateArgs) -> Result<Done, Fail
     let own = own_score(subscription, &source, &conditions);
     let known = source.minutes.len();
     desk.put(&format!(
-        "{title}: {known} publications in {days} days; tried on the last {test_days} days"
+        "{title}: {known} publications in {days} days; tested on the last {test_days} days"
     ));
     let Some(own) = own else {
-        desk.put("nothing was published in the days of the test");
+        desk.put("nothing was published in the test days");
         return Ok(Done::WithFailures);
     };
     desk.put(&describe_policy(subscription, &own, &conditions, &source));
     let policies = PollPolicy::ALL;
-    let outcome = experiment(&source, &policies, &conditions, Given::default(), Wanted::default());
+    let outcome =
+        experiment(&source, &policies, &conditions, ExperimentInputs::default(), Wanted::default());
     let scores: Vec<Vec<Score>> =
         outcome.scores.iter().map(|(_, test)| test.iter().copied().collect()).collect();
     desk.put(&table("test days", &policies, &scores));
@@ -72,8 +73,7 @@ fn build_source(
     let days = (now - start) / DAY;
     if days < DAYS_MIN {
         let sentence = format!(
-            "too little is known of '{title}': {} publications in {days} days, and {DAYS_MIN} days are needed to learn \
-             from some and try on the others",
+            "too little is known about '{title}': {} publications in {days} days; learning and testing need {DAYS_MIN} days",
             publications.len()
         );
         return Err(Failure::new(sentence));
@@ -93,7 +93,8 @@ fn own_score(
     let window = conditions.test(source);
     let mut facts = subscription.state.facts.clone();
     if schedule::places_polls(&facts) {
-        let poller = Poller::for_test(PollPolicy::Learned, source, conditions, Given::default());
+        let poller =
+            Poller::for_test(PollPolicy::Learned, source, conditions, ExperimentInputs::default());
         return poller.score(source, window, |_, _| ());
     }
     facts.failures = 0;
@@ -126,8 +127,7 @@ fn describe_policy(
     let gain = own.gain();
     let than = if gain >= 0.0 { "less" } else { "more" };
     format!(
-        "its schedule ({settled}): {:.1} polls a day, a publication waits {:.0} min; one fixed interval with as many \
-         polls: {:.0} min, so it waits {:.0} % {than}\n",
+        "its schedule ({settled}): {:.1} polls a day, average delay {:.0} min; a fixed interval with as many polls: {:.0} min, so the delay is {:.0} % {than}\n",
         own.policy.polls / days.max(1e-9),
         own.policy.delay,
         own.linear.delay,

@@ -111,7 +111,7 @@ pub struct Archive {
 }
 
 /// Classifies the response to a request for an archive or a page (SPEC C.8, D.2).
-pub fn judge(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
+pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
     let answer = fetched.result.map_err(failure)?;
     let unreadable = |why: &str| Err(ArchiveFailure::Unreadable(why.to_owned()));
     match (answer.status, answer.body) {

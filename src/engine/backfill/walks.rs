@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::{Archive, end_of, judge};
+use super::archive_response::{Archive, classify_archive, end_of};
 use super::history_actions::{self, HistoryAction};
 use super::walk_policy::{policy, wants_rest, way};
 use super::walk_stage::{Backfill, WalkStage};
@@ -196,7 +196,7 @@ fn keep_read_archive(
         by_previous,
     );
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
-    waits.then(|| answered(engine, now, feed, judge(fetched), started, wire_bytes))
+    waits.then(|| answered(engine, now, feed, classify_archive(fetched), started, wire_bytes))
 }
 
 /// Whether no request may be made for the feed: no network, the feed fails, or its host wants to be left alone.
@@ -244,7 +244,7 @@ pub fn fetched(
     }
     let NetworkNote { is_offline, mut effects } =
         note_network(engine, now, &waiting.url, &fetched, None);
-    let judged = if is_offline { Err(ArchiveFailure::Offline) } else { judge(fetched) };
+    let judged = if is_offline { Err(ArchiveFailure::Offline) } else { classify_archive(fetched) };
     effects.extend(answered(engine, now, feed, judged, started, wire_bytes));
     effects.extend(start_fetches::start(engine, now));
     effects

@@ -8,6 +8,8 @@ use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};
 use crate::engine::entries::{entry_filters, withdrawn};
 use crate::engine::event::Event;
+use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
@@ -66,28 +68,9 @@ fn take_back(
             None => not_subscribed(engine),
         },
         Step::Readdressed { feed, before, proposed } => {
-            let Some(subscription) = engine.feeds.get(&feed) else {
-                return not_subscribed(engine);
-            };
-            let text = format!("{done}: the address of '{}'", subscription.record.shown_title());
-            let inverse = Step::Readdressed {
-                feed,
-                before: Box::new(subscription.record.clone()),
-                proposed: subscription.state.proposed.clone(),
-            };
-            engine.say(text);
-            (feed_moves::put_back(engine, now, feed, *before, proposed), Some(inverse))
+            readdress(engine, now, (feed, *before, proposed), done)
         }
-        Step::Changed { feed, before } => {
-            let Some(subscription) = engine.feeds.get(&feed) else {
-                return not_subscribed(engine);
-            };
-            let text = format!("{done}: the settings of '{}'", subscription.record.shown_title());
-            let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
-            let effects = feed_settings::replace(engine, now, feed, *before, None);
-            engine.say(text);
-            (effects, Some(inverse))
-        }
+        Step::Changed { feed, before } => choose(engine, now, feed, *before, done),
         Step::Searches { before } => {
             let inverse = Step::Searches { before: engine.saved_searches.clone() };
             engine.say(format!("{done}: the lists of searches"));
@@ -163,6 +146,42 @@ fn words_together(steps: &[Step]) -> String {
     let parts =
         parts.map(|(count, what, one, more)| format!("{what}{}", counted_words(count, one, more)));
     parts.collect::<Vec<_>>().join(", ")
+}
+
+fn readdress(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    (feed, before, proposed): (FeedKey, SubscriptionRecord, Option<ProposedMove>),
+    done: &str,
+) -> (Vec<Effect>, Option<Step>) {
+    let Some(subscription) = engine.feeds.get(&feed) else {
+        return not_subscribed(engine);
+    };
+    let text = format!("{done}: the address of '{}'", subscription.record.shown_title());
+    let inverse = Step::Readdressed {
+        feed,
+        before: Box::new(subscription.record.clone()),
+        proposed: subscription.state.proposed.clone(),
+    };
+    engine.say(text);
+    (feed_moves::put_back(engine, now, feed, before, proposed), Some(inverse))
+}
+
+fn choose(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    before: Chosen,
+    done: &str,
+) -> (Vec<Effect>, Option<Step>) {
+    let Some(subscription) = engine.feeds.get(&feed) else {
+        return not_subscribed(engine);
+    };
+    let text = format!("{done}: the settings of '{}'", subscription.record.shown_title());
+    let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
+    let effects = feed_settings::replace(engine, now, feed, before, None);
+    engine.say(text);
+    (effects, Some(inverse))
 }
 
 fn subscribe_again(

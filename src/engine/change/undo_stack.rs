@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::MarkChange;
+use super::value::{ChangeId, MarkChange};
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
@@ -75,11 +75,6 @@ pub struct StepChanges {
     /// Steps to forget.
     pub gone: Vec<ChangeId>,
 }
-
-/// Names a change, so that one that could not be written is forgotten.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ChangeId(pub u64);
 
 /// One change, as what is needed to take it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ pub struct FullText {
 }
 
 /// Returns the text in a response, or the reason if there is none.
-pub(super) fn judge(
+pub(super) fn classify_page(
     fetched: Fetched,
     now: DateTime<Utc>,
     kept: Option<&FullText>,

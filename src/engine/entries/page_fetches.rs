@@ -5,7 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::full_text::{FullText, judge};
+use super::full_text::{FullText, classify_page};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -64,7 +64,7 @@ fn keep_page(
     kept: Option<FullText>,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let judged = judge(fetched, now, kept.as_ref());
+    let judged = classify_page(fetched, now, kept.as_ref());
     let failed = judged.as_ref().err().cloned();
     let full = match (judged, kept) {
         (Ok(full), _) => full,

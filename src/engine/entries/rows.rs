@@ -169,19 +169,19 @@ pub struct Seek {
     /// `true` to search towards the end of the list, `false` towards its beginning.
     pub down: bool,
     /// Kind of entry to find.
-    pub what: Sought,
+    pub what: SeekTarget,
 }
 
 /// Kind of entry to find in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sought {
+pub enum SeekTarget {
     /// An unread entry.
     Unread,
     /// An entry that was never opened. It may count as read because it came from history.
     Unopened,
 }
 
-impl Sought {
+impl SeekTarget {
     /// Checks whether an entry with these marks is of this kind.
     pub const fn takes(self, flags: Flags) -> bool {
         match self {

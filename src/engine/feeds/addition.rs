@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::archive_subscription::CurrentFound;
 use super::chosen_settings::FeedSettings;
 use super::subscription::NamedBy;
 use crate::engine::poll::fetch::{AddressSource, FailureClass, FetchFailure, Fetched};
@@ -81,14 +80,9 @@ impl Addition {
         asked: &str,
         url: &str,
         fetched: &Fetched,
-        current: Option<&CurrentFound>,
+        by_archive: Option<NamedBy>,
     ) -> Option<NamedBy> {
         let answer = fetched.result.as_ref().ok();
-        let archive = current.filter(|current| current.takes_over).map(|current| &current.named);
-        let by_archive = archive.map(|archive| {
-            let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
-            NamedBy { url: archive.asked.clone(), public }
-        });
         let by_page = || match self.named.get(asked).map(|named| &named.source) {
             Some(AddressSource::Supplied { by, public }) => {
                 Some(NamedBy { url: by.clone(), public: *public })

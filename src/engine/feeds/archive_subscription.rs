@@ -2,6 +2,7 @@
 
 use super::addition::{Addition, Mistaken, NamedAddress};
 use super::discovery::named_by;
+use super::subscription::NamedBy;
 use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
 use crate::engine::poll::fetch::{FetchRequest, Fetched, RequestKind};
 use crate::engine::poll::poll_request::Sent;
@@ -34,6 +35,13 @@ impl CurrentFound {
     /// Returns the address to subscribe to.
     pub fn address(&self) -> &str {
         if self.takes_over { &self.named.to } else { &self.named.asked }
+    }
+
+    /// Returns the archive as the document that named that address, if it did.
+    pub fn named_by(&self) -> Option<NamedBy> {
+        let archive = Some(&self.named).filter(|_| self.takes_over)?;
+        let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
+        Some(NamedBy { url: archive.asked.clone(), public })
     }
 
     /// Returns the response from that address.

@@ -335,7 +335,8 @@ fn subscribe_to(
 ) -> (Added, Vec<Effect>) {
     let wanted = &addition.wanted;
     let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
-    let named_by = addition.named_by(asked, &url, &fetched, current.as_ref());
+    let by_archive = current.as_ref().and_then(CurrentFound::named_by);
+    let named_by = addition.named_by(asked, &url, &fetched, by_archive);
     let (added, mut effects) = subscribe(engine, now, wanted, &url, named_by);
     let title = || {
         engine

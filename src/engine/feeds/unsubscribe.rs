@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
 use super::subscription::Subscription;
-use crate::engine::change::undo_stack::{ChangeId, Step, UNDO_KEPT, is_over};
+use crate::engine::change::undo_stack::{Step, UNDO_KEPT, is_over};
+use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;

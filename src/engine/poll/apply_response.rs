@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::classify_response::{Trouble, Verdict, judge};
+use super::classify_response::{Trouble, Verdict, classify_response};
 use super::fetch::{Answer, Fetched, Hop, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
@@ -49,7 +49,7 @@ pub fn apply_response(
     state.facts.last_try = Some(started);
     state.polls = state.polls.wrapping_add(1);
     state.obstacle = None;
-    let verdict = judge(fetched, sent);
+    let verdict = classify_response(fetched, sent);
     let about = ResponseContext {
         head: head.as_ref(),
         hops: &hops,
@@ -156,7 +156,7 @@ impl ResponseEffects {
                 let known = state.validators.url == head.url;
                 succeeded(state, started, head, false);
                 let moving = target.filter(|_| known).and_then(|to| {
-                    redirects::judge_unchanged(subscription, to, &head.url, taken(to))
+                    redirects::classify_unchanged(subscription, to, &head.url, taken(to))
                 });
                 outcome.moves(subscription, head, moving);
             }
@@ -191,7 +191,7 @@ impl ResponseEffects {
     ) {
         let started = subscription.state.facts.last_try.unwrap_or_default();
         let RedirectVerdict { moving, is_read, is_proven } =
-            redirects::judge(subscription, about.hops, &head.url, &read, about.taken);
+            redirects::classify_redirect(subscription, about.hops, &head.url, &read, about.taken);
         if !is_read {
             // A document that may belong to another feed changes neither entries nor hints nor validators (SPEC D.3).
             failed(&mut subscription.state, PollFailure::Unreadable, started, None);

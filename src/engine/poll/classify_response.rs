@@ -37,7 +37,7 @@ pub struct Trouble {
 }
 
 /// Classifies the result of a fetch, given the request that was sent.
-pub fn judge(fetched: Fetched, sent: &Sent) -> Verdict {
+pub fn classify_response(fetched: Fetched, sent: &Sent) -> Verdict {
     let Fetched { hops, conditional, result, .. } = fetched;
     match result {
         Err(failure) => Verdict::Failed(Trouble {
@@ -45,7 +45,7 @@ pub fn judge(fetched: Fetched, sent: &Sent) -> Verdict {
             why: failure.to_string(),
             obstacle: obstacle_of(failure.class()),
         }),
-        Ok(answer) => judge_answer(answer, &hops, conditional, sent),
+        Ok(answer) => classify_answer(answer, &hops, conditional, sent),
     }
 }
 
@@ -56,11 +56,11 @@ fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
     known.into_iter().find_map(|(known, obstacle)| (known == class).then_some(obstacle))
 }
 
-fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
+fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
     match answer.status {
-        200 | 203 => judge_body(answer, hops, sent),
+        200 | 203 => classify_body(answer, hops, sent),
         204 | 205 => unreadable("the answer is empty"),
-        226 if is_delta(&answer.headers, sent) => match judge_body(answer, hops, sent) {
+        226 if is_delta(&answer.headers, sent) => match classify_body(answer, hops, sent) {
             Verdict::Document(document) => Verdict::Delta(document),
             verdict @ (Verdict::Delta(_)
             | Verdict::NotModified
@@ -92,7 +92,7 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
     }
 }
 
-fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
+fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
     match answer.body {
         // A truncated document is a failure and is never merged in part (SPEC G.30).
         AnswerBody::Document(document) if document.is_truncated() => {
@@ -292,7 +292,7 @@ mod tests {
 
     fn check(status: u16, body: AnswerBody, conditional: bool, expected: &str) {
         let fetched = Fetched { conditional, ..fetched(answer(status, body)) };
-        let found = words(judge(fetched, &sent()));
+        let found = words(classify_response(fetched, &sent()));
         assert!(found.contains(expected), "{status}: {found}");
     }
 
@@ -326,7 +326,7 @@ mod tests {
         let mut digest = answer(401, AnswerBody::Unread);
         digest.headers.www_authenticate = Some("Digest realm=\"a\"".into());
         let told = "answered 401 Unauthorized: it wants a login of the kind Digest, which backissue does not support";
-        assert_eq!(words(judge(fetched(digest), &sent())), told);
+        assert_eq!(words(classify_response(fetched(digest), &sent())), told);
         check(410, AnswerBody::Unread, false, "gone");
         check(511, AnswerBody::Unread, false, "not counted: ");
     }
@@ -354,7 +354,7 @@ mod tests {
         let gone = AnswerBody::Document(Box::new(gone));
         check(200, gone.clone(), false, "gone");
         let elsewhere = Sent { url: "https://b.example/".into(), ..Sent::default() };
-        let found = words(judge(fetched(answer(200, gone)), &elsewhere));
+        let found = words(classify_response(fetched(answer(200, gone)), &elsewhere));
         assert!(found.contains("on the way only"), "{found}");
     }
 
@@ -365,7 +365,7 @@ mod tests {
             let to = "https://b.example/".to_owned();
             let hops = vec![Hop { status, to: to.clone(), by_document: false }];
             let end = Answer { url: to, ..answer(410, AnswerBody::Unread) };
-            let found = words(judge(Fetched { hops, ..fetched(end) }, &sent()));
+            let found = words(classify_response(Fetched { hops, ..fetched(end) }, &sent()));
             assert!(found.contains("on the way only"), "{status}: {found}");
         }
     }
@@ -388,7 +388,7 @@ mod tests {
             answer.headers.delta_base = base.map(str::to_owned);
             let fetched = fetched(answer);
             let again = worth_asking_again(&fetched, sent);
-            let found = words(judge(fetched, sent));
+            let found = words(classify_response(fetched, sent));
             assert!(found.contains(expected), "{im:?} {base:?}: {found}");
             assert_eq!(again.is_none(), expected == "delta", "{im:?} {base:?}");
         }
@@ -421,7 +421,7 @@ mod tests {
         {
             let answer = Answer { url: hop(0).to, ..answer(200, page(title)) };
             let fetched = Fetched { hops: vec![hop(status)], ..fetched(answer) };
-            let found = words(judge(fetched, &sent()));
+            let found = words(classify_response(fetched, &sent()));
             assert!(found.contains(expected), "{status}: {found}");
         }
     }

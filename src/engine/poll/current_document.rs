@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
-use super::redirects::{judge as judge_redirects, propose, replace_address, same_host};
+use super::redirects::{classify_redirect, propose, replace_address, same_host};
 use crate::engine::feeds::discovery::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, ProposedFor, Subscription};
 use backissue_core::feed::FeedDocument;
@@ -76,7 +76,7 @@ pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(S
     let record = &subscription.record;
     let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
     let document = answer.body.feed().filter(|document| !document.is_truncated())?;
-    if !judge_redirects(subscription, &fetched.hops, &answer.url, document, &|_| false).is_read {
+    if !classify_redirect(subscription, &fetched.hops, &answer.url, document, &|_| false).is_read {
         return None;
     }
     let (to, once) = match subscribed(document, &[&record.url, &answer.url]) {
@@ -122,7 +122,7 @@ pub fn decide(
     found: Fetched,
     taken: bool,
 ) -> PollAnswer {
-    let verdict = judge(&named, &found, taken);
+    let verdict = classify_current(&named, &found, taken);
     let NamedCurrent { to, once, asked, sent, fetched } = named;
     let now = fetched.started;
     let public = fetched.result.as_ref().is_ok_and(|answer| answer.public);
@@ -170,7 +170,7 @@ pub fn decide(
 }
 
 /// Classifies the response from `current` (SPEC C.2 rule 3, D.3).
-fn judge(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
+fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
     let no = |why: &str| CurrentVerdict::No(why.to_owned(), false);
     let answer = match &found.result {
         Ok(answer) => answer,
@@ -205,7 +205,7 @@ fn judge(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
 
 /// Checks whether the response from `current` is the subscription document of the feed whose archive names it.
 pub fn is_taken_over(named: &NamedCurrent, found: &Fetched) -> bool {
-    matches!(judge(named, found, false), CurrentVerdict::TakesOver)
+    matches!(classify_current(named, found, false), CurrentVerdict::TakesOver)
 }
 
 /// Returns the state of a subscription to an archive document. Keeps the earlier state unless the document now names another

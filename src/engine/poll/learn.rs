@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::learn_queue::{Done, LearnWanted, Learning, counts, is_enough};
+use super::learn_queue::{LearnWanted, LearnedPart, Learning, counts, is_enough};
 use super::plans;
 use super::poll_stage::News;
 use crate::engine::effect::Effect;
@@ -90,7 +90,7 @@ pub fn record_read(
         return;
     }
     let LearnedRecord { terms, plan } = *record;
-    engine.learning.done.insert(feed, Done { at: plan.learned_at, terms });
+    engine.learning.done.insert(feed, LearnedPart { at: plan.learned_at, terms });
     remember(engine, now, feed, &Arc::new(plan));
 }
 
@@ -124,7 +124,7 @@ pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
 /// Checks whether a feed that is to be learned has no plan or an old one.
 fn is_due(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return false };
-    let stale = |done: &Done| {
+    let stale = |done: &LearnedPart| {
         let age = now.signed_duration_since(done.at);
         // A plan from the future means that the clock was wrong then.
         !(TimeDelta::zero()..AGAIN_AFTER).contains(&age)
@@ -196,7 +196,7 @@ pub fn learned(
         let record = LearnedRecord { terms: terms.clone(), plan: plan.clone() };
         effects.push(Effect::store(Job::SaveLearned(feed, Box::new(record))));
     }
-    engine.learning.done.insert(feed, Done { at: now, terms });
+    engine.learning.done.insert(feed, LearnedPart { at: now, terms });
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return effects };
     let facts = &mut subscription.state.facts;
     let plan = plan.filter(|plan| is_enough(plan));

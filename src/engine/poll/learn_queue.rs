@@ -36,12 +36,12 @@ pub struct Learning {
     /// Feeds in the queue.
     waiting: BTreeSet<FeedKey>,
     pub(super) under_way: BTreeSet<FeedKey>,
-    pub(super) done: BTreeMap<FeedKey, Done>,
+    pub(super) done: BTreeMap<FeedKey, LearnedPart>,
 }
 
 /// Time and constraints of the last learning run of a feed.
 #[derive(Debug, Clone)]
-pub(super) struct Done {
+pub(super) struct LearnedPart {
     pub(super) at: DateTime<Utc>,
     pub(super) terms: LearnTerms,
 }

@@ -102,7 +102,7 @@ fn refusal(
     }
     let spared = engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
     let left = |until: DateTime<Utc>| schedule::duration_words((until - now).num_seconds().max(1));
-    match schedule::judge_manual_poll(&subscription.state.facts, now, spared) {
+    match schedule::classify_manual_poll(&subscription.state.facts, now, spared) {
         ByHand::Allowed => {}
         ByHand::CoolDown(until) => {
             return Some(Refusal::No(format!("it was polled a moment ago; wait {}", left(until))));

@@ -63,14 +63,14 @@ pub fn fetched(
     let NetworkNote { is_offline, mut effects } =
         note_network(engine, now, &waiting.url, &fetched, Some(feed));
     if !is_offline {
-        effects.extend(judge_or_repeat(engine, now, waiting, feed, fetched));
+        effects.extend(apply_or_repeat(engine, now, waiting, feed, fetched));
     }
     effects.extend(start(engine, now));
     effects
 }
 
 /// An answer is applied, or the feed is asked once more where the answer calls for it (SPEC C.2, C.8.1, D.2).
-fn judge_or_repeat(
+fn apply_or_repeat(
     engine: &mut Engine,
     now: DateTime<Utc>,
     waiting: &Waiting,

@@ -40,7 +40,7 @@ pub struct RedirectVerdict {
 
 /// Decides how to handle the redirects to a document, and whether the document belongs to this feed and may be read. `answered`
 /// is the address that responded; `taken` returns whether another subscription has an address.
-pub fn judge(
+pub fn classify_redirect(
     subscription: &Subscription,
     hops: &[Hop],
     answered: &str,
@@ -103,7 +103,7 @@ pub fn stated_move(
 
 /// Returns the move for a permanent redirect that ends in a 304. The validators belonged to the target, so the target's document
 /// is the stored one (SPEC D.3, last row).
-pub fn judge_unchanged(
+pub fn classify_unchanged(
     subscription: &Subscription,
     to: &str,
     answered: &str,

@@ -46,7 +46,7 @@ pub struct Folders {
 /// Returns the platform's default locations. The error is a sentence.
 pub fn folders() -> Result<Folders, String> {
     let base = choose_base_strategy().map_err(|_| {
-        "no home folder was found; say where to keep things with --data-dir and --config".to_owned()
+        "no home folder was found; set --data-dir and --config".to_owned()
     })?;
     Ok(Folders {
         data: base.data_dir().join("backissue"),
@@ -66,7 +66,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
         read => read.map_err(|error| cannot(system_words(&error)))?,
     };
     let mut configured = parse(&text)
-        .map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))?;
+        .map_err(|why| format!("the configuration file {} has an error: {why}", path.display()))?;
     // Relative paths are relative to the folder of the file.
     let folder = path.parent().unwrap_or(path);
     for file in &mut configured.settings.network.extra_roots {
@@ -83,7 +83,7 @@ fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configure
 
 /// Parses the text of a configuration file.
 pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
-    let mut file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
+    let mut file: ConfigDocument = toml::from_str(text).map_err(|error| located(text, &error))?;
     let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
     let (settings, screen) = file.into_settings()?;
     Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
@@ -112,7 +112,7 @@ fn in_plain_words(message: &str) -> String {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct File {
+struct ConfigDocument {
     network: NetworkTable,
     poll: PollTable,
     history: HistorySettings,
@@ -150,7 +150,7 @@ struct PollTable {
     learn: Option<bool>,
 }
 
-impl File {
+impl ConfigDocument {
     fn into_settings(self) -> Result<(Settings, ScreenSettings), String> {
         let mut settings = Settings::default();
         let network = &mut settings.network;
@@ -187,7 +187,7 @@ impl File {
         settings.history = self.history;
         let base = &settings.history.internet_archive;
         if !(base.starts_with("https://") || base.starts_with("http://")) {
-            return Err(format!("[history] internet_archive is no address: '{base}'"));
+            return Err(format!("[history] internet_archive is not an address: '{base}'"));
         }
         if settings.history.texts_mb < TEXTS_MB_MIN {
             return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
@@ -196,7 +196,7 @@ impl File {
         screen.text_width = screen.text_width.clamp(20, 400);
         screen.feeds_width = screen.feeds_width.map(|columns| columns.clamp(16, 200));
         if !screen.columns.contains(&EntryColumn::Title) {
-            return Err("[ui] columns leaves \"title\" out: no entry could be told".to_owned());
+            return Err("[ui] columns must include \"title\"".to_owned());
         }
         settings.commands = self.commands.into_settings()?;
         settings.notify = self.notify;
@@ -346,13 +346,13 @@ mod tests {
                 "[keys]\n\nstra = \"x\"",
                 "line 3: [keys] names no command 'stra'; did you mean 'star'?",
             ),
-            ("[keys]\nstar = \"hyper\"", "line 2: star: 'hyper' is no key"),
+            ("[keys]\nstar = \"hyper\"", "line 2: star: 'hyper' is not a key"),
             ("[keys]\nstar = 7", "line 2, column 8: keys must be a text"),
             ("[poll]\nmni = \"1h\"", "line 2, column 1"),
             ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
             (
                 "[[network.credentials]]\norigin = \"https://a.example\"\ntoken = 7",
-                "line 3, column 9: this must be a text in quotes",
+                "line 3, column 9: this must be text in quotes",
             ),
             (
                 "network.credentials = [{ origin = \"http://a\", token = \"t\" }, { origin = \"http://A/\", token = \"u\" }]",

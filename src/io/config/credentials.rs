@@ -24,7 +24,7 @@ struct SecretText(Secret);
 impl<'de> Deserialize<'de> for SecretText {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let toml::Value::String(text) = toml::Value::deserialize(deserializer)? else {
-            return Err(serde::de::Error::custom("this must be a text in quotes"));
+            return Err(serde::de::Error::custom("this must be text in quotes"));
         };
         Ok(Self(Secret::new(text)))
     }
@@ -49,14 +49,14 @@ impl TryFrom<WrittenCredentials> for CredentialsTable {
         let login = match (written.user, written.password, written.token) {
             (Some(SecretText(user)), Some(SecretText(password)), None) => {
                 if user.reveal().contains(':') {
-                    return Err("a user's name must not contain a colon".into());
+                    return Err("a user name must not contain a colon".into());
                 }
                 Login::Basic { user, password }
             }
             (None, None, Some(SecretText(token))) => {
                 let sendable = token.reveal().bytes().all(|byte| byte.is_ascii_graphic());
                 if token.reveal().is_empty() || !sendable {
-                    return Err("a token is made of visible ASCII characters without blanks".into());
+                    return Err("a token must be visible ASCII characters without spaces".into());
                 }
                 Login::Bearer { token }
             }
@@ -78,7 +78,7 @@ pub(super) fn origin(written: &str) -> Result<String, String> {
     let url = place(written)?;
     let origin = url.origin().ascii_serialization();
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-        return Err(format!("an origin ends with the host or its port; write {origin}"));
+        return Err(format!("an origin ends after the host or port; write {origin}"));
     }
     Ok(origin)
 }
@@ -90,12 +90,12 @@ fn address(written: &str) -> Result<String, String> {
 
 fn place(written: &str) -> Result<Url, String> {
     let form = "write it like https://a.example";
-    let url = Url::parse(written).map_err(|_| format!("this origin cannot be read; {form}"))?;
+    let url = Url::parse(written).map_err(|_| format!("this is not a valid origin; {form}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(format!("an origin begins with http:// or https://; {form}"));
+        return Err(format!("an origin starts with http:// or https://; {form}"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("an origin has no user in it; write user and password below it".into());
+        return Err("an origin must not contain a user; write user and password below it".into());
     }
     Ok(url)
 }
@@ -142,7 +142,7 @@ mod tests {
         let with = |rest: &str| format!("origin = \"https://a.example\"\n{rest}");
         for (text, sentence) in [
             (at("a.example"), "this origin cannot be read; write it like https://a.example"),
-            (at("ftp://a.example"), "an origin begins with http:// or https://"),
+            (at("ftp://a.example"), "an origin starts with http:// or https://"),
             (at("https://x:y@a.example"), "an origin has no user in it"),
             (
                 at("https://a.example/feed"),
@@ -157,8 +157,8 @@ mod tests {
             (with("token = \"hunter2 \""), "visible ASCII"),
             (with("token = \"\""), "visible ASCII"),
             (with("user = \"a:hunter2\"\npassword = \"x\""), "must not contain a colon"),
-            (with("user = \"me\"\npassword = 4711"), "this must be a text in quotes"),
-            (with("token = [\"hunter2\"]"), "this must be a text in quotes"),
+            (with("user = \"me\"\npassword = 4711"), "this must be text in quotes"),
+            (with("token = [\"hunter2\"]"), "this must be text in quotes"),
             (with("pasword = \"hunter2\""), "unknown field `pasword`"),
         ] {
             let why = read(&text).unwrap_err();

@@ -12,12 +12,12 @@ use crate::io::small_files;
 use crate::io::system::words::system_words;
 
 const NAME: &str = "credentials.toml";
-const HEAD: &str = "# Logins that were typed within addresses. backissue writes them here; the file is for your eyes alone.\n";
+const HEAD: &str = "# Logins from addresses that you entered. backissue writes this file; keep it private.\n";
 const BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct File {
+struct CredentialsDocument {
     credentials: Vec<CredentialsTable>,
 }
 
@@ -31,8 +31,8 @@ fn place(configuration: &Path) -> PathBuf {
 pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<(), String> {
     let path = place(configuration);
     let text = read(&path)?;
-    let file: File = toml::from_str(&text)
-        .map_err(|error| format!("the file {} is wrong: {}", path.display(), error.message()))?;
+    let file: CredentialsDocument = toml::from_str(&text)
+        .map_err(|error| format!("the file {} has an error: {}", path.display(), error.message()))?;
     let network = &mut settings.network;
     for CredentialsTable(one) in file.credentials {
         if network.credentials.iter().all(|other| other.origin != one.origin) {
@@ -58,7 +58,7 @@ fn read(path: &Path) -> Result<String, String> {
 pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     let cannot = |why: &dyn std::fmt::Display| {
         format!(
-            "the login for {} cannot be kept in {} ({why}) and is not sent: put it into config.toml under [[network.credentials]]",
+            "the login for {} cannot be saved in {} ({why}) and is not sent: put it in config.toml under [[network.credentials]]",
             credentials.origin,
             path.display()
         )
@@ -71,7 +71,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     }
     text.push_str(&table(credentials));
     // An unparsable file would prevent the program from starting.
-    toml::from_str::<File>(&text).map_err(|error| cannot(&error.message()))?;
+    toml::from_str::<CredentialsDocument>(&text).map_err(|error| cannot(&error.message()))?;
     write(path, &text).map_err(|error| cannot(&system_words(&error)))
 }
 

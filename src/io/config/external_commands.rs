@@ -20,7 +20,7 @@ pub(in crate::io) struct CommandsTable {
 struct WrittenCommand(ExternalCommand);
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "a command is a text, or a list of words in quotes")]
+#[serde(untagged, expecting = "a command must be text or a list of words, in quotes")]
 enum CommandText {
     Text(String),
     List(Vec<String>),

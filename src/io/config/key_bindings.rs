@@ -15,7 +15,7 @@ pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys
 
 /// One key sequence, or several.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "keys must be a text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
+#[serde(untagged, expecting = "keys must be text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
 pub(in crate::io) enum WrittenKeys {
     One(String),
     Several(Vec<String>),
@@ -42,7 +42,7 @@ fn read(
         let names = COMMANDS.iter().map(|row| row.name);
         let meant = nearest(command.get_ref(), names);
         return Err(wrong(format!(
-            "[keys] names no command '{}'{meant}; ? in the reader lists them",
+            "[keys] has an unknown command '{}'{meant}; ? in the reader lists them",
             command.get_ref()
         )));
     };

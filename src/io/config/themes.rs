@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn unusable_theme_is_reported_once_and_default_shown() {
         for (wanted, files, expected) in [
-            ("drak", &[][..], "[ui] theme: there is no theme 'drak'; is 'dark' meant?"),
+            ("drak", &[][..], "[ui] theme: unknown theme 'drak'; did you mean 'dark'?"),
             (
                 "night",
                 &[("themes/night.toml", "\nstar = \"rad\"")],

@@ -19,9 +19,9 @@ pub(in crate::io) fn unknown_name(message: &str) -> Option<String> {
     let known: Vec<&str> = quoted.collect();
     let meant = nearest(written, known.iter().copied());
     if meant.is_empty() {
-        return Some(format!("no key is called '{written}' here; there are {}", known.join(", ")));
+        return Some(format!("unknown key '{written}'; the keys here are {}", known.join(", ")));
     }
-    Some(format!("no key is called '{written}' here{meant}"))
+    Some(format!("unknown key '{written}'{meant}"))
 }
 
 #[cfg(test)]

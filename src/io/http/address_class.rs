@@ -35,7 +35,7 @@ impl AddressClass {
             Private => "a private address",
             Loopback => "an address of this machine",
             LinkLocal => "a link-local address",
-            Forbidden => "an address where no server can be",
+            Forbidden => "an address that no server can have",
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn extract_article(
     let is_page = named.is_empty() || named.contains("html") || named.contains("text/plain");
     if !is_page {
         let kind = named.split(';').next().unwrap_or_default().trim().to_owned();
-        return Err(format!("the link leads to no page but to {kind}"));
+        return Err(format!("the link leads to {kind}, not to a page"));
     }
     if bytes.len() > PAGE_BYTES_MAX {
         return Err("the page is larger than 4 MiB".to_owned());
@@ -47,7 +47,7 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     drop(std::mem::take(&mut page.doc));
     let empty = std::mem::take(&mut page.doc);
     let built = build_tree(html, empty, |tree| tree.tree.len());
-    page.doc = built.ok_or("the page is built too deep or too large to look for a text")?;
+    page.doc = built.ok_or("the page is nested too deeply or too large to extract its text")?;
     let article = page.parse().map_err(|_| nothing())?;
     let letters = article.text_content.chars().filter(|char| !char.is_whitespace()).count();
     if letters < LETTERS_MIN {

@@ -109,7 +109,7 @@ impl Decoding {
     pub fn unknown_encoding(&self) -> Option<FetchFailure> {
         let names = one_line(&self.unknown.join(", "), NAME_CHARS_MAX);
         let why = format!(
-            "it came in the encoding '{names}', which backissue did not ask for and cannot read"
+            "it uses the encoding '{names}', which backissue did not request and cannot read"
         );
         (!self.unknown.is_empty()).then_some(FetchFailure::Encoding(why))
     }

@@ -32,7 +32,7 @@ pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'
         let here = here.map_err(|_| wrong("it is damaged".into()))?;
         if here.is_empty() {
             return Err(wrong(
-                "there is no certificate in it ('-----BEGIN CERTIFICATE-----')".into(),
+                "it contains no certificate ('-----BEGIN CERTIFICATE-----')".into(),
             ));
         }
         all.extend(here);

@@ -326,13 +326,13 @@ fn lacks_file(error: &reqwest::Error) -> bool {
 
 fn parse_url(text: &str) -> Result<Url, FetchFailure> {
     let url = Url::parse(text).map_err(|error| {
-        FetchFailure::Address(format!("'{}' is no address: {error}", without_login(text)))
+        FetchFailure::Address(format!("'{}' is not an address: {error}", without_login(text)))
     })?;
     if matches!(url.scheme(), "http" | "https") {
         return Ok(url);
     }
     let shown = without_login(text);
-    Err(FetchFailure::Address(format!("'{shown}' cannot be asked: only http and https can")))
+    Err(FetchFailure::Address(format!("'{shown}' cannot be fetched: only http and https addresses can")))
 }
 
 #[cfg(test)]

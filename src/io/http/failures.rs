@@ -54,7 +54,7 @@ pub(super) fn classify_error(
             return FetchFailure::CutOff;
         }
         if http.is_parse() {
-            return FetchFailure::Protocol("what answers is no HTTP".into());
+            return FetchFailure::Protocol("the answer is not HTTP".into());
         }
     }
     if error.is_body() || error.is_decode() {
@@ -99,7 +99,7 @@ fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> FetchFailur
             | ErrorKind::AddrNotAvailable,
         ) => FetchFailure::Unreachable(place),
         Some(ErrorKind::UnexpectedEof) if url.scheme() == "https" => {
-            FetchFailure::Tls("the server hung up while it was being agreed on".into())
+            FetchFailure::Tls("the server closed the connection during the handshake".into())
         }
         Some(ErrorKind::Other) | None => FetchFailure::Connect(place),
         Some(kind) => match kind.to_string() {
@@ -116,22 +116,22 @@ fn tls_words(error: &rustls::Error) -> String {
         rustls::Error::InvalidCertificate(why) => certificate_words(why),
         rustls::Error::NoCertificatesPresented => "the server has no certificate".into(),
         rustls::Error::InvalidMessage(_) | rustls::Error::InappropriateMessage { .. } => {
-            "what answers does not speak TLS".into()
+            "the server does not speak TLS".into()
         }
         rustls::Error::PeerIncompatible(_)
         | rustls::Error::AlertReceived(
             AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure,
-        ) => "the server speaks only versions of TLS that are too old to be safe".into(),
+        ) => "the server supports only TLS versions that are too old to be safe".into(),
         rustls::Error::AlertReceived(AlertDescription::UnrecognisedName) => {
             "the server does not know this name".into()
         }
         rustls::Error::AlertReceived(
             AlertDescription::CertificateRequired | AlertDescription::BadCertificate,
-        ) => "the server asks for a certificate of the reader".into(),
-        rustls::Error::AlertReceived(alert) => format!("the server refused it ({alert:?})"),
+        ) => "the server requires a client certificate".into(),
+        rustls::Error::AlertReceived(alert) => format!("the server refused the handshake ({alert:?})"),
         _ => match one_line(&error.to_string()) {
             unsaid if unsaid.contains("other error") => {
-                "the server and this program could not agree".into()
+                "the handshake with the server failed".into()
             }
             words => words,
         },
@@ -152,14 +152,14 @@ fn certificate_words(why: &CertificateError) -> String {
         }
         CertificateError::UnknownIssuer => {
             format!(
-                "the server's certificate comes from an issuer this computer does not know; {TO_TRUST}"
+                "the server's certificate comes from an issuer that this computer does not trust; {TO_TRUST}"
             )
         }
         CertificateError::Revoked => "the server's certificate was revoked".into(),
         _ if format!("{why:?}").contains("CaUsedAsEndEntity") => {
-            format!("the server shows a self-made certificate; {TO_TRUST}")
+            format!("the server's certificate is self-signed; {TO_TRUST}")
         }
-        _ => "the server's certificate is damaged, or of a kind that is not used any more".into(),
+        _ => "the server's certificate is damaged, or of a kind no longer accepted".into(),
     }
 }
 

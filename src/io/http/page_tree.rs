@@ -31,7 +31,7 @@ pub(super) fn build_tree<S: TreeSink>(
     nodes: impl Fn(&S) -> usize,
 ) -> Option<S::Output> {
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
-    let watched = Watched {
+    let watched = CountingTree {
         builder: TreeBuilder::new(tree, options),
         elements: Cell::new(0),
         reported: Cell::new(false),
@@ -62,14 +62,14 @@ pub(super) fn build_tree<S: TreeSink>(
 }
 
 /// A tree builder that also counts elements and tokens.
-struct Watched<S: TreeSink> {
+struct CountingTree<S: TreeSink> {
     builder: TreeBuilder<S::Handle, S>,
     elements: Cell<usize>,
     /// Set when a token is reported.
     reported: Cell<bool>,
 }
 
-impl<S: TreeSink> Watched<S> {
+impl<S: TreeSink> CountingTree<S> {
     /// Counts the open elements and the elements that will be reopened.
     fn count_open(&self) -> usize {
         let counter = Counter { count: Cell::new(0), of: std::marker::PhantomData };
@@ -78,7 +78,7 @@ impl<S: TreeSink> Watched<S> {
     }
 }
 
-impl<S: TreeSink> TokenSink for Watched<S> {
+impl<S: TreeSink> TokenSink for CountingTree<S> {
     type Handle = S::Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<S::Handle> {

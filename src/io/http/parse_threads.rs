@@ -27,7 +27,7 @@ type Work = Box<dyn FnOnce() -> bool + Send>;
 
 /// A piece of work with a waiter.
 #[derive(Clone)]
-struct Job {
+struct ParseJob {
     /// The work, taken by the thread that runs it or by a waiter that cancels it.
     work: Receiver<Work>,
     /// Set once the work ends or its thread no longer counts, whichever comes first.
@@ -37,8 +37,8 @@ struct Job {
 /// A pool of threads that is empty while there is no work.
 #[derive(Debug)]
 pub(super) struct ParseThreads {
-    orders: Sender<Job>,
-    jobs: Receiver<Job>,
+    orders: Sender<ParseJob>,
+    jobs: Receiver<ParseJob>,
     counts: Arc<Counts>,
 }
 
@@ -89,7 +89,7 @@ impl ParseThreads {
         });
         let (hand, work_to_take) = bounded(1);
         hand.send(work).ok()?;
-        let job = Job { work: work_to_take, settled };
+        let job = ParseJob { work: work_to_take, settled };
         let _waiter = Waiter { threads: self, job: job.clone() };
         self.orders.send(job).ok()?;
         self.start_thread();
@@ -118,7 +118,7 @@ impl ParseThreads {
 
     /// Cancels a job whose waiter is gone. A job that has not started is dropped at once, together with its document. A
     /// running job may occupy its thread for long, so another thread replaces it.
-    fn give_up(&self, job: &Job) {
+    fn give_up(&self, job: &ParseJob) {
         if let Ok(work) = job.work.try_recv() {
             return drop(work);
         }
@@ -140,7 +140,7 @@ impl ParseThreads {
 /// The waiter of a job.
 struct Waiter<'a> {
     threads: &'a ParseThreads,
-    job: Job,
+    job: ParseJob,
 }
 
 impl Drop for Waiter<'_> {
@@ -166,7 +166,7 @@ fn add_below(count: &AtomicUsize, most: usize) -> bool {
     count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
 }
 
-fn work_off(jobs: &Receiver<Job>, counts: &Counts) {
+fn work_off(jobs: &Receiver<ParseJob>, counts: &Counts) {
     loop {
         match jobs.recv_timeout(IDLE) {
             Ok(job) => {

@@ -68,7 +68,7 @@ impl RedirectPath {
     ) -> Result<Hop, FetchFailure> {
         let to = resolve_target(&self.at, &turn.location)?;
         if carries_credentials(&to) {
-            return Err(bad_redirect("its address carries credentials"));
+            return Err(bad_redirect("its address contains a login"));
         }
         let trust = Trust::Supplied { by: Some(self.at.clone()), public };
         trust.check(&to, request.allow_insecure)?;
@@ -82,7 +82,7 @@ impl RedirectPath {
         self.by_document += usize::from(turn.by_document);
         if self.by_document > steps.documents_max {
             let max = steps.documents_max;
-            return Err(FetchFailure::Redirect(format!("more than {max} by documents in a row")));
+            return Err(FetchFailure::Redirect(format!("more than {max} redirect documents in a row")));
         }
         self.seen.push(asked);
         (self.at, self.trust) = (to.clone(), trust);
@@ -109,7 +109,7 @@ impl Redirect {
             return Ok(None);
         }
         let location =
-            headers.get(header::LOCATION).ok_or_else(|| bad_redirect("it names no address"))?;
+            headers.get(header::LOCATION).ok_or_else(|| bad_redirect("it has no address"))?;
         Ok(Some(Self { status, location: location_text(location.as_bytes()), by_document: false }))
     }
 

@@ -46,7 +46,7 @@ impl Trust {
     pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), FetchFailure> {
         let Self::Supplied { by, .. } = self else { return Ok(()) };
         if carries_credentials(to) {
-            return Err(FetchFailure::Blocked("the address it names carries credentials".into()));
+            return Err(FetchFailure::Blocked("the address contains a login".into()));
         }
         let secure = by.as_ref().is_some_and(|by| by.scheme() == "https");
         if secure && to.scheme() == "http" && !allow_insecure {
@@ -59,21 +59,21 @@ impl Trust {
     pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> FetchFailure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
-                "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
+                "; to allow it, put allow_link_local = [\"{}\"] under [network] in the configuration",
                 refusal.host
             ),
             (Self::Typed, _) => refusal.address.map_or_else(String::new, |address| format!(
-                "; to ask it all the same, put allow_addresses = [\"{address}\"] below [network] in the configuration"
+                "; to allow it, put allow_addresses = [\"{address}\"] under [network] in the configuration"
             )),
             (Self::Supplied { by: Some(by), public: true }, _) => {
-                format!(", and {} is a public site that may not lead there", place(by))
+                format!(", and {} is a public site, which may not lead there", place(by))
             }
             (Self::Supplied { by: Some(by), public: false }, _) => {
                 format!(", and {} may lead to its own host and port only", place(by))
             }
-            (Self::Supplied { by: None, .. }, _) => ", and nobody may lead there".to_owned(),
+            (Self::Supplied { by: None, .. }, _) => ", and no site may lead there".to_owned(),
         };
-        FetchFailure::Blocked(format!("not asked: {refusal}{advice}"))
+        FetchFailure::Blocked(format!("not requested: {refusal}{advice}"))
     }
 }
 

@@ -54,7 +54,7 @@ impl LogFile {
         let path = self.path();
         let found = fs::metadata(&path);
         if found.as_ref().is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::other("the log is no regular file"));
+            return Err(io::Error::other("the log is not a regular file"));
         }
         if found.is_ok_and(|found| found.len() >= BYTES_MAX) {
             fs::rename(&path, self.former())?;

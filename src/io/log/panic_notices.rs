@@ -71,11 +71,11 @@ pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
     let (_, newest) = untold.next()?;
     let others = match untold.count() {
         0 => String::new(),
-        1 => " and in another report beside it".to_owned(),
-        more => format!(" and in {more} other reports beside it"),
+        1 => " and another report next to it".to_owned(),
+        more => format!(" and {more} other reports next to it"),
     };
     let sentence = format!(
-        "backissue met a fault of its own, which is not yours; what happened is told in {}{others}",
+        "backissue had an internal error; for details see {}{others}",
         newest.display()
     );
     let lines = all.into_iter().map(|(line, _)| line).collect();

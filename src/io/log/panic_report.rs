@@ -31,13 +31,13 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     let became = match caught {
         // A guard around a library may also catch our own panic.
         Caught::AsForeseen if !is_ours(&place) => {
-            tracing::warn!("a library gave up in the thread '{thread}', {place}: {said}");
+            tracing::warn!("a library panicked in the thread '{thread}', {place}: {said}");
             return;
         }
-        Caught::AsForeseen | Caught::AsFault => "its work was cancelled, everything else goes on",
+        Caught::AsForeseen | Caught::AsFault => "its work was cancelled, everything else continues",
         Caught::Nowhere => "its thread ended",
     };
-    tracing::error!("a fault of the program in the thread '{thread}', {place}: {said}; {became}");
+    tracing::error!("an internal error in the thread '{thread}', {place}: {said}; {became}");
     let Some(log) = Log::of_this_process() else { return };
     // A repetition, perhaps at each frame, adds no information.
     let is_new = log

@@ -61,8 +61,8 @@ impl Log {
 }
 
 /// Appended to the display of a log without details.
-const SAYS_LITTLE: &str = "(This log has only what failed, commands that were started, and changes of the configuration.\n\
-    Start backissue with --verbose, or -v, and it has every request and every answer too.)\n";
+const SAYS_LITTLE: &str = "(This log lists only failures, started commands and configuration changes.\n\
+    With --verbose, or -v, it also lists every request and every answer.)\n";
 
 /// Returns the end of the log, or a line saying that it is empty, and a hint if details are not logged.
 pub fn log_tail() -> Vec<u8> {
@@ -73,7 +73,7 @@ pub fn log_tail() -> Vec<u8> {
 }
 
 fn told_tail(tail: Vec<u8>, in_detail: bool) -> Vec<u8> {
-    let mut told = if tail.is_empty() { b"nothing was logged yet\n".to_vec() } else { tail };
+    let mut told = if tail.is_empty() { b"nothing logged yet\n".to_vec() } else { tail };
     if !in_detail {
         told.extend_from_slice(b"\n");
         told.extend_from_slice(SAYS_LITTLE.as_bytes());
@@ -110,7 +110,7 @@ impl Subscriber for ToLog {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut message = Message(String::new());
+        let mut message = LogMessage(String::new());
         event.record(&mut message);
         if let Some(log) = LOG.get() {
             log.take(*event.metadata().level(), &message.0);
@@ -123,9 +123,9 @@ impl Subscriber for ToLog {
 }
 
 /// The message of an event.
-struct Message(String);
+struct LogMessage(String);
 
-impl Visit for Message {
+impl Visit for LogMessage {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() == "message" {
             // Writing to a string cannot fail.
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(told(true), "one line\n");
         assert!(told(false).starts_with("one line\n\n") && told(false).contains("--verbose"));
         let nothing = String::from_utf8(told_tail(Vec::new(), true)).unwrap();
-        assert_eq!(nothing, "nothing was logged yet\n");
+        assert_eq!(nothing, "nothing logged yet\n");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::address::is_ours;
 use super::frames::{PIECE_BYTES, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
 use crate::io::named_files::NamedFile;
-use crate::io::output::{Output, OwnOutput};
+use crate::io::output::{CommandOutput, OwnOutput};
 
 /// A connection to the owner of the store.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ const GREETING_TIME: Duration = Duration::from_secs(3);
 /// Time for an owner to release the store.
 const LETTING_GO_TIME: Duration = Duration::from_mins(1);
 /// Error for an owner that does not answer.
-const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal lets it go on)";
+const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal resumes it)";
 
 /// The outcome of a command that the owner ran.
 #[derive(Debug, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Client {
                     Some(OwnerMessage::FileBytes(bytes)) => file.write_all(&bytes)?,
                     Some(OwnerMessage::FileEnd(whole)) => {
                         ended = true;
-                        return if whole { Ok(()) } else { Err(io::Error::other("it was left")) };
+                        return if whole { Ok(()) } else { Err(io::Error::other("it was not completed")) };
                     }
                     Some(_) => {}
                     None => return Err(ErrorKind::UnexpectedEof.into()),

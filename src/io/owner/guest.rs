@@ -11,10 +11,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::frames::{PIECE_BYTES, pieces, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerMessage, Progress};
 use crate::engine::external::external_command::ExternalCommand;
+use crate::io::loop_handle::LoopHandle;
 use crate::io::named_files::{NamedFile, WriteFile};
-use crate::io::output::{FILE_BYTES_MAX, Output};
+use crate::io::output::{CommandOutput, FILE_BYTES_MAX};
 use crate::io::system::words::system_words;
-use crate::io::visits::Hand;
 
 /// The terminal and the files of a process that submitted a command. A process that does not read its messages delays only
 /// its own command.
@@ -30,7 +30,7 @@ pub struct GuestOutput {
 
 impl GuestOutput {
     /// Starts receiving messages from the process while its command runs: it may cancel, send a file, or end.
-    pub fn attend(stream: &UnixStream, hand: Hand) -> io::Result<Rc<Self>> {
+    pub fn attend(stream: &UnixStream, hand: LoopHandle) -> io::Result<Rc<Self>> {
         let (sender, files) = channel();
         let closed = Arc::<AtomicBool>::default();
         let (mut heard, ended) = (stream.try_clone()?, Arc::clone(&closed));
@@ -56,12 +56,12 @@ impl GuestOutput {
     }
 
     fn answer(&self) -> Result<ClientMessage, String> {
-        self.files.recv().map_err(|_| "the process that has it ended".to_owned())
+        self.files.recv().map_err(|_| "the process that has the file open ended".to_owned())
     }
 }
 
 /// Receives messages from the process until it ends or sends an unexpected one.
-fn listen(stream: &mut UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
+fn listen(stream: &mut UnixStream, hand: &LoopHandle, files: &Sender<ClientMessage>) {
     while let Ok(Some(message)) = read_frame(stream) {
         match message {
             ClientMessage::Cancel => hand.cancel(),
@@ -78,7 +78,7 @@ fn listen(stream: &mut UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
     }
 }
 
-impl Output for GuestOutput {
+impl CommandOutput for GuestOutput {
     fn put(&self, text: &str) {
         self.begun.set(true);
         for piece in pieces(&format!("{text}\n")) {
@@ -136,7 +136,7 @@ impl Output for GuestOutput {
         if let ClientMessage::FileEnd(end) = answer {
             end
         } else {
-            Err("the process that writes it did not say whether it is whole".to_owned())
+            Err("the process that writes it did not report whether it is complete".to_owned())
         }
     }
 
@@ -147,7 +147,7 @@ impl Output for GuestOutput {
         if let ClientMessage::Opened(opened) = self.answer()? {
             opened
         } else {
-            Err("the process that opens it did not say whether it could".to_owned())
+            Err("the process that opens it did not report whether it succeeded".to_owned())
         }
     }
 }

@@ -18,9 +18,9 @@ use super::address::{make_folder, own_user};
 use super::frames::{read_frame, write_frame};
 use super::guest::GuestOutput;
 use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
+use crate::io::loop_handle::LoopHandle;
 use crate::io::performing::Ending;
 use crate::io::system::words::system_words;
-use crate::io::visits::Hand;
 
 /// Maximum number of concurrent connections.
 const GUESTS_MAX: usize = 64;
@@ -28,7 +28,8 @@ const GUESTS_MAX: usize = 64;
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
 /// A function that runs a command line and returns the final message.
-pub type RunCommand = dyn Fn(Vec<String>, Rc<GuestOutput>, Hand) -> OwnerMessage + Send + Sync;
+pub type RunCommand =
+    dyn Fn(Vec<String>, Rc<GuestOutput>, LoopHandle) -> OwnerMessage + Send + Sync;
 
 /// The owner's listener. Other processes can connect until it is closed.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ struct Guests {
     served: AtomicUsize,
     /// Set when no further connections are served.
     closed: AtomicBool,
-    hands: watch::Sender<Vec<(Hand, UnixStream)>>,
+    hands: watch::Sender<Vec<(LoopHandle, UnixStream)>>,
     /// Connections that wait for the end of this process, which they notice when the connection closes.
     waiting: watch::Sender<Vec<UnixStream>>,
     /// The process that takes the store over.
@@ -58,7 +59,7 @@ struct Guests {
 #[derive(Clone)]
 struct Service {
     kind: OwnerKind,
-    hand: Hand,
+    hand: LoopHandle,
     run: Arc<RunCommand>,
     guests: Arc<Guests>,
 }
@@ -69,7 +70,7 @@ impl Listener {
     pub fn start(
         socket: &Path,
         kind: OwnerKind,
-        hand: Hand,
+        hand: LoopHandle,
         run: Arc<RunCommand>,
     ) -> Result<Self, String> {
         let cannot = |error: io::Error| {
@@ -168,7 +169,7 @@ impl Service {
         };
         if self.guests.attended.fetch_add(1, Ordering::Relaxed) >= GUESTS_MAX {
             self.guests.attended.fetch_sub(1, Ordering::Relaxed);
-            let why = "too many commands run at the same time; try again in a moment";
+            let why = "too many commands are running; try again in a moment";
             write_frame(&mut &stream, &OwnerMessage::Refused(why.into())).ok();
             return;
         }
@@ -193,10 +194,10 @@ impl Service {
                 None
             }
             Ok(Some(ClientMessage::Hello { version: theirs, .. })) => Some(format!(
-                "backissue {version} has the store open and this is backissue {theirs}: end the one that runs, or use its version"
+                "backissue {version} has the store open and this is backissue {theirs}: quit the running one, or use its version"
             )),
             Ok(_) | Err(_) => Some(format!(
-                "backissue {version} has the store open and does not understand this command: end it, or use its version"
+                "backissue {version} has the store open and does not understand this command: quit it, or use its version"
             )),
         };
         if let Some(why) = why {
@@ -274,7 +275,7 @@ impl Service {
             known.is_some()
         });
         if let Some((mut stream, _)) = coming {
-            let why = "another process is taking the store over; try again in a moment";
+            let why = "another process is taking over the store; try again in a moment";
             return write_frame(&mut stream, &OwnerMessage::Refused(why.into()));
         }
         self.hand.visit(|host| host.end(Ending::HandOver)).ok();

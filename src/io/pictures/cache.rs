@@ -47,10 +47,10 @@ impl PictureCache {
     /// Adds a picture. The error gives the reason.
     pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > PICTURE_BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
-            return Err("it is too large to be kept".to_owned());
+            return Err("it is too large to store".to_owned());
         }
         self.write(url, bytes)
-            .map_err(|error| format!("it cannot be kept: {}", system_words(&error)))?;
+            .map_err(|error| format!("it cannot be stored: {}", system_words(&error)))?;
         self.make_room();
         Ok(())
     }

@@ -83,13 +83,13 @@ fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
         return Err("it is empty".to_owned());
     }
     if pixels > PIXELS_MAX || decoder.total_bytes() > DECODED_BYTES_MAX {
-        return Err(format!("its {width} x {height} pixels are too many"));
+        return Err(format!("{width} x {height} pixels are too many"));
     }
     Ok(decoder)
 }
 
 fn broken() -> String {
-    "it is broken".to_owned()
+    "it is damaged".to_owned()
 }
 
 /// Describes bytes that are not a supported picture.
@@ -101,7 +101,7 @@ fn unknown(bytes: &[u8]) -> String {
     };
     match OTHERS.iter().find(begins) {
         Some((.., kind)) => format!("{kind} cannot be shown here"),
-        None => "it is no picture of a kind that can be shown here".to_owned(),
+        None => "this kind of picture cannot be shown here".to_owned(),
     }
 }
 

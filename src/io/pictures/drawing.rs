@@ -16,7 +16,7 @@ use ratatui_image::protocol::sixel::Sixel;
 
 use super::decoding::{decode, on_white};
 use crate::ui::theme::colours::Colours;
-use crate::ui::theme::graphics::{Drawing, DrawingWanted, DrawnCell, Protocol, Sent};
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, DrawnCell, Protocol, SentPictures};
 use crate::ui::theme::theme_roles::Ink;
 
 /// The placeholder character for a part of a picture in kitty's protocol.
@@ -91,7 +91,7 @@ fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
         let (symbol, ink) = (symbol.to_owned(), Ink::Rgb(red, green, blue));
         DrawnCell { symbol, ink, ground: Ink::Default, paints: true }
     });
-    Ok(Drawing { rows, whole: false, sent: Some(Sent { id, data: Arc::from(data) }) })
+    Ok(Drawing { rows, whole: false, sent: Some(SentPictures { id, data: Arc::from(data) }) })
 }
 
 /// Encodes each row as a separate picture, so that any row can be shown alone.

@@ -27,7 +27,7 @@ pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
         }
         PictureWork::Draw(wanted) => {
             let bytes = cache.find(&wanted.url);
-            let gone = || "it is no longer kept · press I twice to fetch it again".to_owned();
+            let gone = || "it is no longer stored · press I twice to fetch it again".to_owned();
             let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
             PictureAnswer::Drawn(wanted, drawn)
         }
@@ -35,5 +35,5 @@ pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
 }
 
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_panic(work).unwrap_or_else(|| Err("it is broken".to_owned()))
+    catch_panic(work).unwrap_or_else(|| Err("it is damaged".to_owned()))
 }

@@ -16,7 +16,7 @@ pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(),
     command.args(line.arguments());
     let program = line.program();
     let cannot = |why: &dyn std::fmt::Display| {
-        format!("'{program}', which [commands] open names in your configuration, failed: {why}")
+        format!("'{program}', set as [commands] open in your configuration, failed: {why}")
     };
     if line.on_terminal {
         let ended = command.status().map_err(|error| cannot(&system_words(&error)))?;
@@ -53,7 +53,7 @@ pub fn open(address: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "no browser could be started; name one in the variable BROWSER. The address is {address}"
+        "no browser could be started; set the variable BROWSER to one. The address is {address}"
     ))
 }
 

@@ -48,7 +48,7 @@ async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
     if let Ok(ended) = timeout(WATCHED, child.wait()).await {
-        return judged(program, ended, "");
+        return classify_end(program, ended, "");
     }
     // A task waits for the child, so that it does not become a zombie.
     tokio::spawn(async move { child.wait().await });
@@ -70,7 +70,7 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
         Ok((stdin, complaints.try_clone()?, complaints))
     };
     let (stdin, stderr, complaints) = files.await.map_err(|error: io::Error| {
-        format!("{program} cannot be handed its input: {}", system_words(&error))
+        format!("the input of {program} cannot be written: {}", system_words(&error))
     })?;
     command.stdin(stdin).stderr(stderr);
     command.stdout(if wants_word { Stdio::piped() } else { Stdio::null() });
@@ -80,9 +80,9 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
     let Ok(ended) = timeout(time_max, child.wait()).await else {
         end_group(group);
         child.wait().await.ok();
-        return Err(format!("{program} was ended after {} s", time_max.as_secs()));
+        return Err(format!("{program} was stopped after {} s", time_max.as_secs()));
     };
-    judged(program, ended, &complaint(complaints))?;
+    classify_end(program, ended, &complaint(complaints))?;
     Ok(first_line(&said_by(said).await))
 }
 
@@ -113,7 +113,7 @@ pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, St
         }
     };
     let ((), ended) = tokio::join!(write, child.wait());
-    judged(&program, ended, "")
+    classify_end(&program, ended, "")
 }
 
 fn prepared(line: &ExternalCommand) -> Command {
@@ -183,19 +183,19 @@ fn first_line(said: &str) -> Option<String> {
     said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-fn judged(
+fn classify_end(
     program: &str,
     ended: io::Result<ExitStatus>,
     complained: &str,
 ) -> Result<Option<String>, String> {
     let status = ended
-        .map_err(|error| format!("{program} cannot be waited for: {}", system_words(&error)))?;
+        .map_err(|error| format!("the end of {program} cannot be awaited: {}", system_words(&error)))?;
     if status.success() {
         return Ok(None);
     }
     let how = status.code().map_or_else(
-        || "was ended by a signal".to_owned(),
-        |code| format!("ended with status {code}"),
+        || "was killed by a signal".to_owned(),
+        |code| format!("exited with status {code}"),
     );
     let why = complained.lines().map(str::trim).rfind(|line| !line.is_empty());
     let why = why.map(|line| format!(": {}", one_line(line, COMPLAINT_CHARS_MAX)));
@@ -204,7 +204,7 @@ fn judged(
 
 fn not_started(program: &str, error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::NotFound {
-        return format!("there is no program '{program}' to start");
+        return format!("there is no program '{program}'");
     }
     format!("{program} cannot be started: {}", system_words(error))
 }

@@ -37,7 +37,7 @@ const TEXT_BYTES_MAX: usize = 1_000_000;
 pub enum IndexError {
     /// The system refuses room, memory or a file for now: the index itself is sound.
     #[error(
-        "the search index cannot be written ({0}): what is new is found as soon as that has passed"
+        "the search index cannot be written ({0}): new entries are found once that is resolved"
     )]
     Passing(String),
     /// It is damaged, or of another version.
@@ -74,10 +74,10 @@ impl IndexError {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
 fn library_words(error: &TantivyError) -> String {
     match error {
-        TantivyError::LockFailure(LockError::LockBusy, _) => "another process has it".into(),
+        TantivyError::LockFailure(LockError::LockBusy, _) => "another process is using it".into(),
         TantivyError::DataCorruption(_) => "its files are damaged".into(),
         TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => {
-            "one of its files is not there".into()
+            "one of its files is missing".into()
         }
         error => error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
     }
@@ -202,7 +202,7 @@ impl SearchIndex {
             Ok((Index::open(files.clone())?, files))
         })?;
         if opened.schema() != schema {
-            return Err(IndexError::Unusable("it has another form".into()));
+            return Err(IndexError::Unusable("it has another format".into()));
         }
         opened.tokenizers().register(WORDS, IndexTokenizer);
         let reader = super::catch_tantivy_panic(|| {
@@ -259,7 +259,7 @@ impl SearchIndex {
         match super::catch_tantivy_panic(|| Ok(opened.index.validate_checksum()?)) {
             Ok(files) if files.is_empty() => None,
             Ok(files) => {
-                Some(format!("{} of its files hold other bytes than were written", files.len()))
+                Some(format!("{} of its files changed after they were written", files.len()))
             }
             Err(IndexError::Passing(_)) => None,
             Err(IndexError::Unusable(why)) => Some(why),

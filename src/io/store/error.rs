@@ -17,7 +17,7 @@ pub enum StoreError {
     Ended(#[from] LoopEnded),
     /// Nothing was written, and nothing is lost.
     #[error(
-        "the disk is full: {} MB are free and {} MB are needed to write; nothing is kept until there is room, reading goes on",
+        "the disk is full: {} MB are free and {} MB are needed; nothing is saved until there is space, but you can read on",
         .free / 1_000_000,
         .needed.div_ceil(1_000_000)
     )]
@@ -28,21 +28,21 @@ pub enum StoreError {
         needed: u64,
     },
     /// The system refused to write more. What was being written is not kept.
-    #[error("the disk is full: nothing is kept until there is room, reading goes on")]
+    #[error("the disk is full: nothing is saved until there is space, but you can read on")]
     NoRoom,
     /// A write was refused half-way, which sled does not get over.
     #[error(
-        "the disk was full while something was written: what is changed from now on is kept only after backissue was started again, reading goes on"
+        "the disk became full during a write: new changes are not saved until you restart backissue, but you can read on"
     )]
     Stuck,
     /// The system opens no further file for this process, or for anybody.
     #[error(
-        "too many files and connections are open ('ulimit -n' allows more): nothing is kept until some are closed, reading goes on"
+        "too many files and connections are open ('ulimit -n' allows more): nothing is saved until some are closed, but you can read on"
     )]
     NoFiles,
     /// A compaction needs more room than there is.
     #[error(
-        "the store was not compacted: that needs {} MB of room on the disk, and {} MB are free",
+        "the store was not compacted: that needs {} MB of disk space, and {} MB are free",
         .needed.div_ceil(1_000_000), .free / 1_000_000
     )]
     NoRoomToCompact {
@@ -53,7 +53,7 @@ pub enum StoreError {
     },
     /// Nothing can be written to the data folder.
     #[error(
-        "the disk is full, or its folder must not be written to: the store is open for reading, and nothing is kept"
+        "the disk is full or the folder is not writable: the store is read-only and nothing is saved"
     )]
     ReadOnly,
     /// A record that should be there is not; a sentence.
@@ -73,7 +73,7 @@ pub enum StoreError {
     #[error("the data folder {folder} cannot be used: {why}; choose another one with --data-dir")]
     Folder { folder: PathBuf, why: String },
     #[error(
-        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {newest}); use that program, or another --data-dir"
+        "the store in {folder} was written by a newer backissue (schema {found}, this program supports {newest}); use that version, or another --data-dir"
     )]
     Newer {
         folder: PathBuf,
@@ -83,7 +83,7 @@ pub enum StoreError {
     },
     /// The system refuses access to the files, or another version of sled wrote them.
     #[error(
-        "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be sound"
+        "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be intact"
     )]
     Refused { folder: PathBuf, why: String },
     #[error(
@@ -133,10 +133,10 @@ impl From<sled::Error> for StoreError {
     fn from(error: sled::Error) -> Self {
         match error {
             sled::Error::Corruption { .. } => {
-                Self::Corrupted("a part of them fails its checksum".into())
+                Self::Corrupted("a checksum in them does not match".into())
             }
             sled::Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                Self::Corrupted("they are shorter than they were".into())
+                Self::Corrupted("they are shorter than before".into())
             }
             sled::Error::Io(error) => Self::from(error),
             sled::Error::CollectionNotFound(_)

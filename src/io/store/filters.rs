@@ -54,11 +54,11 @@ impl Store {
         let is_sound = |bytes: &[u8]| codec::decode::<Vec<EntryFilter>>(bytes).is_ok();
         if self.facts.get(FILTERS_KEY)?.is_some_and(|bytes| !is_sound(&bytes)) {
             let became = match self.put_fact_back(FILTERS_KEY, repair, is_sound)? {
-                FactBack::Left => "none is in force".to_owned(),
+                FactBack::Left => "no filter is applied".to_owned(),
                 FactBack::BackedUp(day) => {
-                    format!("they are in force as the backup of {day} has them")
+                    format!("the filters from the backup of {day} are used")
                 }
-                FactBack::Dropped => "dropped: what they did stays, and you have none".to_owned(),
+                FactBack::Dropped => "they were removed, but their effects remain".to_owned(),
             };
             let text = format!("the record of your filters is damaged; {became}");
             found.push(StoreProblem { text, repaired: repair });
@@ -66,7 +66,7 @@ impl Store {
         }
         let folded = self.facts.get(FOLDED_KEY)?;
         if folded.is_some_and(|bytes| codec::decode::<BTreeSet<String>>(&bytes).is_err()) {
-            let text = "the record of folded tags is damaged; none is folded".to_owned();
+            let text = "the record of folded tags is damaged; no tag is folded".to_owned();
             found.push(StoreProblem { text, repaired: repair });
             if repair {
                 self.facts.remove(FOLDED_KEY)?;
@@ -75,7 +75,7 @@ impl Store {
         let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
         found.extend(unreadable(&self.filter_hits, repair, read, |feed, why| {
             format!(
-                "feed {feed}: what a filter of yours hit cannot be read ({why}); what it did stays; edit it to apply it again"
+                "feed {feed}: the list of entries that a filter matched cannot be read ({why}); its effects remain; edit the filter to apply it again"
             )
         })?);
         Ok(found)
@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// Applies the filters to the new entries of a document, before they are counted.
-    pub(super) fn judge_new(
+    pub(super) fn apply_filters(
         &self,
         feed: FeedKey,
         merged: &mut Merged,

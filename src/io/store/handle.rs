@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
-use super::sleepy_threads::Stay;
+use super::sleepy_threads::SessionLength;
 use super::upkeep::free_room::MeasureRoom;
 use super::upkeep::sync::Syncer;
 use super::writing::group::Group;
@@ -94,7 +94,7 @@ pub struct Store {
     /// What other threads read of it.
     pub(super) shared_trees: SharedTrees,
     /// How long it will be open.
-    pub(super) stay: Stay,
+    pub(super) stay: SessionLength,
     pub(super) syncer: Syncer,
     /// The lock on the data folder.
     pub(super) lock: File,

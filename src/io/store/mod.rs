@@ -6,7 +6,6 @@
 //!
 //! Nothing is decided here: `history` and `engine` say what to write.
 
-mod absorb;
 mod applied_filters;
 mod chunks;
 mod commit;
@@ -18,6 +17,7 @@ mod forget;
 pub mod fuzzed;
 mod handle;
 mod history;
+mod merge_feeds;
 mod open;
 mod perform;
 mod poll_logs;
@@ -39,15 +39,15 @@ pub use super::store::reading::texts::Texts;
 pub use super::store::reading::to_mark::MarkPlan;
 pub use super::store::store_thread::{StoreHandle, StoreThread};
 pub use super::store::upkeep::backup::Backup;
-pub use super::store::upkeep::came_back::{DamagedFolder, damaged_folders, mended_unseen};
 pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::free_room::{MeasureRoom, measure_room};
 pub use super::store::upkeep::recovery::discard_damaged;
-pub use super::store::upkeep::text_bounds::Shed;
+pub use super::store::upkeep::recovery_report::{DamagedFolder, damaged_folders, mended_unseen};
+pub use super::store::upkeep::text_bounds::DroppedTexts;
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};
 pub use handle::Store;
-pub use sleepy_threads::Stay;
+pub use sleepy_threads::SessionLength;

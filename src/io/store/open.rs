@@ -18,7 +18,7 @@ use super::handle::{SharedTrees, Store};
 use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::feed_of;
 use super::salvage::{self, Finding};
-use super::sleepy_threads::{Stay, open_database};
+use super::sleepy_threads::{SessionLength, open_database};
 use super::upkeep::daily_backup;
 use super::upkeep::free_room::measure_room;
 use super::upkeep::sync::Syncer;
@@ -45,11 +45,11 @@ const TRY_PAUSE: Duration = Duration::from_millis(20);
 impl Store {
     /// Opens the store for a short work.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Self::open_to(folder, Stay::Short)
+        Self::open_to(folder, SessionLength::Short)
     }
 
     /// Opens the store in a data folder, or creates it if there is none.
-    pub fn open_to(folder: &Path, stay: Stay) -> Result<Self, StoreError> {
+    pub fn open_to(folder: &Path, stay: SessionLength) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
             why: system_words(&why),
@@ -65,7 +65,11 @@ impl Store {
     }
 
     /// Opens the store in a folder that this process has locked.
-    pub(super) fn open_locked(folder: &Path, lock: &File, stay: Stay) -> Result<Self, StoreError> {
+    pub(super) fn open_locked(
+        folder: &Path,
+        lock: &File,
+        stay: SessionLength,
+    ) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
             why: system_words(&why),
@@ -115,7 +119,7 @@ impl Store {
         self.load_filters()
     }
 
-    fn open_files(files: &Path, lock: File, stay: Stay) -> Result<Self, sled::Error> {
+    fn open_files(files: &Path, lock: File, stay: SessionLength) -> Result<Self, sled::Error> {
         let config = sled::Config::new().path(files).mode(Mode::LowSpace);
         // What a thread of sled's cannot write on a full disk is told to nobody, and is waited for without an end. Parts of the files
         // are given free by writes, too.

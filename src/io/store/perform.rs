@@ -2,8 +2,8 @@
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::upkeep::came_back::note_seen;
 use super::upkeep::damage_note::on_damaged_files;
+use super::upkeep::recovery_report::note_seen;
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreFailure, StoreWork, Stored};
 use backissue_core::history::Merged;
 

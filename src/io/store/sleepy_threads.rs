@@ -9,7 +9,7 @@ const LATE: std::num::NonZeroU64 = std::num::NonZeroU64::new(120_000_000_000).un
 
 /// How long a store will be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stay {
+pub enum SessionLength {
     /// For one command: its threads may wake up as they like.
     Short,
     /// For a reader or a service: nobody is to wake up all day for nothing.
@@ -17,10 +17,10 @@ pub enum Stay {
 }
 
 /// Opens a database.
-pub(super) fn open_database(config: &Config, stay: Stay) -> sled::Result<Db> {
+pub(super) fn open_database(config: &Config, stay: SessionLength) -> sled::Result<Db> {
     match stay {
-        Stay::Short => config.open(),
-        Stay::Long => start_sleepy_threads(|| {
+        SessionLength::Short => config.open(),
+        SessionLength::Long => start_sleepy_threads(|| {
             let db = config.open()?;
             // sled starts its threads with the first thing that they do: in a new database that is this.
             db.flush()?;

@@ -28,12 +28,12 @@ use crate::io::search::Indexer;
 const GROUP_WRITES_MAX: usize = 64;
 
 /// Said when the thread is gone.
-const DEAD: &str = "the store stopped working; what was done since it was saved last may be lost: run 'backissue doctor'";
+const DEAD: &str = "the store stopped working; changes since the last save may be lost: run 'backissue doctor'";
 
 /// The handle by which the loop hands work to the store thread.
 #[derive(Debug)]
 pub struct StoreThread {
-    work: UnboundedSender<Handed>,
+    work: UnboundedSender<StoreMessage>,
     answers: Answers,
     thread: Option<JoinHandle<Option<Store>>>,
 }
@@ -67,10 +67,10 @@ impl StoreThread {
 
     /// Hands in work.
     pub fn hand(&self, work: StoreWork) {
-        self.send(Handed::Work(Box::new(work)));
+        self.send(StoreMessage::Work(Box::new(work)));
     }
 
-    fn send(&self, handed: Handed) {
+    fn send(&self, handed: StoreMessage) {
         if self.work.send(handed).is_err() {
             // The thread ends only when told to; if it is gone nothing can be kept any more.
             tell_dead(&self.answers);
@@ -79,7 +79,7 @@ impl StoreThread {
 
     /// Finishes all work and gives the store back; an error if the thread died.
     pub fn stop(mut self) -> Result<Store, String> {
-        self.send(Handed::Stop);
+        self.send(StoreMessage::Stop);
         let ended = self.thread.take().and_then(|thread| thread.join().ok().flatten());
         ended.ok_or_else(|| DEAD.into())
     }
@@ -92,10 +92,13 @@ fn tell_dead(answers: &Answers) {
 }
 
 /// Starts the thread that makes durable what the store wrote; it says so in the way in which work is handed in.
-fn start_syncing(store: &Store, hand: WeakUnboundedSender<Handed>) -> std::io::Result<SyncThread> {
+fn start_syncing(
+    store: &Store,
+    hand: WeakUnboundedSender<StoreMessage>,
+) -> std::io::Result<SyncThread> {
     store.syncer.start(move |synced| {
         if let Some(hand) = hand.upgrade() {
-            hand.send(Handed::Synced(synced)).ok();
+            hand.send(StoreMessage::Synced(synced)).ok();
         }
     })
 }
@@ -109,25 +112,25 @@ type DurableAnswer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// A way to the store beside that of the loop. It does not keep the thread from ending; work that comes too late is
 /// dropped, which whoever waits for its answer notices.
 #[derive(Debug, Clone)]
-pub struct StoreHandle(WeakUnboundedSender<Handed>);
+pub struct StoreHandle(WeakUnboundedSender<StoreMessage>);
 
 impl StoreHandle {
     /// Looks into the store.
     pub(in crate::io) fn visit(&self, visit: StoreVisit) {
-        self.send(Handed::Visit(visit));
+        self.send(StoreMessage::Visit(visit));
     }
 
     /// Answers when everything that was handed in before is durable, or cannot be made so.
     pub fn when_durable(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
-        self.send(Handed::WhenDurable(Box::new(answer)));
+        self.send(StoreMessage::WhenDurable(Box::new(answer)));
     }
 
     /// Answers with how many entries the search index lacks, until there are none.
     pub fn when_indexed(&self, answer: Sender<usize>) {
-        self.send(Handed::WhenIndexed(answer));
+        self.send(StoreMessage::WhenIndexed(answer));
     }
 
-    fn send(&self, handed: Handed) {
+    fn send(&self, handed: StoreMessage) {
         if let Some(sender) = self.0.upgrade() {
             sender.send(handed).ok();
         }
@@ -135,7 +138,7 @@ impl StoreHandle {
 }
 
 /// What reaches the thread.
-enum Handed {
+enum StoreMessage {
     /// Work to do.
     Work(Box<StoreWork>),
     /// Somebody beside the loop looks into the store.
@@ -154,7 +157,7 @@ enum Handed {
 struct Working<'a> {
     store: Store,
     syncing: SyncThread,
-    hand: WeakUnboundedSender<Handed>,
+    hand: WeakUnboundedSender<StoreMessage>,
     answers: &'a Answers,
     indexer: &'a Indexer,
     writes: VecDeque<Write>,
@@ -187,7 +190,7 @@ enum Unsynced {
 
 /// Works until told to stop. Reads are answered while a sync is under way; writes wait for it. `None`: the files could
 /// not be opened any more.
-fn run(mut working: Working<'_>, mut work: UnboundedReceiver<Handed>) -> Option<Store> {
+fn run(mut working: Working<'_>, mut work: UnboundedReceiver<StoreMessage>) -> Option<Store> {
     loop {
         let idle = working.unsynced.is_none();
         if idle && working.writes.is_empty() && working.stopping {
@@ -213,7 +216,7 @@ impl<'a> Working<'a> {
     fn new(
         store: Store,
         syncing: SyncThread,
-        hand: WeakUnboundedSender<Handed>,
+        hand: WeakUnboundedSender<StoreMessage>,
         answers: &'a Answers,
         indexer: &'a Indexer,
     ) -> Self {
@@ -262,20 +265,20 @@ impl<'a> Working<'a> {
     }
 
     /// Answers a read at once and queues a write.
-    fn take(&mut self, handed: Handed) {
+    fn take(&mut self, handed: StoreMessage) {
         let mut work = match handed {
-            Handed::Work(work) => *work,
-            Handed::Synced(synced) => return self.report(&synced),
-            Handed::Visit(visit) => {
+            StoreMessage::Work(work) => *work,
+            StoreMessage::Synced(synced) => return self.report(&synced),
+            StoreMessage::Visit(visit) => {
                 self.write_group();
                 return visit(&mut self.store);
             }
-            Handed::WhenDurable(answer) => {
+            StoreMessage::WhenDurable(answer) => {
                 self.writes.push_back(Write::WhenDurable(answer));
                 return;
             }
-            Handed::WhenIndexed(answer) => return self.indexer.when_indexed(answer),
-            Handed::Stop => {
+            StoreMessage::WhenIndexed(answer) => return self.indexer.when_indexed(answer),
+            StoreMessage::Stop => {
                 self.stopping = true;
                 return;
             }
@@ -312,8 +315,8 @@ impl<'a> Working<'a> {
         self.answers.send(Input::Stored(Box::new(stored)));
     }
 
-    fn take_waiting(&mut self, work: &mut UnboundedReceiver<Handed>) {
-        let mut waiting: Vec<Handed> = std::iter::from_fn(|| work.try_recv().ok()).collect();
+    fn take_waiting(&mut self, work: &mut UnboundedReceiver<StoreMessage>) {
+        let mut waiting: Vec<StoreMessage> = std::iter::from_fn(|| work.try_recv().ok()).collect();
         drop_outdated_rows(&mut waiting);
         for handed in waiting {
             self.take(handed);
@@ -321,7 +324,7 @@ impl<'a> Working<'a> {
     }
 
     /// Does the writes that wait together and orders one sync for them.
-    fn write(&mut self, work: &mut UnboundedReceiver<Handed>) {
+    fn write(&mut self, work: &mut UnboundedReceiver<StoreMessage>) {
         for _ in 0..GROUP_WRITES_MAX {
             let Some(next) = self.writes.pop_front() else { break };
             let done = match next {
@@ -405,20 +408,20 @@ impl<'a> Working<'a> {
 }
 
 /// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
-fn drop_outdated_rows(waiting: &mut Vec<Handed>) {
-    let number = |handed: &Handed| match handed {
-        Handed::Work(work) => {
+fn drop_outdated_rows(waiting: &mut Vec<StoreMessage>) {
+    let number = |handed: &StoreMessage| match handed {
+        StoreMessage::Work(work) => {
             if let Job::ReadRows(wanted) = &work.job {
                 Some(wanted.list)
             } else {
                 None
             }
         }
-        Handed::Synced(_)
-        | Handed::Visit(_)
-        | Handed::WhenDurable(_)
-        | Handed::WhenIndexed(_)
-        | Handed::Stop => None,
+        StoreMessage::Synced(_)
+        | StoreMessage::Visit(_)
+        | StoreMessage::WhenDurable(_)
+        | StoreMessage::WhenIndexed(_)
+        | StoreMessage::Stop => None,
     };
     let newest = waiting.iter().filter_map(number).max();
     waiting.retain(|handed| number(handed).is_none() || number(handed) == newest);

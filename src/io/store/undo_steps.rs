@@ -47,7 +47,7 @@ impl Store {
             self.undo.apply_batch(batch)?;
         }
         let text =
-            format!("{lost} of your changes cannot be taken back any more: a record is damaged");
+            format!("{lost} of your changes can no longer be undone: a record is damaged");
         Ok(Some(StoreProblem { text, repaired: repair }))
     }
 }
@@ -55,7 +55,8 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use crate::engine::change::MarkChange;
-    use crate::engine::change::undo_stack::{ChangeId, Step};
+    use crate::engine::change::undo_stack::Step;
+    use crate::engine::change::value::ChangeId;
     use crate::engine::entries::filter_work::FilterChanges;
     use crate::io::store::undo_steps::*;
     use backissue_core::history::{EntryKey, FeedKey, Flag};

@@ -16,7 +16,7 @@ pub fn allow_many_files() -> Result<(), String> {
     setrlimit(Resource::Nofile, limit).ok();
     match getrlimit(Resource::Nofile).current {
         Some(files) if files < FILES_MIN => Err(format!(
-            "only {files} files may be open at once here; backissue needs {FILES_MIN}: 'ulimit -n' allows more"
+            "the system allows only {files} open files; backissue needs {FILES_MIN}: 'ulimit -n' allows more"
         )),
         Some(_) | None => Ok(()),
     }
@@ -43,7 +43,7 @@ pub fn check_threads() -> Result<(), String> {
     }
     if count < THREADS_NEEDED {
         return Err(format!(
-            "the system gives {count} threads here; backissue needs {THREADS_NEEDED}: 'ulimit -u' allows more"
+            "the system allows only {count} threads; backissue needs {THREADS_NEEDED}: 'ulimit -u' allows more"
         ));
     }
     Ok(())

@@ -19,7 +19,7 @@ pub fn check_room() -> Result<(), String> {
     let given = asked.map(|thread| drop(thread.join()));
     given.map_err(|_| {
         format!(
-            "there is too little memory: the system refuses {} MB; see 'ulimit -v', or end other programs",
+            "not enough memory: the system refused {} MB; see 'ulimit -v', or close other programs",
             NEEDED / (1024 * 1024)
         )
     })

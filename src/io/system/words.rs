@@ -31,7 +31,7 @@ pub fn system_words(error: &Error) -> String {
         return "too many files and connections are open ('ulimit -n' allows more)".into();
     }
     if error.raw_os_error() == Some(DEVICE_FAILS) {
-        return "the disk does not answer as it should".into();
+        return "the disk reports an error".into();
     }
     if let Some(words) = words_of(error.kind()) {
         return words.into();
@@ -39,7 +39,7 @@ pub fn system_words(error: &Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default().trim();
     if text.is_empty() || text == "other error" || text == "uncategorized error" {
-        return "the system gives no reason".into();
+        return "the system gave no reason".into();
     }
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -52,8 +52,8 @@ const fn words_of(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::NotFound => "there is no such file or folder",
         ErrorKind::PermissionDenied => "access is denied",
-        ErrorKind::AlreadyExists => "it exists already",
-        ErrorKind::NotADirectory => "a part of the path is not a folder",
+        ErrorKind::AlreadyExists => "it already exists",
+        ErrorKind::NotADirectory => "part of the path is not a folder",
         ErrorKind::IsADirectory => "it is a folder",
         ErrorKind::DirectoryNotEmpty => "the folder is not empty",
         ErrorKind::ReadOnlyFilesystem => "nothing can be written to this disk",
@@ -61,7 +61,7 @@ const fn words_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::FileTooLarge => {
             "the file would be larger than the system allows ('ulimit -f' allows more)"
         }
-        ErrorKind::QuotaExceeded => "you may not store more on this disk",
+        ErrorKind::QuotaExceeded => "your disk quota is used up",
         ErrorKind::InvalidFilename => "the name is too long or not allowed",
         ErrorKind::CrossesDevices => "it is on another disk",
         ErrorKind::ConnectionRefused => "the connection was refused",
@@ -69,9 +69,9 @@ const fn words_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::HostUnreachable => "the host cannot be reached",
         ErrorKind::NetworkUnreachable | ErrorKind::NetworkDown => "the network cannot be reached",
         ErrorKind::AddrInUse => "the address is in use",
-        ErrorKind::AddrNotAvailable => "the address is not one of this machine",
+        ErrorKind::AddrNotAvailable => "the address does not belong to this machine",
         ErrorKind::NotConnected => "there is no connection",
-        ErrorKind::BrokenPipe => "the other side has closed",
+        ErrorKind::BrokenPipe => "the other side closed the connection",
         ErrorKind::TimedOut => "it took too long",
         ErrorKind::OutOfMemory => "there is not enough memory",
         _ => return None,
@@ -86,13 +86,13 @@ mod tests {
     fn system_errors_are_described_without_numbers() {
         for (error, expected) in [
             (Error::from_raw_os_error(2), "there is no such file or folder"),
-            (Error::from_raw_os_error(5), "the disk does not answer as it should"),
+            (Error::from_raw_os_error(5), "the disk reports an error"),
             (
                 Error::from_raw_os_error(24),
                 "too many files and connections are open ('ulimit -n' allows more)",
             ),
             (Error::from_raw_os_error(28), "the disk is full"),
-            (Error::from(ErrorKind::Other), "the system gives no reason"),
+            (Error::from(ErrorKind::Other), "the system gave no reason"),
             (Error::other("what\nelse"), "what else"),
         ] {
             assert_eq!(system_words(&error), expected);

@@ -26,7 +26,7 @@ use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::{ImageProtocol, ScreenSettings};
 use crate::ui::state::layout::Viewport;
-use crate::ui::theme::graphics::{Graphics, Sent};
+use crate::ui::theme::graphics::{Graphics, SentPictures};
 use crate::view;
 
 /// Set while the terminal is in raw mode. This is the only state that the panic hook reads.
@@ -117,7 +117,7 @@ impl Terminal {
     /// Sends new pictures to the terminal and deletes those that are no longer shown.
     fn send_pictures(&mut self, app: &App) -> io::Result<()> {
         self.tmux = app.ui.pictures.graphics.tmux;
-        let wanted: Vec<&Sent> =
+        let wanted: Vec<&SentPictures> =
             app.ui.pictures.drawings().filter_map(|drawing| drawing.sent.as_ref()).collect();
         let gone = |id: &&u32| !wanted.iter().any(|sent| sent.id == **id);
         let gone: Vec<u32> = self.sent.iter().filter(gone).copied().collect();

@@ -8,7 +8,7 @@ use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::marked::Marked;
+use crate::ui::state::marked::MarkedRows;
 use backissue_core::feed::opml::subscription_list::normal_tags;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, Flag};
@@ -29,7 +29,7 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    app.ui.say(now, format!("{count} feeds are polled {words} · u undo"));
+    app.ui.say(now, format!("polling {count} feeds {words} · u undo"));
     Some(effects)
 }
 
@@ -43,8 +43,8 @@ pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffec
         return None;
     }
     let effects = app.ask(now, Request::Together(requests));
-    app.ui.marked = Marked::default();
-    app.ui.say(now, format!("noted: {noted}; they are listed again if something changes"));
+    app.ui.marked = MarkedRows::default();
+    app.ui.say(now, format!("dismissed {noted}; listed again if something changes"));
     Some(effects)
 }
 
@@ -69,8 +69,8 @@ pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Screen
     }
     let count = requests.len();
     let effects = app.ask(now, Request::Together(requests));
-    app.ui.marked = Marked::default();
-    app.ui.say(now, format!("the tags of {count} feeds were changed · u undo"));
+    app.ui.marked = MarkedRows::default();
+    app.ui.say(now, format!("changed the tags of {count} feeds · u undo"));
     effects
 }
 
@@ -87,7 +87,7 @@ pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<
     let effects = app.ask(now, Request::Mark(MarkChange { flag, value, keys }));
     let words = match (flag == Flag::Starred, value) {
         (true, true) => "starred",
-        (true, false) => "without a star now",
+        (true, false) => "unstarred",
         (false, true) => "marked read",
         (false, false) => "marked unread",
     };

@@ -32,7 +32,7 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
     refused.extend(imported.bad.iter().map(|(address, why)| format!("{address}: {why}")));
     let known = match imported.known.len() {
         0 => String::new(),
-        known => format!(", {known} subscribed to before"),
+        known => format!(", {known} already subscribed"),
     };
     let mut named: Vec<String> = refused.iter().take(REFUSED_NAMED).cloned().collect();
     let more = refused.len().saturating_sub(named.len());
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(
             app.ui.notice.map(|notice| notice.text).as_deref(),
             Some(
-                "1 added, 1 subscribed to before · left out: line 1: no address; line 2: no address; \
+                "1 added, 1 already subscribed · left out: line 1: no address; line 2: no address; \
                  line 3: no address; and 2 more ('backissue import' lists all) · u undo"
             )
         );

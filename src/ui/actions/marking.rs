@@ -10,7 +10,7 @@ use crate::ui::panes::{attention, navigation};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::marked::Marked;
+use crate::ui::state::marked::MarkedRows;
 use backissue_core::history::{EntryKey, FeedKey};
 
 /// The feeds or the entry that marking a row affects.
@@ -41,7 +41,7 @@ pub fn mark_range(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let to = selected_place(app);
     let from = app.ui.marked.last.filter(|(pane, _)| *pane == app.ui.focus);
     let Some((_, from)) = from else {
-        app.ui.say(now, "mark the first row with x; X then marks all up to the selected one");
+        app.ui.say(now, "mark the first row with x; then X marks all rows up to the selected one");
         return Vec::new();
     };
     for place in from.min(to)..=from.max(to) {
@@ -63,8 +63,8 @@ pub fn clear_marks(app: &mut App, now: DateTime<Utc>) -> bool {
     if app.ui.marked.is_empty() {
         return false;
     }
-    app.ui.marked = Marked::default();
-    app.ui.say(now, "nothing is marked any more");
+    app.ui.marked = MarkedRows::default();
+    app.ui.say(now, "all marks removed");
     true
 }
 

@@ -47,7 +47,7 @@ pub fn poll_feeds(
 fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usize) -> String {
     let reason = first.reason.as_deref().unwrap_or_default();
     if app.engine.confirming.is_some() {
-        return format!("not polled: {reason} · r again polls it all the same");
+        return format!("not polled: {reason} · r again polls it anyway");
     }
     let Some(feed) = app.engine.feeds.get(&first.feed) else {
         return format!("not polled: {reason}");
@@ -57,10 +57,10 @@ fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usi
     match (checked, wanted) {
         (Some(ago), 1) => format!("nothing new in {title} (checked {ago} ago)"),
         (Some(ago), _) => {
-            format!("nothing new: all were checked a moment ago ({title} {ago} ago)")
+            format!("nothing polled: all were checked within 5 min ({title} {ago} ago)")
         }
         (None, 1) => format!("not polled: {reason}"),
-        (None, all) => format!("none of {all} feeds is polled; {title}: {reason}"),
+        (None, all) => format!("none of the {all} feeds was polled; {title}: {reason}"),
     }
 }
 

@@ -19,7 +19,7 @@ pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Removed(_))) {
         app.ui.uncover();
     } else if recently_removed(&app.engine, now).is_empty() {
-        app.ui.say(now, "you have not unsubscribed from any feed within the last week");
+        app.ui.say(now, "no feed was removed in the last week");
     } else {
         app.ui.lay_over(Overlay::Removed(ScrollList::default()));
     }

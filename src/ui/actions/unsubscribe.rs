@@ -73,7 +73,7 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     let text = match titles.as_slice() {
         [title] => format!("Unsubscribe from '{title}' ({counts})? y/n"),
         several => {
-            let (what, keys) = (name_several(several), "u brings them back for a week");
+            let (what, keys) = (name_several(several), "u undoes this for a week");
             format!("Unsubscribe from {what} ({counts})? {keys} · y/n")
         }
     };

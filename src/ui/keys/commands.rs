@@ -60,7 +60,7 @@ pub enum Command {
     Export,
     History,
     GoTo,
-    TurnRound,
+    ReadFromBeginning,
     Poll,
     PollAll,
     Plan,
@@ -71,7 +71,7 @@ pub enum Command {
     Timetable,
     Zone,
     Steps,
-    Outline,
+    MarkHours,
     Sort,
     Show,
     Theme,
@@ -116,11 +116,11 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::PageUp, "page-up", "PgUp").help("a page up"),
     command(Command::Space, "read-on", "Space").help("a page down, then the next unread entry"),
     command(Command::Enter, "open", "Enter")
-        .help("open; on a gap, where older entries are missing: ask for them again"),
-    command(Command::Back, "back", "q").help("a step back; in the feeds it ends backissue"),
-    command(Command::Close, "close", "Esc").help("close what is open; never ends backissue"),
+        .help("open; on a gap (missing older entries): request them again"),
+    command(Command::Back, "back", "q").help("back; in the feed list, quit"),
+    command(Command::Close, "close", "Esc").help("close what is open; never quits"),
     command(Command::NextUnread, "next-unread", "n")
-        .help("next unread entry, in the next feed if need be"),
+        .help("next unread entry, in the next feed if necessary"),
     command(Command::PreviousUnread, "previous-unread", "p").help("previous unread entry"),
     command(Command::NextEntry, "next-entry", "J")
         .only_in(ENTRIES)
@@ -130,25 +130,24 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("previous entry while reading"),
     command(Command::ToggleRead, "toggle-read", "N").only_in(ENTRIES).help("mark read or unread"),
     command(Command::Attention, "attention", "!")
-        .help("the feeds that failed, moved or ended, each with what can be done"),
+        .help("feeds that failed, moved or ended, and what you can do"),
     command(Command::Search, "search", "/").help(
-        "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: \
+        "search all entries as you type: words, \"phrases\", -exclusion, feed: tag: \
          title: is: after:",
     ),
     command(Command::SaveSearch, "save-search", "Ctrl-s")
-        .help("save the open search as a list; there e renames it and D removes it"),
+        .help("save the open search as a list; e renames the list, D removes it"),
     command(Command::Mute, "mute", "m").help(
-        "mute: a filter made from this entry, with a preview of what it hits; in the \
-         feeds: all filters",
+        "mute: hide entries like this one, with a preview; in the feed list: all filters",
     ),
-    command(Command::Tags, "tags", "t").help("edit the tags of the feed; on a tag: rename it"),
+    command(Command::Tags, "tags", "t").help("edit the feed's tags; on a tag: rename it"),
     command(Command::Filters, "filters", "F")
         .help("filters: hide, mark read, star or label entries automatically"),
     command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u undoes it)"),
     command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or remove the star"),
     command(Command::MarkRow, "mark", "x")
         .only_in(LISTS)
-        .help("mark the row for what is done next to all marked ones; Esc removes all marks"),
+        .help("mark the row; the next action applies to all marked rows; Esc removes all marks"),
     command(Command::MarkRange, "mark-range", "X")
         .only_in(LISTS)
         .help("mark all rows from the last marked one to this one"),
@@ -159,33 +158,33 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Redo, "redo", "Ctrl-y").help("redo what was undone"),
     command(Command::Open, "open-in-browser", "o")
         .only_in(ENTRIES)
-        .help("open the entry in the browser; on a gap: the address of what is missing"),
+        .help("open the entry in the browser; on a gap: the missing page"),
     command(Command::OpenCopies, "open-copies", "W").only_in(ENTRIES).help(
-        "look for the entry's page, or for what is missing at a gap, in the Internet Archive",
+        "look up the entry's page, or the page missing at a gap, in the Internet Archive",
     ),
     command(Command::FullText, "full-text", "v")
         .only_in(ENTRIES)
-        .help("full text of the page the entry links to; again: the feed's text"),
+        .help("show the full text of the linked page; again: the feed's text"),
     command(Command::FullTextAlways, "full-text-always", "V")
-        .help("always show the full text for this feed, or stop that (u undoes it)"),
+        .help("turn full text on or off for all entries of this feed (u undoes it)"),
     command(Command::Pictures, "pictures", "I")
         .only_in(ENTRIES)
-        .help("show or hide pictures in the text; they are fetched only while they are shown"),
+        .help("show or hide pictures in the text; they are fetched only while shown"),
     command(Command::Enclosure, "enclosure", "E")
         .only_in(ENTRIES)
-        .help("open the first file that is attached to the entry"),
+        .help("open the entry's first attached file"),
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
-        .help("pass the entry to a command, as text or JSON; with ! in front it gets the terminal"),
+        .help("pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"),
     // Each digit is a separate command.
     command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)
-        .help("follow a link of the entry; Enter ends a longer number"),
+        .help("follow the link with this number; Enter completes the number"),
     command(Command::CopyLink, "copy-link", "y")
         .help("copy the link of the entry, or the address of the selected feed"),
     command(Command::Zoom, "zoom", "z")
         .only_in(ENTRIES)
-        .help("show the text alone, or all panes again"),
+        .help("show only the text, or all panes"),
     command(Command::ScrollRight, "scroll-right", ">")
         .only_in(READER)
         .help("scroll wide tables and code to the right"),
@@ -197,48 +196,47 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(LISTS)
         .help("unsubscribe from the selected feed, or hide a gap (u undoes it)"),
     command(Command::Removed, "removed", "").help(
-        "the feeds that you unsubscribed from within a week; Enter brings one back as it was",
+        "feeds you removed in the last week; Enter restores one as it was",
     ),
     command(Command::Import, "import", "").help(
-        "subscribe to what a file names: OPML, newsboat's or newsraft's urls, addresses one a line",
+        "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line",
     ),
-    command(Command::Export, "export", "").help("write all subscriptions into a file, as OPML"),
+    command(Command::Export, "export", "").help("export all subscriptions to an OPML file"),
     command(Command::History, "history", "H")
-        .help("fetch older entries: continue, retry, or load an older page; stop while that runs"),
+        .help("fetch older entries: continue, retry or load an older page; stop if already fetching"),
     command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),
-    command(Command::TurnRound, "from-beginning", "B").help(
-        "read the feed from its beginning, oldest first, from where you were; again: \
-         newest first",
+    command(Command::ReadFromBeginning, "from-beginning", "B").help(
+        "read the feed from the beginning, oldest first, where you left off; again: newest first",
     ),
-    command(Command::Poll, "poll", "r").help("poll the selected feed or list: fetch what is new"),
-    command(Command::PollAll, "poll-all", "R").help("poll all feeds: fetch what is new"),
-    command(Command::Plan, "plan", "i").help("when the feed is polled next, and why"),
+    command(Command::Poll, "poll", "r").help("poll the selected feed or list for new entries"),
+    command(Command::PollAll, "poll-all", "R").help("poll all feeds for new entries"),
+    command(Command::Plan, "plan", "i").help("show when the feed is polled next, and why"),
     command(Command::MoreOften, "more-often", "+").help("poll the feed more often"),
     command(Command::LessOften, "less-often", "-").help("poll the feed less often"),
     command(Command::NormallyOften, "normally-often", "=")
         .help("poll the feed as often as its publisher recommends"),
     command(Command::Edit, "edit", "e")
-        .help("edit the feed: title, tags, how often it is polled, history"),
-    command(Command::Timetable, "timetable", "P").help("timetable: when all feeds are polled next"),
-    command(Command::Zone, "time-zone", "U").help("in a plan: UTC, or your own time zone"),
-    command(Command::Steps, "steps", "w").help("in a plan: show or hide every step that led to it"),
-    command(Command::Outline, "own-rule", "M")
-        .help("in a plan: mark hours of the week and give them an interval of your own"),
+        .help("edit the feed: title, tags, polling, history"),
+    command(Command::Timetable, "timetable", "P").help("timetable: the next poll of every feed"),
+    command(Command::Zone, "time-zone", "U").help("in a plan: switch between UTC and your time zone"),
+    command(Command::Steps, "steps", "w").help("in a plan: show or hide the steps that led to it"),
+    command(Command::MarkHours, "own-rule", "M")
+        .help("in a plan: mark hours of the week and set an interval for them"),
     command(Command::Sort, "sort", "S").only_in(FEEDS).help("sort by title, unread or next poll"),
     command(Command::Show, "show", "f")
         .only_in(LISTS)
-        .help("show all, unread or starred entries, or those that filters hide"),
-    command(Command::Theme, "theme", "T").help("the next theme; ':theme light' chooses one"),
+        .help("show all, unread, starred or hidden entries"),
+    command(Command::Theme, "theme", "T").help("next theme; ':theme light' selects one"),
     command(Command::Layout, "layout", "L")
-        .help("another layout: three panes, two with the entries above the text, or one"),
-    command(Command::Redraw, "redraw", "Ctrl-l").help("draw the whole screen again"),
+        .help("next layout: automatic, three panes, entries above the text, or one pane"),
+    command(Command::Redraw, "redraw", "Ctrl-l").help("redraw the screen"),
     command(Command::Palette, "command", ": Ctrl-p")
-        .help("find a command by its name; arguments follow it: 'goto 2014-03'"),
-    command(Command::Help, "help", "?").help("the keys that work here"),
+        .help("find and run a command; arguments follow its name: 'goto 2014-03'"),
+    command(Command::Help, "help", "?").help("show the keys that work here"),
     command(Command::Log, "log", "")
-        .help("show what was done lately, with errors, in a pager; '--verbose' logs more"),
+        .help("show recent activity and errors in a pager; '--verbose' logs more"),
     command(Command::Suspend, "suspend", "Ctrl-z")
-        .help("suspend backissue; fg in the shell comes back"),
+        .help("suspend backissue; fg in the shell resumes it"),
     command(Command::Quit, "quit", "Ctrl-c").help("quit at once; everything is saved"),
 ];
 
@@ -299,7 +297,7 @@ impl Command {
                     | Self::Suspend
                     | Self::Zone
                     | Self::Steps
-                    | Self::Outline
+                    | Self::MarkHours
                     | Self::MoreOften
                     | Self::LessOften
                     | Self::NormallyOften

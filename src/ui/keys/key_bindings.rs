@@ -58,7 +58,7 @@ impl Keymap {
                 let rival = taken.iter().find(|(other, _)| other.clashes(&bound));
                 if let Some((other, first)) = rival {
                     clashes.push(format!(
-                        "line {line}: '{}' of {} clashes with '{}' of {} in line {first}, which is followed",
+                        "line {line}: '{}' for {} conflicts with '{}' for {} in line {first}, which is used",
                         shown(keys),
                         bound.name(),
                         shown(&other.keys),
@@ -78,7 +78,7 @@ impl Keymap {
                 let default = Bound { keys: vec![key], place };
                 match taken.iter().find(|(other, _)| other.clashes(&default)) {
                     Some((other, line)) => clashes.push(format!(
-                        "line {line}: '{}' of {} takes '{key}' away from {}",
+                        "line {line}: '{}' for {} takes '{key}' from {}",
                         shown(&other.keys),
                         other.name(),
                         default.name(),
@@ -93,8 +93,7 @@ impl Keymap {
             let key = Key::ctrl('c');
             bound.retain(|other| other.keys.first() != Some(&key));
             bound.extend(place.map(|place| Bound { keys: vec![key], place }));
-            clashes
-                .push(format!("'{key}' stays the key of quit: the reader must be able to leave"));
+            clashes.push(format!("'{key}' still quits: quit must have a key"));
         }
         (Self { bound }, clashes)
     }
@@ -234,9 +233,9 @@ mod tests {
         assert_eq!(
             clashes,
             [
-                "line 2: 'n n' of open-in-browser clashes with 'n' of star in line 1, which is followed",
-                "line 3: 'g d' of goto takes 'g' away from first",
-                "line 1: 'n' of star takes 'n' away from next-unread",
+                "line 2: 'n n' for open-in-browser conflicts with 'n' for star in line 1, which is used",
+                "line 3: 'g d' for goto takes 'g' from first",
+                "line 1: 'n' for star takes 'n' from next-unread",
             ]
         );
         assert_eq!(meaning(&map, "n", Pane::Entries), Meaning::Command(Command::Star));

@@ -40,7 +40,7 @@ pub const SEQUENCE_MAX: usize = 4;
 pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
     let keys: Vec<Key> = written.split_whitespace().map(parse_key).collect::<Result<_, _>>()?;
     match keys.len() {
-        0 => Err("'' names no key; write [] to leave a command without one".into()),
+        0 => Err("'' is not a key; write [] if the command needs no key".into()),
         1..=SEQUENCE_MAX => Ok(keys),
         _ => Err(format!("'{written}' is longer than {SEQUENCE_MAX} keys")),
     }
@@ -48,9 +48,8 @@ pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
 
 /// Parses one key: `x`, `Ctrl-x`, `PgDn`, `↓`. The error is a sentence.
 pub fn parse_key(written: &str) -> Result<Key, String> {
-    let unknown = || {
-        format!("'{written}' is no key; keys are written x, Ctrl-x, Alt-x, F5, Enter, PgDn, Space")
-    };
+    let unknown =
+        || format!("'{written}' is not a key; examples: x, Ctrl-x, Alt-x, F5, Enter, PgDn, Space");
     let named = |name: &str| {
         let found = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, code)| Key::code(*code))

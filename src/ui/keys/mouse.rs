@@ -14,7 +14,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::outcome::ClickOutcome;
 use crate::ui::overlays::prompt_input;
-use crate::ui::overlays::table::{self, Beside, WHEEL_LINES, Wheel};
+use crate::ui::overlays::table::{self, ClickOutside, WHEEL_LINES, Wheel};
 use crate::ui::panes::entry_list::row_height;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
 use crate::ui::panes::{attention, load_rows, tag_folds};
@@ -276,7 +276,7 @@ fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
     let Some(row) = table::open_row(app) else { return Vec::new() };
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);
     match (row.beside, line) {
-        (Beside::EndsSearch, _) => {
+        (ClickOutside::EndsSearch, _) => {
             if !prompt_input::is_search_typed(app) {
                 return Vec::new();
             }
@@ -288,12 +288,12 @@ fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
             ClickOutcome::Done(effects) => effects,
             ClickOutcome::Enter => key_input::press_key(app, now, Key::code(Code::Enter)),
         },
-        (Beside::Nothing, None) => Vec::new(),
-        (Beside::Closes, None) => {
+        (ClickOutside::Nothing, None) => Vec::new(),
+        (ClickOutside::Closes, None) => {
             app.ui.uncover();
             Vec::new()
         }
-        (Beside::ClosesAndClicks, None) => {
+        (ClickOutside::ClosesAndClicks, None) => {
             app.ui.uncover();
             use_mouse(app, now, mouse)
         }

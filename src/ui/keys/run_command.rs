@@ -33,10 +33,8 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Down | Command::Up => move_by(app, now, command == Command::Down, Distance::One),
         Command::Right => go_right(app, now),
         Command::Left => go_left(app, now),
-        Command::First => move_by(app, now, false, Distance::All),
-        Command::Last => move_by(app, now, true, Distance::All),
-        Command::HalfDown => move_by(app, now, true, Distance::Half),
-        Command::HalfUp => move_by(app, now, false, Distance::Half),
+        Command::First | Command::Last => jump(app, now, command),
+        Command::HalfDown | Command::HalfUp => half_by(app, now, command),
         Command::PageDown | Command::PageUp => page_by(app, now, command),
         Command::Space => open_entry::read_on(app, now),
         Command::Enter => open_selected(app, now),
@@ -76,7 +74,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
         Command::Import => open_prompt(app, PromptPurpose::Import),
         Command::Export => open_prompt(app, PromptPurpose::Export),
-        Command::TurnRound => browsing::turn_round(app, now),
+        Command::ReadFromBeginning => browsing::turn_round(app, now),
         Command::Poll => poll_selected(app, now),
         Command::PollAll => polls_by_hand::poll_feeds(app, now, None),
         Command::Plan => plan_pane::toggle_plan(app, now),
@@ -87,7 +85,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Timetable => toggle_timetable(app, now),
         Command::Zone => switch_zone(app, now),
         Command::Steps => plan_pane::fold_steps(app, now),
-        Command::Outline => hour_selection::begin_selection(app, now),
+        Command::MarkHours => hour_selection::begin_selection(app, now),
         Command::Sort => sort_next(app, now),
         Command::Show => show_next(app, now),
         Command::Theme => choose_theme::choose_next(app, now),
@@ -99,6 +97,14 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
+}
+
+fn jump(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    move_by(app, now, command == Command::Last, Distance::All)
+}
+
+fn half_by(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    move_by(app, now, command == Command::HalfDown, Distance::Half)
 }
 
 fn page_by(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
@@ -230,7 +236,7 @@ fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> 
         return effects;
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first: the pace belongs to one feed");
+        app.ui.say(now, "select a feed first: + - = apply to one feed");
         return Vec::new();
     };
     app.ask(now, Request::SetPace(feed, pace))
@@ -290,7 +296,7 @@ fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.search.is_some() {
-        app.ui.say(now, "a search looks at all entries: is:unread or is:starred narrows it");
+        app.ui.say(now, "a search covers all entries: is:unread or is:starred narrows it");
         return Vec::new();
     }
     if let Some(always) = fixed_list(app) {
@@ -302,22 +308,22 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Show::All => (Show::Unread, "unread entries only"),
         Show::Unread => (Show::Starred, "starred entries only"),
         Show::Starred if !app.engine.filters.list.is_empty() => {
-            (Show::Hidden, "entries that filters hide · m on one says which, s shows it")
+            (Show::Hidden, "entries hidden by filters · m on one shows the filter, s unhides it")
         }
         Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
     app.ui.show = next;
-    app.ui.say(now, format!("the list shows {text}"));
+    app.ui.say(now, format!("showing {text}"));
     load_rows::open_list(app, now)
 }
 
 /// Describes a list whose contents do not depend on which entries the user chose to show. Returns `None` if they do.
 fn fixed_list(app: &App) -> Option<&'static str> {
     match app.ui.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread) => Some("what is unread"),
-        Some(FeedsRow::Starred) => Some("what is starred"),
-        Some(FeedsRow::Gaps) => Some("what is missing"),
-        Some(FeedsRow::Attention) => Some("feeds in trouble"),
+        None | Some(FeedsRow::AllUnread) => Some("unread entries"),
+        Some(FeedsRow::Starred) => Some("starred entries"),
+        Some(FeedsRow::Gaps) => Some("gaps"),
+        Some(FeedsRow::Attention) => Some("feeds that need attention"),
         Some(FeedsRow::Today | FeedsRow::Search(_) | FeedsRow::Tag(..) | FeedsRow::Feed(..)) => {
             None
         }

@@ -18,7 +18,7 @@ use backissue_core::history::EntryKey;
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
-        app.ui.say(now, "select an entry first: m makes a filter from it");
+        app.ui.say(now, "select an entry first: m creates a filter from it");
         return Vec::new();
     };
     // For a hidden entry, open the filter that hides it.

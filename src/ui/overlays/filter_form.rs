@@ -46,7 +46,7 @@ pub enum FilterField {
     Until,
 }
 
-const ACTIONS: [&str; 4] = ["hide them", "mark them read", "star them", "label them"];
+const ACTIONS: [&str; 4] = ["hide", "mark read", "star", "label"];
 /// Index of the action that adds a label.
 const LABEL_ACTION: usize = 3;
 
@@ -54,9 +54,9 @@ impl FilterField {
     /// Returns the label in front of the line.
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Action => "do",
+            Self::Action => "action",
             Self::Label => "label",
-            Self::Scope => "entries of",
+            Self::Scope => "applies to",
             Self::Title => "title has",
             Self::Author => "author has",
             Self::Text => "text has",
@@ -101,10 +101,10 @@ impl FilterForm {
             text_row(
                 FilterField::Text,
                 &filter.text,
-                "anything; words, \"a phrase\" or /expression/",
+                "anything; words, \"a phrase\" or /regex/",
                 None,
             ),
-            text_row(FilterField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
+            text_row(FilterField::Until, &until, "no end; 7d, 2w, 6m or a date", None),
         ];
         // The title is the first line to edit.
         let form = Form::new(rows, 2);
@@ -120,9 +120,10 @@ impl FilterForm {
         let stands = self.form.rows.iter().any(|row| row.field == FilterField::Label);
         if wanted && !stands {
             let label = self.before.action.label().unwrap_or_default();
-            self.form
-                .rows
-                .insert(1, text_row(FilterField::Label, label, "a word; tag: finds it", None));
+            self.form.rows.insert(
+                1,
+                text_row(FilterField::Label, label, "a word; search for it with tag:", None),
+            );
             if self.form.selected > 0 {
                 self.form.selected = self.form.selected.saturating_add(1);
             }
@@ -183,7 +184,7 @@ fn text_row(
 ) -> FormRow<FilterField> {
     let mut prompt = Prompt::new(PromptPurpose::Condition);
     prompt.insert(text);
-    let offer = offered.as_ref().map(|offered| format!("; → takes '{offered}'"));
+    let offer = offered.as_ref().map(|offered| format!("; → inserts '{offered}'"));
     let hint = format!("{hint}{}", offer.unwrap_or_default());
     FormRow { field, value: FormValue::Line(prompt), hint, offered }
 }

@@ -23,7 +23,7 @@ pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if app.engine.filters.list.is_empty() {
-        app.ui.say(now, "no filters yet: m on an entry makes one");
+        app.ui.say(now, "no filters yet: m on an entry adds one");
         return Vec::new();
     }
     app.ui.lay_over(Overlay::FilterList(FilterList::default()));
@@ -70,7 +70,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             Vec::new()
         }
         Some(_) | None => {
-            app.ui.say(now, "in the filters: Enter edits, D removes, a makes one, q closes");
+            app.ui.say(now, "in the filters: Enter edits, D removes, a adds one, q closes");
             Vec::new()
         }
     })

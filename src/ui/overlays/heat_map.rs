@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::{learn, plans};
 use crate::ui::app::App;
-use crate::ui::state::plan_pane::{Known, RhythmHour, RhythmPicture, SHADES};
+use crate::ui::state::plan_pane::{KnownPublications, RhythmHour, RhythmPicture, SHADES};
 use backissue_core::schedule::learning::HeatMap;
 
 /// Hours in a week.
@@ -21,7 +21,7 @@ const POLLS_NAMED: usize = 5;
 pub(crate) fn build_picture(
     app: &App,
     subscription: &Subscription,
-    known: &Known,
+    known: &KnownPublications,
     (now, zone): (DateTime<Utc>, Tz),
 ) -> Option<RhythmPicture> {
     let publications = known.publications.as_deref()?;

@@ -13,7 +13,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::state::overlay::Overlay;
-use crate::ui::state::plan_pane::{Outline, PlanPane};
+use crate::ui::state::plan_pane::{HourSelection, PlanPane};
 use backissue_core::feed::IntervalRule;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule;
@@ -28,12 +28,12 @@ const ROUND_MINUTES: u32 = 5;
 pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        app.ui.say(now, "M works in the plan of a feed: i opens it");
+        app.ui.say(now, "M works in a feed's plan: i opens it");
         return Vec::new();
     };
     let hour = heat_map::hour_of_week(now, if pane.utc { Tz::UTC } else { zone });
     let part = |number: usize| u8::try_from(number).unwrap_or(0);
-    pane.outline = Some(Outline { cursor: (part(hour / 24), part(hour % 24)), corner: None });
+    pane.outline = Some(HourSelection { cursor: (part(hour / 24), part(hour % 24)), corner: None });
     pane.top = 0;
     Vec::new()
 }
@@ -67,7 +67,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
         | Code::Delete
         | Code::PageUp
         | Code::PageDown => {
-            app.ui.say(now, "arrows move, Space marks a corner, Enter goes on, Esc cancels");
+            app.ui.say(now, "arrows move, Space marks a corner, Enter continues, Esc cancels");
         }
     }
     Some(Vec::new())
@@ -112,7 +112,7 @@ fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     let own = app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.feed_settings.rules.len());
     if own >= RULES_MAX {
-        app.ui.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
+        app.ui.say(now, format!("you can set at most {RULES_MAX} rules for a feed"));
         return Vec::new();
     }
     ask_rule(app, feed, None, &rule_text(&rule));
@@ -120,7 +120,7 @@ fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Returns the interval at which delay and polls cost the same (SCHEDULING 3), within the user's limits.
-fn proposed_minutes(app: &App, pane: &PlanPane, outline: Outline) -> u32 {
+fn proposed_minutes(app: &App, pane: &PlanPane, outline: HourSelection) -> u32 {
     let hours = pane.page.rhythm.iter().flat_map(|rhythm| rhythm.hours.iter().enumerate());
     let marked = hours.filter(|(hour, _)| outline.contains(*hour)).map(|(_, hour)| hour.expected);
     let (sum, count) = marked.fold((0.0, 0_u32), |(sum, count), hour| (sum + hour, count + 1));
@@ -161,7 +161,7 @@ pub fn set_rule(
         if let Some(place) = replaces.filter(|place| *place < rules.len()) {
             rules.remove(place);
         }
-        format!("'{title}': the rule was removed · u undo")
+        format!("'{title}': your rule was removed · u undo")
     } else {
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,
@@ -170,7 +170,7 @@ pub fn set_rule(
                 return Vec::new();
             }
         };
-        let told = format!("'{title}' has your rule {} · u undo", rule_text(&rule));
+        let told = format!("'{title}': your rule is {} · u undo", rule_text(&rule));
         match replaces.and_then(|place| rules.get_mut(place)) {
             Some(place) => *place = rule,
             None => rules.push(rule),

@@ -164,7 +164,7 @@ fn run_with_argument(
     if row.command == Command::Add {
         return feed_choice::subscribe_to(app, now, argument.to_owned());
     }
-    let text = format!("'{}' takes no argument: '{argument}' was not understood", row.name);
+    let text = format!("'{}' takes no argument: remove '{argument}'", row.name);
     app.ui.complain(now, text);
     Vec::new()
 }

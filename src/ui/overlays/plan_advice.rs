@@ -16,11 +16,11 @@ use backissue_core::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
-        Some(PollStage::Waiting) => "it waits for its turn: each site gets one request at a time",
+        Some(PollStage::Waiting) => "waiting for its turn: each site gets one request at a time",
         Some(PollStage::Asking) => "it is being polled now",
-        Some(PollStage::Writing) => "it was polled just now; what came is being saved",
+        Some(PollStage::Writing) => "it was just polled; the result is being saved",
         None if app.engine.offline => "backissue was started with --offline: nothing is polled",
-        None if !app.engine.polls_by_itself => "feeds are polled only when you ask here",
+        None if !app.engine.polls_by_itself => "feeds are polled only when you request it here",
         None if !app.engine.settings.poll.automatic => ONLY_BY_HAND,
         None => return None,
     };
@@ -37,7 +37,7 @@ pub fn page_sentence(
     let told = schedule::plan_sentence(&subscription.state.facts, plan, now, zone);
     let due = plan.next_poll.is_some_and(|at| at <= now);
     let idle = !due && why_held_up(app, subscription.key).is_none();
-    let now = match judge_by_hand(app, subscription, now) {
+    let now = match classify_by_hand(app, subscription, now) {
         ByHand::Allowed if !idle => "",
         ByHand::Allowed if subscription.is_failing() => "; r tries again now",
         ByHand::Allowed => "; r polls now",
@@ -51,10 +51,8 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
     let mut advice: Vec<Advice> = by_hand(app, subscription, now).into_iter().collect();
     let facts = &subscription.state.facts;
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
-        advice.push(Advice::now(
-            "D",
-            "unsubscribes (in the list of feeds); until you do, its entries stay",
-        ));
+        advice
+            .push(Advice::now("D", "unsubscribes (in the feed list); its entries stay until then"));
         return advice;
     }
     advice.extend(find_remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
@@ -64,26 +62,27 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
     advice
 }
 
-fn judge_by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> ByHand {
+fn classify_by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> ByHand {
     let spared =
         app.engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
-    schedule::judge_manual_poll(&subscription.state.facts, now, spared)
+    schedule::classify_manual_poll(&subscription.state.facts, now, spared)
 }
 
 /// Returns advice about a poll by hand that the sentence of the page does not cover.
 fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option<Advice> {
-    match judge_by_hand(app, subscription, now) {
+    match classify_by_hand(app, subscription, now) {
         ByHand::Allowed => None,
         ByHand::CoolDown(until) => {
-            let text = "polls now, but no sooner than a minute after the last time";
+            let text = "can poll again";
             Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::Confirm(until) => {
-            let text = "polls now; before its server wants that, only if you press it twice";
+            let text =
+                "polls now if pressed twice, because its server asks to wait; once is enough";
             Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::AtRest if subscription.state.noted.is_none() => {
-            Some(Advice::now("", "r does nothing now; Attention (!) offers to resume it."))
+            Some(Advice::now("", "r does nothing now; you can resume the feed in Attention (!)."))
         }
         ByHand::AtRest => Some(Advice::now("", "r does nothing now.")),
     }
@@ -92,14 +91,14 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option
 /// Returns the setting that changes the deciding factor of a plan, or `None` if no setting does.
 const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     match settled {
-        SettledBy::Fixed => Some("edits: an empty 'fixed interval' follows the publisher again"),
-        SettledBy::Minimum => Some("edits: a smaller 'shortest interval' lets it be polled sooner"),
-        SettledBy::Maximum => Some("edits: a larger 'longest interval' lets it be polled later"),
+        SettledBy::Fixed => Some("edits: clear 'fixed interval' to follow the publisher again"),
+        SettledBy::Minimum => Some("edits: lower 'shortest interval' to poll sooner"),
+        SettledBy::Maximum => Some("edits: raise 'longest interval' to poll later"),
         SettledBy::CacheLifetime => {
-            Some("edits: 'ignore cache lifetime', if this server states a wrong one")
+            Some("edits: set 'ignore cache lifetime' if the server's is wrong")
         }
         SettledBy::SkipHours | SettledBy::SkipDays => {
-            Some("edits: 'ignore skip hours and days', if the publisher's are out of date")
+            Some("edits: set 'ignore skip hours and days' if they are out of date")
         }
         SettledBy::OwnRules
         | SettledBy::Rules
@@ -108,7 +107,7 @@ const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
         | SettledBy::RefreshRate
         | SettledBy::BoilerplateSy
         | SettledBy::Learned
-        | SettledBy::Default => Some("edits: 'fixed interval' sets one of your own"),
+        | SettledBy::Default => Some("edits: set 'fixed interval' to choose your own"),
         SettledBy::RetryAfter
         | SettledBy::BackOff
         | SettledBy::Dead

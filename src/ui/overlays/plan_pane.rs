@@ -19,7 +19,7 @@ use crate::ui::panes::selected_feed;
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::plan_pane::{
-    Known, MadeFrom, PaceEffect, PlanPage, PlanPane, RuleRow, WeekHour, WeekPicture,
+    KnownPublications, MadeFrom, PaceEffect, PlanPage, PlanPane, RuleRow, WeekHour, WeekPicture,
 };
 use backissue_core::feed::{IntervalRule, Zone};
 use backissue_core::history::FeedKey;
@@ -45,7 +45,9 @@ pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Opens the plan of a feed and requests its last polls from the store.
 pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
-    let Some(page) = build_page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
+    let Some(page) = build_page(app, feed, now, zone, &KnownPublications::default()) else {
+        return Vec::new();
+    };
     let (outline, publications, learned) = (None, None, None);
     let opened = PlanPane {
         feed,
@@ -67,7 +69,7 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
 /// Switches between UTC and the user's time zone.
 pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        app.ui.say(now, "U works in the plan of a feed: i opens it");
+        app.ui.say(now, "U works in a feed's plan: i opens it");
         return;
     };
     pane.utc = !pane.utc;
@@ -78,7 +80,7 @@ pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
         (pane.unfolded, pane.top) = (!pane.unfolded, 0);
     } else {
-        app.ui.say(now, "w works in the plan of a feed: i opens it");
+        app.ui.say(now, "w works in a feed's plan: i opens it");
     }
     Vec::new()
 }
@@ -110,7 +112,10 @@ pub fn show_learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>
 pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
     let Some(pane) = app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
-    let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
+    let known = KnownPublications {
+        publications: pane.publications.clone(),
+        learned: pane.learned.clone(),
+    };
     let zone = if utc { Tz::UTC } else { app.engine.zone };
     let Some(subscription) = app.engine.feeds.get(&feed) else {
         // The feed is no longer subscribed.
@@ -147,7 +152,7 @@ pub fn refuse_command(
     if command.works_over_panes() {
         return None;
     }
-    app.ui.say(now, "that does not work here: q goes back to the panes");
+    app.ui.say(now, "that does not work here: q returns to the panes");
     Some(Vec::new())
 }
 
@@ -156,7 +161,7 @@ fn made_from(
     subscription: &Subscription,
     now: DateTime<Utc>,
     zone: Tz,
-    known: &Known,
+    known: &KnownPublications,
 ) -> MadeFrom {
     MadeFrom {
         facts: subscription.state.facts.clone(),
@@ -173,7 +178,7 @@ fn build_page(
     feed: FeedKey,
     now: DateTime<Utc>,
     zone: Tz,
-    known: &Known,
+    known: &KnownPublications,
 ) -> Option<PlanPage> {
     let subscription = app.engine.feeds.get(&feed)?;
     let plan = plans::explained(&app.engine, feed, now)?;

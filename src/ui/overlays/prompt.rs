@@ -87,13 +87,13 @@ impl Prompt {
     pub const fn label(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
-            PromptPurpose::Import => "Import OPML, newsboat's or newsraft's urls (Tab completes): ",
+            PromptPurpose::Import => "Import OPML, newsboat or newsraft urls (Tab completes): ",
             PromptPurpose::Export => "Export as OPML to (Tab completes): ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Pipe => "Pipe the entry to: ",
-            PromptPurpose::Help => "Find in the keys: ",
+            PromptPurpose::Help => "Search the keys: ",
             PromptPurpose::Rename(_) => "Name of the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",
             PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag removes one): ",

@@ -36,7 +36,7 @@ pub struct OverlayRow {
     /// Handles a click on a line, counted from the first visible line.
     pub click: fn(&mut App, DateTime<Utc>, usize) -> ClickOutcome,
     /// Effect of a click outside the overlay.
-    pub beside: Beside,
+    pub beside: ClickOutside,
 }
 
 /// The effect of the mouse wheel over an overlay.
@@ -52,7 +52,7 @@ pub enum Wheel {
 
 /// The effect of a click outside an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
+pub enum ClickOutside {
     /// No effect.
     Nothing,
     /// Closes the overlay.
@@ -71,7 +71,7 @@ const PLAIN: OverlayRow = OverlayRow {
     scroll: |_, _, _| false,
     wheel: Wheel::Lines(1),
     click: |_, _, _| ClickOutcome::Done(Vec::new()),
-    beside: Beside::Nothing,
+    beside: ClickOutside::Nothing,
 };
 
 static HELP: OverlayRow = OverlayRow {
@@ -84,14 +84,14 @@ static HELP: OverlayRow = OverlayRow {
         app.ui.uncover();
         ClickOutcome::Done(Vec::new())
     },
-    beside: Beside::Closes,
+    beside: ClickOutside::Closes,
 };
 
 static PROMPT: OverlayRow = OverlayRow {
     key: |app, now, key| KeyOutcome::Done(prompt_input::press_key(app, now, key)),
     paste: |app, now, text| Some(prompt_input::paste_text(app, now, text)),
     wheel: Wheel::Panes,
-    beside: Beside::EndsSearch,
+    beside: ClickOutside::EndsSearch,
     ..PLAIN
 };
 
@@ -110,7 +110,7 @@ static REMOVED: OverlayRow = OverlayRow {
     key: removed_feeds::press_key,
     wheel: Wheel::Arrows,
     click: removed_feeds::click_line,
-    beside: Beside::Closes,
+    beside: ClickOutside::Closes,
     ..PLAIN
 };
 
@@ -119,7 +119,7 @@ static PALETTE: OverlayRow = OverlayRow {
     paste: |app, _, text| Some(palette::paste_text(app, text)),
     wheel: Wheel::Arrows,
     click: palette::click_line,
-    beside: Beside::Closes,
+    beside: ClickOutside::Closes,
     ..PLAIN
 };
 
@@ -128,7 +128,7 @@ static PLAN: OverlayRow = OverlayRow {
     command: plan_pane::refuse_command,
     scroll: plan_pane::scroll_plan,
     wheel: Wheel::Lines(WHEEL_LINES),
-    beside: Beside::ClosesAndClicks,
+    beside: ClickOutside::ClosesAndClicks,
     ..PLAIN
 };
 
@@ -136,7 +136,7 @@ static TIMETABLE: OverlayRow = OverlayRow {
     command: plan_pane::refuse_command,
     scroll: timetable_pane::scroll_timetable,
     click: |app, now, line| ClickOutcome::Done(timetable_pane::click_line(app, now, line)),
-    beside: Beside::ClosesAndClicks,
+    beside: ClickOutside::ClosesAndClicks,
     ..PLAIN
 };
 
@@ -160,7 +160,7 @@ static FILTER_LIST: OverlayRow = OverlayRow {
     key: filter_list::press_key,
     wheel: Wheel::Arrows,
     click: filter_list::click_line,
-    beside: Beside::ClosesAndClicks,
+    beside: ClickOutside::ClosesAndClicks,
     ..PLAIN
 };
 

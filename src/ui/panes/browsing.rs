@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 use super::entry_list::rows_around;
 use super::{list_query, load_rows};
 use crate::engine::change::MarkChange;
-use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
+use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, SeekTarget};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -24,7 +24,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     if app.ui.list.order == RowOrder::BestFirst {
         app.ui.say(
             now,
-            "results are sorted by how well they fit, not by date: add after:2014 or before:2014-03 to the search",
+            "results are sorted by relevance, not by date: add after:2014 or before:2014-03 to the search",
         );
         return Vec::new();
     }
@@ -72,7 +72,7 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
 /// Reads the selected feed from the beginning, starting at the first unopened entry, or switches back to newest first.
 pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
-        app.ui.say(now, "select a feed first: it is read from its beginning");
+        app.ui.say(now, "select a feed first: B reads it from the beginning");
         return Vec::new();
     };
     let oldest_first = app.ui.list.order == RowOrder::NewestFirst;
@@ -90,7 +90,7 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let rows = rows_around(app.ui.viewport.entries_rows.into());
     effects.push(ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
-        seek: Some(Seek { from: 0, down: true, what: Sought::Unopened }),
+        seek: Some(Seek { from: 0, down: true, what: SeekTarget::Unopened }),
         asked: Some(0),
         ..RowsWanted::at(app.ui.list.number, 0, rows)
     })));

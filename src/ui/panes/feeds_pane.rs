@@ -101,8 +101,8 @@ fn list_under_tags(app: &App) -> Vec<FeedsRow> {
 /// Switches to the next order: by title under tags, by unread entries, by next poll.
 pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     let (order, words) = match app.ui.feeds.order {
-        SortOrder::Title => (SortOrder::Unread, "the most unread first"),
-        SortOrder::Unread => (SortOrder::NextPoll, "the next to be polled first"),
+        SortOrder::Title => (SortOrder::Unread, "most unread first"),
+        SortOrder::Unread => (SortOrder::NextPoll, "next poll first"),
         SortOrder::NextPoll => (SortOrder::Title, "by tag and title"),
     };
     app.ui.feeds.order = order;

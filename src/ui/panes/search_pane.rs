@@ -15,7 +15,7 @@ use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
-use crate::ui::state::search::{Before, Search};
+use crate::ui::state::search::{Search, ViewBeforeSearch};
 use backissue_core::search::{Marks, Matching};
 
 /// Opens the search, or the input line of the search that is already open.
@@ -23,7 +23,7 @@ pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     let screen = &mut app.ui;
     let text = screen.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
     if screen.search.is_none() {
-        let before = Before {
+        let before = ViewBeforeSearch {
             focus: screen.focus,
             list: screen.list.clone(),
             reader: screen.reader.clone(),
@@ -131,7 +131,7 @@ fn search_for(
 /// Leaves the search and restores the view from before it.
 pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(search) = app.ui.search.take() else { return Vec::new() };
-    let Before { focus, list, reader, marks } = search.before;
+    let ViewBeforeSearch { focus, list, reader, marks } = search.before;
     (app.ui.focus, app.ui.reader, app.ui.opening) = (focus, reader, None);
     put_back(app, now, list, marks)
 }

@@ -19,34 +19,31 @@ struct TourStep {
 /// The steps of the tour: read, plan, pace, undo, gap, history.
 const STEPS: [TourStep; 8] = [
     TourStep {
-        say: "n opens the next unread entry, in whichever feed it is",
+        say: "n opens the next unread entry in any feed",
         done: |app| app.ui.focus == Pane::Reader && app.ui.reader.is_some(),
     },
     TourStep {
-        say: "Space reads on and then goes to the next one; q goes back",
+        say: "Space scrolls, then opens the next entry; q goes back",
         done: |app| app.ui.focus != Pane::Reader,
     },
-    TourStep { say: "i says when this feed is polled next, and why then", done: plan_is_open },
+    TourStep { say: "i shows when this feed is polled next, and why", done: plan_is_open },
     TourStep {
-        say: "the publisher said how often; + asks for more: see what that changes",
+        say: "the publisher recommends how often; + polls more often: see what changes",
         done: |app| app.engine.feeds.values().any(|feed| feed.record.feed_settings.pace.is_some()),
     },
+    TourStep { say: "u undoes this, like every change", done: |app| app.engine.undo.can_redo() },
     TourStep {
-        say: "u takes it back, as it takes back every change",
-        done: |app| app.engine.undo.can_redo(),
-    },
-    TourStep {
-        say: "q closes the plan; then h goes left and k up: select Gaps",
+        say: "q closes the plan; then press h and k to select Gaps on the left",
         done: |app| {
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps)) || a_gap_is_selected(app)
         },
     },
     TourStep {
-        say: "here is what is missing, and why; l goes to it, Enter asks for it again",
+        say: "this is what is missing, and why; l goes to it, Enter requests it again",
         done: a_gap_is_selected,
     },
     TourStep {
-        say: "/ searches everything, : knows every command, ? every key; q leaves",
+        say: "/ searches everything, : runs any command, ? shows the keys; q quits",
         done: |app| {
             matches!(app.ui.overlay, Some(Overlay::Help(_) | Overlay::Palette(_)))
                 || app.ui.search.is_some()

@@ -25,17 +25,17 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     match reader.source {
         TextSource::Page => {
             reader.show(TextSource::Feed);
-            app.ui.say(now, "the feed's text");
+            app.ui.say(now, "showing the feed's text");
             lay_out::ask_lines(app)
         }
         TextSource::Waiting => {
-            app.ui.say(now, "the page is being asked for");
+            app.ui.say(now, "the page is being fetched");
             Vec::new()
         }
         TextSource::Feed if reader.is_outdated() => ask_page(app, now, true),
         TextSource::Feed => {
             reader.show(TextSource::Page);
-            app.ui.say(now, "the full text of the page");
+            app.ui.say(now, "showing the full text of the page");
             lay_out::ask_lines(app)
         }
     }
@@ -59,8 +59,8 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let on = chosen.feed_settings.full_text;
     match app.try_ask(now, Request::Set(feed, Box::new(chosen))) {
         Ok(mut effects) => {
-            let what = if on { "always with the full text" } else { "with the feed's own text" };
-            app.ui.say(now, format!("'{title}' is shown {what} · u undo"));
+            let what = if on { "always shows the full text" } else { "shows the feed's own text" };
+            app.ui.say(now, format!("'{title}' {what} · u undo"));
             if on {
                 effects.extend(show_if_wanted(app, now));
             } else if let Some(reader) = &mut app.ui.reader
@@ -113,7 +113,7 @@ fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffec
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let link = reader.entry.kept.link.clone();
     let Some(url) = link.filter(|link| link.starts_with("http")) else {
-        app.ui.say(now, "this entry links to no page: the feed's text is all there is");
+        app.ui.say(now, "this entry has no link: there is only the feed's text");
         return Vec::new();
     };
     let (key, kept) = (reader.entry.key, reader.page().cloned().map(Box::new));

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use backissue_core::history::{Gap, GapKind, Reason, Via};
+use backissue_core::history::{FoundBy, Gap, GapKind, Reason};
 
 /// Returns paragraphs that explain what a gap is, why it exists and what happens next.
 pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
@@ -13,43 +13,42 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     if !gap.edge.url.is_empty() {
         said.push(format!("It should be at {}", gap.edge.url));
     }
-    if gap.edge.via != Via::Link {
+    if gap.edge.via != FoundBy::Link {
         said.push(
-            "The publisher does not offer it; you chose to look for it there (e).".to_owned(),
+            "The publisher does not offer it; your settings (e) say to look there.".to_owned(),
         );
     }
     if let Some(at) = gap.last_try {
         let times =
-            if gap.tries > 1 { format!(", {} times in all", gap.tries) } else { String::new() };
-        said.push(format!("Last asked for on {}{times}.", when(at)));
+            if gap.tries > 1 { format!(", {} times in total", gap.tries) } else { String::new() };
+        said.push(format!("Last requested on {}{times}.", when(at)));
     }
     said.push(format!("First noticed on {}.", when(gap.first_seen)));
     said.push(match (gap.kind(), gap.retry_at) {
         (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {
-            format!("backissue asks for it again by itself after {}, once the feed has been polled. Enter or H asks now.", when(at))
+            format!("backissue retries automatically after {}, when it next polls the feed. Enter or H retries now.", when(at))
         }
         (GapKind::Unavailable | GapKind::Unreadable, None) => {
-            "backissue does not ask for it again by itself. Enter or H asks now.".to_owned()
+            "backissue does not retry automatically. Enter or H retries now.".to_owned()
         }
-        (GapKind::Limit, _) => "No more is fetched unless you ask: Enter or H goes on.".to_owned(),
+        (GapKind::Limit, _) => "No more is fetched automatically. Enter or H continues.".to_owned(),
         (GapKind::Loop, _) => {
-            "The publisher's archives link in a circle, so nobody can tell whether anything is older. Enter or H reads the link again.".to_owned()
+            "The publisher's archives link in a circle, so it is unknown whether there are older entries. Enter or H reads the link again.".to_owned()
         }
         (GapKind::Overrun, _) => {
-            "Nothing can be asked for: the feed no longer offers these entries.".to_owned()
+            "These entries cannot be fetched: the feed no longer offers them.".to_owned()
         }
         (GapKind::Paged, _) if gap.edge.url.is_empty() => {
-            "No older page is known. Enter or H looks again from the first page.".to_owned()
+            "No older page is known. Enter or H searches again from the first page.".to_owned()
         }
         (GapKind::Paged, _) => "Enter or H loads one older page.".to_owned(),
         (GapKind::Interrupted, _) => {
-            "It goes on by itself after the feed's next poll. Enter or H goes on now.".to_owned()
+            "Fetching continues automatically after the feed's next poll. Enter or H continues now.".to_owned()
         }
     });
     if !gap.edge.url.is_empty() {
         said.push(
-            "o opens its address in the browser; W looks for it in the Internet Archive."
-                .to_owned(),
+            "o opens its address in the browser; W looks it up in the Internet Archive.".to_owned(),
         );
     }
     said.push("D hides this line; u undoes that.".to_owned());
@@ -60,17 +59,17 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
 const fn plain_words(reason: &Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::Status(401 | 403 | 407 | 451) => {
-            "The server refuses to send it to backissue; a browser may get it."
+            "The server refuses to send it to backissue; it may open in a browser."
         }
         Reason::Status(404) => "There is nothing at its address now. The publisher may fix that.",
-        Reason::Status(410) => "The publisher has removed it for good.",
-        Reason::Status(429) => "The server wants to be asked less often.",
-        Reason::Status(500..=599) => "The server has a problem of its own; that usually passes.",
-        Reason::Unanswered(_) => "Its server did not answer; that usually passes.",
+        Reason::Status(410) => "The publisher has removed it permanently.",
+        Reason::Status(429) => "The server asks for fewer requests.",
+        Reason::Status(500..=599) => "The server has a problem, which is usually temporary.",
+        Reason::Unanswered(_) => "The server did not answer, which is usually temporary.",
         Reason::Blocked(_) => {
-            "It leads into your own network, where a feed from the internet must not lead."
+            "The address is in your own network; feeds from the internet may not link there."
         }
-        Reason::TooLarge(_) => "It is too large to be fetched.",
+        Reason::TooLarge(_) => "It is too large to fetch.",
         Reason::Unreadable(_) => "The server sent something that could not be read as a feed.",
         Reason::Status(_)
         | Reason::Limit { .. }
@@ -97,11 +96,13 @@ mod tests {
     fn gap_text_names_address_retry_time_and_key() {
         let text = explained(Reason::Status(503), Some(DateTime::UNIX_EPOCH));
         assert!(text.contains("It should be at https://a.example/2"), "{text}");
-        assert!(text.contains("again by itself after 1 January 1970 at 00:00"), "{text}");
-        assert!(text.contains("The server has a problem of its own"), "{text}");
-        assert!(text.contains("Enter or H asks now. o opens its address in the browser; W looks"));
+        assert!(text.contains("retries automatically after 1 January 1970 at 00:00"), "{text}");
+        assert!(text.contains("The server has a problem, which"), "{text}");
+        assert!(
+            text.contains("Enter or H retries now. o opens its address in the browser; W looks")
+        );
         assert!(text.ends_with("D hides this line; u undoes that."), "{text}");
         let text = explained(Reason::Limit { limit: Limit::Stopped, fetched: 3 }, None);
-        assert!(text.contains("Enter or H goes on."), "{text}");
+        assert!(text.contains("Enter or H continues."), "{text}");
     }
 }

@@ -7,14 +7,16 @@ use super::{full_text, read_ahead};
 use crate::engine::backfill::gap_rows;
 use crate::engine::change::MarkChange;
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
+use crate::engine::entries::rows::{
+    RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
+};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
 use crate::ui::come_back;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::panes::entry_list::rows_around;
 use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
-use crate::ui::screen::Then;
+use crate::ui::screen::OnRowsLoaded;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
@@ -144,10 +146,10 @@ pub fn open_previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
 }
 
 /// Returns the kind of entry to seek. If a feed is read from its beginning, this is the next unopened entry.
-const fn sought_kind(app: &App) -> Sought {
+const fn sought_kind(app: &App) -> SeekTarget {
     match app.ui.list.order {
-        RowOrder::OldestFirst => Sought::Unopened,
-        RowOrder::NewestFirst | RowOrder::BestFirst => Sought::Unread,
+        RowOrder::OldestFirst => SeekTarget::Unopened,
+        RowOrder::NewestFirst | RowOrder::BestFirst => SeekTarget::Unread,
     }
 }
 
@@ -155,7 +157,7 @@ const fn sought_kind(app: &App) -> Sought {
 fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     if list.fresh {
-        app.ui.then = Some(Then::OpenFirstUnread);
+        app.ui.then = Some(OnRowsLoaded::OpenFirstUnread);
         return Vec::new();
     }
     let mut place = seek.from;
@@ -171,7 +173,7 @@ fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect
     if place >= list.total {
         return open_next_feed(app, now);
     }
-    app.ui.then = Some(Then::Open);
+    app.ui.then = Some(OnRowsLoaded::Open);
     seek_row(app, Seek { from: place, ..seek })
 }
 
@@ -223,7 +225,7 @@ fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     app.ui.feeds.selected = place;
     let effects = load_rows::open_list(app, now);
-    app.ui.then = Some(Then::OpenFirstUnread);
+    app.ui.then = Some(OnRowsLoaded::OpenFirstUnread);
     effects
 }
 
@@ -236,8 +238,8 @@ pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<S
     app.ui.list.take(loaded);
     // Rows from another request do not trigger an action that waits for the seek.
     let due = match app.ui.then {
-        Some(Then::Open | Then::OpenHere) => is_seek,
-        Some(Then::OpenFirstUnread | Then::ComeBack { .. }) | None => true,
+        Some(OnRowsLoaded::Open | OnRowsLoaded::OpenHere) => is_seek,
+        Some(OnRowsLoaded::OpenFirstUnread | OnRowsLoaded::ComeBack { .. }) | None => true,
     };
     let then = if due { app.ui.then.take() } else { None };
     let mut effects = load_rows::load_visible_rows(app);
@@ -246,11 +248,13 @@ pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<S
         effects.extend(load_rows::refresh_list(app, now));
     }
     effects.extend(match (then, found) {
-        (Some(Then::Open | Then::OpenHere), Some(place)) => open_place(app, now, place),
-        (Some(Then::Open), None) => open_next_feed(app, now),
-        (Some(Then::OpenHere), None) => say_nothing_here(app, now),
-        (Some(Then::OpenFirstUnread), _) => open_first_unread(app, now),
-        (Some(Then::ComeBack { entry, is_open, pane }), _) => {
+        (Some(OnRowsLoaded::Open | OnRowsLoaded::OpenHere), Some(place)) => {
+            open_place(app, now, place)
+        }
+        (Some(OnRowsLoaded::Open), None) => open_next_feed(app, now),
+        (Some(OnRowsLoaded::OpenHere), None) => say_nothing_here(app, now),
+        (Some(OnRowsLoaded::OpenFirstUnread), _) => open_first_unread(app, now),
+        (Some(OnRowsLoaded::ComeBack { entry, is_open, pane }), _) => {
             come_back::show_entry(app, entry, is_open, pane)
         }
         (None, _) => Vec::new(),
@@ -267,8 +271,8 @@ fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Some(place) => open_place(app, now, place.saturating_add(app.ui.list.offset)),
         None if end >= list.total => say_nothing_here(app, now),
         None => {
-            app.ui.then = Some(Then::OpenHere);
-            seek_row(app, Seek { from: end, down: true, what: Sought::Unread })
+            app.ui.then = Some(OnRowsLoaded::OpenHere);
+            seek_row(app, Seek { from: end, down: true, what: SeekTarget::Unread })
         }
     }
 }
@@ -327,7 +331,7 @@ pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         RowKey::Entry(_) => row.link.clone(),
     };
     let Some(address) = address else {
-        app.ui.say(now, "there is no address to look for here");
+        app.ui.say(now, "there is no address to look up here");
         return Vec::new();
     };
     let base = app.engine.settings.history.internet_archive.trim_end_matches('/');
@@ -350,7 +354,7 @@ fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<Scree
 pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let alone = app.ui.usual_arrangement() == Arrangement::Narrow;
     if alone && app.ui.focus == Pane::Reader {
-        app.ui.say(now, "the text is shown alone already: there is only one pane here");
+        app.ui.say(now, "the text already fills the screen: only one pane fits");
         return Vec::new();
     }
     app.ui.zoomed = app.ui.focus != Pane::Reader || !app.ui.zoomed;
@@ -381,7 +385,7 @@ pub fn type_digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenE
     let place = number.checked_sub(1);
     let target = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
     let target = target.map_or("", |link| link.url.as_str());
-    let hint = format!("link {number}: Enter opens {target}, or another digit");
+    let hint = format!("link {number}: Enter opens {target}, or type another digit");
     app.ui.say(now, hint);
     Vec::new()
 }
@@ -407,7 +411,7 @@ pub fn follow_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Opens the first file attached to the open entry.
 pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(text) = app.ui.shown_reader().and_then(|reader| reader.rendered.as_ref()) else {
-        app.ui.say(now, "open the entry first: E opens a file that is attached to it");
+        app.ui.say(now, "open the entry first: E opens its attached file");
         return Vec::new();
     };
     let place = text.enclosures.first().and_then(|number| usize::from(*number).checked_sub(1));
@@ -417,7 +421,7 @@ pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     let more = text.enclosures.len().saturating_sub(1);
-    let others = if more > 0 { format!(" · {more} more by their numbers") } else { String::new() };
+    let others = if more > 0 { format!(" · open {more} more by number") } else { String::new() };
     app.ui.say(now, format!("opening {link}{others}"));
     app.ask(now, Request::Open { link, attached: true })
 }

@@ -10,7 +10,7 @@ use crate::ui::state::reader::TextSource;
 use backissue_core::history::EntryKey;
 
 /// Message while the page is being fetched.
-pub(in crate::ui) const ASKING: &str = "asking for the page of this entry …";
+pub(in crate::ui) const ASKING: &str = "fetching the page of this entry …";
 
 /// Cancels the wait for an entry's page that will not be fetched.
 pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {

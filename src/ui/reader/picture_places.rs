@@ -204,11 +204,11 @@ pub fn put_at_top(reader: &mut Reader, (image, within): (u16, usize)) {
 /// Explains why no picture can be shown, whatever the settings say. The text is a sentence.
 pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
     if app.ui.appearance.plain {
-        return Some("a plain screen has no pictures: their words stand in the text");
+        return Some("the plain screen shows captions instead of pictures");
     }
     let bare = app.ui.appearance.colours == Colours::None;
     let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
-    (bare && blocks).then_some("this terminal shows no colours, and so no pictures")
+    (bare && blocks).then_some("this terminal shows no colours, so it cannot show pictures")
 }
 
 /// Checks whether pictures are shown.

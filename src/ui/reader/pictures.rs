@@ -40,7 +40,7 @@ pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             now,
             format!("pictures on ({how}), fetched from their publishers as you read · I off"),
         ),
-        None => app.ui.say(now, "pictures off: none is fetched or shown"),
+        None => app.ui.say(now, "pictures off: none are fetched or shown"),
     }
     effects
 }

@@ -1,13 +1,13 @@
 //! Reads the entries that are likely to be opened next from the store, so that they appear as soon as the key is pressed.
 
-use crate::engine::entries::rows::Sought;
+use crate::engine::entries::rows::SeekTarget;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
 /// Requests the entries likely to follow the opened one, and drops all others.
-pub fn ask_ahead(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {
+pub fn ask_ahead(app: &mut App, sought: SeekTarget) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let rows = || {
         let behind = list.selected.saturating_add(1)..;

@@ -20,7 +20,7 @@ const MARKS: (&str, &str) = ("‹", "›");
 pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
     let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
     if !move_by_cells(app, right, step) {
-        app.ui.say(now, "nothing in sight is wider than the pane");
+        app.ui.say(now, "nothing visible is wider than the pane");
     }
     Vec::new()
 }

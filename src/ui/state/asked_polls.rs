@@ -68,8 +68,8 @@ impl AskedPolls {
         let failed = (self.failed > 0).then(|| format!("{} failed: ! shows which", self.failed));
         let left_out = match self.left_out {
             0 => None,
-            1 => Some("1 not polled now: i on it says why".to_owned()),
-            more => Some(format!("{more} not polled now: i on one says why")),
+            1 => Some("1 not polled now: i on it shows why".to_owned()),
+            more => Some(format!("{more} not polled now: i on one shows why")),
         };
         [self.import.clone(), Some(news), failed, left_out]
             .into_iter()
@@ -99,12 +99,12 @@ mod tests {
             (
                 vec![result(1, 1, None), result(2, 2, None), result(3, 0, Some("gone"))],
                 4,
-                "3 new in 2 feeds · 1 failed: ! shows which · 4 not polled now: i on one says why",
+                "3 new in 2 feeds · 1 failed: ! shows which · 4 not polled now: i on one shows why",
             ),
             (
                 vec![result(1, 0, None), result(2, 0, Some("gone"))],
                 1,
-                "nothing new in 2 feeds · 1 failed: ! shows which · 1 not polled now: i on it says why",
+                "nothing new in 2 feeds · 1 failed: ! shows which · 1 not polled now: i on it shows why",
             ),
         ] {
             let open = results.iter().map(|result| result.feed).collect();

@@ -8,7 +8,7 @@ use backissue_core::history::{EntryKey, FeedKey};
 
 /// The marked feeds and entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Marked {
+pub struct MarkedRows {
     /// The feeds.
     pub feeds: BTreeSet<FeedKey>,
     /// The entries of the open list.
@@ -17,7 +17,7 @@ pub struct Marked {
     pub(in crate::ui) last: Option<(Pane, usize)>,
 }
 
-impl Marked {
+impl MarkedRows {
     /// Checks whether nothing is marked.
     pub fn is_empty(&self) -> bool {
         self.feeds.is_empty() && self.entries.is_empty()

@@ -22,7 +22,7 @@ pub struct PlanPane {
     /// `true` if all steps of the plan are shown, with times to the second.
     pub unfolded: bool,
     /// Hours being marked for a rule.
-    pub outline: Option<Outline>,
+    pub outline: Option<HourSelection>,
     /// Contents of the page.
     pub page: PlanPage,
     /// Publication times of the feed. `None` while they are being read.
@@ -67,12 +67,12 @@ pub(in crate::ui) struct MadeFrom {
     pub(in crate::ui) minute: i64,
     pub(in crate::ui) zone: Tz,
     pub(in crate::ui) held_up: Option<String>,
-    pub(in crate::ui) known: Known,
+    pub(in crate::ui) known: KnownPublications,
 }
 
 /// The known facts about a feed's rhythm.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownPublications {
     pub(crate) publications: Option<Arc<Publications>>,
     pub(crate) learned: Option<Arc<LearnedPlan>>,
 }
@@ -177,14 +177,14 @@ pub struct RhythmHour {
 
 /// Hours being marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outline {
+pub struct HourSelection {
     /// Position of the cursor: day (0 is Monday) and hour.
     pub cursor: (u8, u8),
     /// Corner where the marking started.
     pub corner: Option<(u8, u8)>,
 }
 
-impl Outline {
+impl HourSelection {
     /// Returns the first and last day and the first and last hour.
     pub fn bounds(&self) -> ((u8, u8), (u8, u8)) {
         let (day, hour) = self.cursor;

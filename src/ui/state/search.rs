@@ -15,12 +15,12 @@ pub struct Search {
     /// Reason why the text cannot be parsed, as a sentence. The list still shows the previous query.
     pub flaw: Option<String>,
     /// View from before the search.
-    pub(in crate::ui) before: Before,
+    pub(in crate::ui) before: ViewBeforeSearch,
 }
 
 /// The view from before a search.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::ui) struct Before {
+pub(in crate::ui) struct ViewBeforeSearch {
     pub(in crate::ui) focus: Pane,
     pub(in crate::ui) list: Listing,
     pub(in crate::ui) reader: Option<Reader>,

@@ -28,7 +28,7 @@ pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn choose_layout(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
     let found = LAYOUTS.iter().find(|(_, known)| *known == name);
     if found.is_none() {
-        let text = format!("there is no layout '{name}'; there are auto, three, two, one");
+        let text = format!("unknown layout '{name}'; the layouts are auto, three, two, one");
         app.ui.complain(now, text);
     }
     choose(app, now, found)
@@ -42,7 +42,7 @@ fn choose(
     if let Some((layout, name)) = layout {
         app.ui.layout = Some(*layout);
         let words = words(*layout, app.ui.usual_arrangement());
-        let keeps = format!("[ui] layout = \"{name}\" keeps it");
+        let keeps = format!("to keep it: [ui] layout = \"{name}\"");
         app.ui.say(now, format!("layout: {words} · {keeps}"));
     }
     Vec::new()
@@ -52,21 +52,20 @@ fn choose(
 fn words(layout: LayoutChoice, shown: Arrangement) -> String {
     let here = match shown {
         Arrangement::Wide => "three panes side by side",
-        Arrangement::Stacked => "the entries above the text",
+        Arrangement::Stacked => "entries above the text",
         Arrangement::Medium => "two panes",
         Arrangement::Narrow => "one pane at a time",
     };
     match (layout, shown) {
-        (LayoutChoice::Auto, _) => format!("as the width allows, here {here}"),
+        (LayoutChoice::Auto, _) => format!("automatic, here {here}"),
         (LayoutChoice::Three, Arrangement::Wide)
         | (LayoutChoice::Two, Arrangement::Stacked)
         | (LayoutChoice::One, _) => here.to_owned(),
         (LayoutChoice::Three, _) => {
-            format!("three panes from {THREE_COLUMNS} columns on, here {here}")
+            format!("three panes if {THREE_COLUMNS} columns wide, here {here}")
         }
         (LayoutChoice::Two, _) => format!(
-            "the entries above the text from {SIDE_BY_SIDE_COLUMNS} columns and {STACKED_ROWS} rows \
-             on, here {here}"
+            "entries above the text if {SIDE_BY_SIDE_COLUMNS} columns by {STACKED_ROWS} rows, here {here}"
         ),
     }
 }
@@ -92,12 +91,12 @@ mod tests {
         assert_eq!(
             told,
             [
-                r#"layout: three panes from 100 columns on, here two panes · [ui] layout = "three" keeps it"#,
-                r#"layout: the entries above the text · [ui] layout = "two" keeps it"#,
-                r#"layout: one pane at a time · [ui] layout = "one" keeps it"#,
-                r#"layout: as the width allows, here two panes · [ui] layout = "auto" keeps it"#,
-                "layout: the entries above the text from 60 columns and 20 rows on, here one pane at a \
-                 time · [ui] layout = \"two\" keeps it",
+                r#"layout: three panes if 100 columns wide, here two panes · to keep it: [ui] layout = "three""#,
+                r#"layout: entries above the text · to keep it: [ui] layout = "two""#,
+                r#"layout: one pane at a time · to keep it: [ui] layout = "one""#,
+                r#"layout: automatic, here two panes · to keep it: [ui] layout = "auto""#,
+                "layout: entries above the text if 60 columns by 20 rows, here one pane at a time · \
+                 to keep it: [ui] layout = \"two\"",
             ]
         );
     }

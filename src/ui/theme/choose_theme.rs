@@ -30,7 +30,7 @@ pub(in crate::ui) fn tell_theme(app: &mut App, now: DateTime<Utc>) {
     let text = if appearance.colours == Colours::None {
         format!("theme {name}: this terminal shows no colours (NO_COLOR or TERM)")
     } else {
-        format!("theme {name} · [ui] theme = \"{name}\" in config.toml keeps it")
+        format!("theme {name} · to keep it: [ui] theme = \"{name}\" in config.toml")
     };
     app.ui.say(now, text);
 }

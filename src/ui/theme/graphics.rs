@@ -148,7 +148,7 @@ pub struct Drawing {
     /// `true` if the picture is hidden while only a part of it is visible.
     pub whole: bool,
     /// Data that must be sent to the terminal once, before the cells.
-    pub sent: Option<Sent>,
+    pub sent: Option<SentPictures>,
 }
 
 /// A cell of a picture.
@@ -166,7 +166,7 @@ pub struct DrawnCell {
 
 /// A picture stored by the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentPictures {
     /// ID in the terminal.
     pub id: u32,
     /// Escape sequences that send it.

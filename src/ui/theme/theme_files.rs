@@ -60,7 +60,7 @@ pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
     Ok(theme)
 }
 
-/// Formats an error about an unknown name: `there is no role 'dimm'; is 'dim' meant?`
+/// Formats an error about an unknown name: `unknown role 'dimm'; did you mean 'dim'?`
 pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let near = known
         .clone()
@@ -68,10 +68,10 @@ pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> 
         .min()
         .filter(|(distance, _)| *distance <= 3);
     if let Some((_, near)) = near {
-        return format!("there is no {what} '{name}'; is '{near}' meant?");
+        return format!("unknown {what} '{name}'; did you mean '{near}'?");
     }
     let all = known.collect::<Vec<_>>().join(", ");
-    format!("there is no {what} '{name}'; there are {all}")
+    format!("unknown {what} '{name}'; known: {all}")
 }
 
 #[cfg(test)]
@@ -108,10 +108,10 @@ mod tests {
         for (text, expected) in [
             (
                 "star = \"red\"\nstarr = \"red\"",
-                "line 2: there is no role 'starr'; is 'star' meant?",
+                "line 2: unknown role 'starr'; did you mean 'star'?",
             ),
             ("\n\nstar = \"rad\"", "line 3: 'rad' is neither"),
-            ("base = \"drak\"", "line 1: there is no base 'drak'; is 'dark' meant?"),
+            ("base = \"drak\"", "line 1: unknown base 'drak'; did you mean 'dark'?"),
             ("zzzzzzzzzz = \"red\"", "there are text, dim, unread"),
             ("star = 7", "line 1: "),
             ("star = ", "line 1: "),

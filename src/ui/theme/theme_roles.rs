@@ -252,7 +252,7 @@ impl Paint {
                 1 => paint.ground = ink,
                 _ => {
                     return Err(format!(
-                        "'{word}' is a third colour: one is for the text, one for the background"
+                        "'{word}' is a third colour; only text and background have one"
                     ));
                 }
             }
@@ -283,7 +283,7 @@ impl Ink {
             let whole = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
             return match (whole, pair(0), pair(2), pair(4)) {
                 (true, Some(red), Some(green), Some(blue)) => Ok(Self::Rgb(red, green, blue)),
-                _ => Err(format!("'{word}' is no colour: six digits are wanted, as in #d7dae0")),
+                _ => Err(format!("'{word}' is not a colour: write six hex digits, as in #d7dae0")),
             };
         }
         word.parse().map(Self::Indexed).map_err(|_| {
@@ -325,8 +325,8 @@ mod tests {
     fn invalid_paint_is_named_in_the_error() {
         for (text, expected) in [
             ("cyn", "'cyn' is neither"),
-            ("#12345", "'#12345' is no colour"),
-            ("#é1234", "'#é1234' is no colour"),
+            ("#12345", "'#12345' is not a colour"),
+            ("#é1234", "'#é1234' is not a colour"),
             ("256", "'256' is neither"),
             ("red blue green", "'green' is a third colour"),
         ] {

@@ -36,7 +36,7 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     colour(&mut body.blocks);
     let mut lines = lay_out(&body.blocks, column);
     if shown.len() < html.len() {
-        lines.push(remark("… the rest was left out (more than 2 MB)", column.width));
+        lines.push(remark("… the rest is not shown (more than 2 MB)", column.width));
     }
     let targets = body.links.into_targets();
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }

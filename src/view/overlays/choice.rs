@@ -49,7 +49,7 @@ pub(in crate::view) fn draw(
     let selected = addition.found.get(choice.list.selected);
     let known = selected.and_then(|candidate| addition.previews.of(&candidate.url));
     let lines = match known {
-        None => vec![Line::default(), Line::styled(" looking at it …", theme::DIM)],
+        None => vec![Line::default(), Line::styled(" reading the feed …", theme::DIM)],
         Some(Err(why)) => {
             let text = cells::cut(&format!(" it cannot be read: {why}"), width);
             vec![Line::default(), Line::styled(text, theme::TROUBLE)]

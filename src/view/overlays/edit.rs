@@ -43,7 +43,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> usize {
 
 fn draw_bottom(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) {
     let width = usize::from(area.width).saturating_sub(2);
-    let hint = "↓ ↑ another line · ← → another word · durations like 30m, 2h, 1d";
+    let hint = "↓ ↑ select · ← → change · durations like 30m, 2h, 1d";
     let (text, style) = match &edited.form.problem {
         Some(problem) => (problem.as_str(), theme::TROUBLE),
         None => (hint, theme::DIM),

@@ -51,7 +51,7 @@ pub(in crate::view) fn draw(
             .into_iter()
             .map(|line| Line::styled(format!(" {line}"), theme::TROUBLE))
             .collect(),
-        (None, None) => vec![Line::styled(" looking for what it hits …", theme::DIM)],
+        (None, None) => vec![Line::styled(" looking for matching entries …", theme::DIM)],
         (None, Some(preview)) => preview_lines(app, preview, width),
     };
     frame.render_widget(Paragraph::new(lines), below);
@@ -66,8 +66,8 @@ fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'
     };
     let of = counted_words(preview.of, "entry", "entries");
     let head = match preview.hits {
-        0 => format!(" hits none of {of}"),
-        hits => format!(" hits {hits} of {of}{unread}"),
+        0 => format!(" matches none of {of}"),
+        hits => format!(" matches {hits} of {of}{unread}"),
     };
     let mut lines = vec![Line::styled(cells::cut(&head, width), theme::HEADING)];
     lines.extend(preview.newest.iter().map(|hit| {
@@ -94,11 +94,11 @@ pub(in crate::view) fn draw_list(
     let place = pane::centred(frame, area, COLUMNS_MAX, u16::try_from(lines).unwrap_or(u16::MAX));
     let selected = list.list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
-    let title = "Filters ─ Enter edits, D removes, a makes one";
+    let title = "Filters ─ Enter edits, D removes, a adds one";
     let inside = pane::counted(frame, place, title, &at, true);
     let width = usize::from(inside.width);
     if count == 0 {
-        let text = " No filters: a makes one, or m on an entry.";
+        let text = " No filters: a adds one, as does m on an entry.";
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
         return (inside, 0);
     }
@@ -119,13 +119,13 @@ pub(in crate::view) fn draw_list(
 fn state(app: &App, rule: &EntryFilter, now: DateTime<Utc>) -> String {
     let count = app.engine.filters.counts.get(&rule.id).copied().unwrap_or_default();
     let hits = match count.hits {
-        0 => "hit nothing yet".to_owned(),
-        hits => format!("hit {hits}"),
+        0 => "no matches yet".to_owned(),
+        hits => format!("matched {hits}"),
     };
     let hidden = (count.hidden > 0).then(|| format!("{} hidden now", count.hidden));
     let until = rule.until.map(|until| {
         let last = until_text(until, app.engine.zone);
-        if rule.is_over(now) { format!("over since {last}") } else { format!("until {last}") }
+        if rule.is_over(now) { format!("expired {last}") } else { format!("until {last}") }
     });
     [Some(hits), hidden, until].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

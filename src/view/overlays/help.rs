@@ -26,9 +26,9 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: 
     let found = &help.filter.text;
     let narrow = area.width < 60;
     let title = match (found.is_empty(), narrow) {
-        (true, true) => "Keys ─ / finds".to_owned(),
-        (true, false) => "Keys that work here ─ / finds, j and k scroll, ? closes".to_owned(),
-        (false, _) => format!("Keys with '{found}' ─ Esc shows all"),
+        (true, true) => "Keys ─ / searches".to_owned(),
+        (true, false) => "Keys that work here ─ / searches, j and k scroll, ? closes".to_owned(),
+        (false, _) => format!("Keys matching '{found}' ─ Esc shows all"),
     };
     let inside = pane::bordered(frame, area, &title, true);
     let width = usize::from(inside.width);
@@ -40,7 +40,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: 
     };
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     if lines.is_empty() {
-        let nothing = Line::styled(" no key that works here has these words", theme::DIM);
+        let nothing = Line::styled(" no key that works here matches", theme::DIM);
         pane::put(frame, &[nothing], inside);
         return 0;
     }

@@ -8,7 +8,7 @@
 //! │ last read 12m ago                                          │
 //! │                                                            │
 //! │ What you can do                                            │
-//! │ e edits: 'fixed interval' sets one of your own             │
+//! │ e edits: set 'fixed interval' to choose your own            │
 //! └────────────────────────────────────────────────────────────┘
 //! ```
 
@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::plan_lines::{Ink, SENTENCE_LINES, heading, instant, sentence};
+use super::plan_lines::{LineInk, SENTENCE_LINES, heading, instant, sentence};
 use super::plan_polls;
 use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
@@ -59,7 +59,7 @@ pub(in crate::view) fn draw(
     let place = format!("{steps} · times in {} · {other}q closes", zone.name());
     let inside = pane::counted(frame, area, title.trim_end(), &place, true);
     let width = usize::from(inside.width).saturating_sub(1);
-    let ink = Ink { width, zone, now, seconds: shown.unfolded };
+    let ink = LineInk { width, zone, now, seconds: shown.unfolded };
     let lines = lines(feed, shown, ink);
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let last = lines.len().saturating_sub(usize::from(inside.height));
@@ -85,14 +85,14 @@ pub(in crate::view) const fn pace_sign(feed: &Subscription) -> &'static str {
     }
 }
 
-fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+fn lines(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     if let Some(outline) = shown.outline {
         return outline_lines(shown, outline, ink);
     }
     let page = &shown.page;
     let mut lines = answer(feed, shown, ink);
     if shown.unfolded {
-        heading(&mut lines, "Why then");
+        heading(&mut lines, "Why at this time");
         for step in &page.plan.steps {
             lines.extend(step_lines(step, ink));
         }
@@ -117,7 +117,7 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
 }
 
 /// Lists the user's possible actions and, if the feed is polled at all, the effect of each pace.
-fn advice_lines(shown: &PlanPane, coming: bool, ink: Ink) -> Vec<Line<'static>> {
+fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
     if page.advice.is_empty() && !coming {
@@ -125,7 +125,7 @@ fn advice_lines(shown: &PlanPane, coming: bool, ink: Ink) -> Vec<Line<'static>> 
     }
     heading(&mut lines, "What you can do");
     for advice in &page.advice {
-        let from = advice.from.map(|at| format!(", {}", when::relative(at, ink.now)));
+        let from = advice.from.map(|at| format!(" {}", when::relative(at, ink.now)));
         let text = format!("{}{}", advice.text, from.unwrap_or_default());
         lines.extend(keyed(advice.key, &text, ink));
     }
@@ -136,7 +136,7 @@ fn advice_lines(shown: &PlanPane, coming: bool, ink: Ink) -> Vec<Line<'static>> 
 }
 
 /// Lists restrictions that are still in force and not mentioned above, and the hours to skip.
-fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+fn restriction_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
     let told = |until| shown.unfolded || page.plan.next_poll == Some(until);
@@ -144,7 +144,7 @@ fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     if floors.is_empty() && page.skips.is_none() {
         return lines;
     }
-    heading(&mut lines, "What holds it back now");
+    heading(&mut lines, "What delays the next poll");
     for floor in floors {
         let text = format!("until {}: {}", instant(floor.until, ink), floor.reason);
         lines.extend(sentence(&text, ink.width, theme::TEXT));
@@ -156,7 +156,7 @@ fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
 }
 
 /// Describes the next poll, its reason, and the last result.
-fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let mut lines = sentence(&shown.page.sentence, ink.width, theme::UNREAD);
     if let Some(held_up) = &shown.page.held_up {
         lines.extend(sentence(held_up, ink.width, theme::HEADING));
@@ -175,13 +175,13 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>>
     lines
 }
 
-fn step_lines(step: &PlanStep, ink: Ink) -> Vec<Line<'static>> {
+fn step_lines(step: &PlanStep, ink: LineInk) -> Vec<Line<'static>> {
     let name = stage_words(step.stage);
     let values = match (step.before, step.after) {
         (Some(before), Some(after)) if before != after => {
             format!("{} → {}", value(before, ink), value(after, ink))
         }
-        (Some(_), Some(after)) => format!("{}, as before", value(after, ink)),
+        (Some(_), Some(after)) => format!("{}, unchanged", value(after, ink)),
         (None, Some(after)) => value(after, ink),
         (before, None) => before.map(|before| value(before, ink)).unwrap_or_default(),
     };
@@ -207,7 +207,7 @@ fn step_lines(step: &PlanStep, ink: Ink) -> Vec<Line<'static>> {
     lines
 }
 
-fn value(value: Value, ink: Ink) -> String {
+fn value(value: Value, ink: LineInk) -> String {
     match value {
         Value::Seconds(seconds) => duration_words(seconds),
         Value::At(at) => instant(at, ink),
@@ -229,13 +229,13 @@ fn effect_words(effect: &PaceEffect) -> String {
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    let now = if effect.in_force { " (as it is)" } else { "" };
+    let now = if effect.in_force { " (current)" } else { "" };
     let colon = if effect.words.is_empty() { "" } else { ": " };
     format!("{name}{colon}{}{now}", effect.words)
 }
 
 /// Formats the interval rules as a table.
-fn rule_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+fn rule_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let rules = &shown.page.rules;
     let mut lines = Vec::new();
     if rules.is_empty() {
@@ -257,7 +257,7 @@ fn rule_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
 }
 
 /// Formats a key with its effect.
-fn keyed(key: &'static str, text: &str, ink: Ink) -> Vec<Line<'static>> {
+fn keyed(key: &'static str, text: &str, ink: LineInk) -> Vec<Line<'static>> {
     let indent = if key.is_empty() { 0 } else { 2 };
     let mut words = cells::wrap(text, ink.width.saturating_sub(indent), SENTENCE_LINES).into_iter();
     let first = words.next().unwrap_or_default();

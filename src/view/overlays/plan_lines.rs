@@ -12,7 +12,7 @@ pub(in crate::view) const SENTENCE_LINES: usize = 12;
 
 /// The context in which lines are formatted.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::view) struct Ink {
+pub(in crate::view) struct LineInk {
     /// Available width in columns.
     pub(in crate::view) width: usize,
     /// Time zone of the displayed times.
@@ -25,7 +25,7 @@ pub(in crate::view) struct Ink {
 
 /// Formats a time as short as possible: with only the day of the week within six days, and with seconds only if they are wanted
 /// and not zero.
-pub(in crate::view) fn instant(at: DateTime<Utc>, ink: Ink) -> String {
+pub(in crate::view) fn instant(at: DateTime<Utc>, ink: LineInk) -> String {
     let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
     let day = if near { "%a" } else { "%-d %b %Y" };
     let whole = !ink.seconds || at.timestamp().rem_euclid(60) == 0;

@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan_lines::{Ink, heading, instant, sentence};
+use super::plan_lines::{LineInk, heading, instant, sentence};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::view::{bytes, cells, theme};
 
@@ -13,9 +13,12 @@ const POLLS_SHOWN: usize = 20;
 const TIME_CELLS: usize = 18;
 
 /// Returns the lines of the last polls, newest first. `None` means that they are still being read.
-pub(in crate::view) fn poll_lines(polls: Option<&[PollLogEntry]>, ink: Ink) -> Vec<Line<'static>> {
+pub(in crate::view) fn poll_lines(
+    polls: Option<&[PollLogEntry]>,
+    ink: LineInk,
+) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    heading(&mut lines, "The last polls");
+    heading(&mut lines, "Recent polls");
     let Some(polls) = polls else {
         lines.push(Line::styled("…", theme::DIM));
         return lines;
@@ -28,7 +31,7 @@ pub(in crate::view) fn poll_lines(polls: Option<&[PollLogEntry]>, ink: Ink) -> V
     // The newest poll is on the right, as on a time axis.
     let mut marks: Vec<Span<'_>> = shown.iter().rev().map(mark_span).collect();
     if ink.width >= 60 {
-        let legend = "   ● news  · nothing new  ! failed, the newest last";
+        let legend = "   ● new  · nothing new  ! failed, newest last";
         marks.push(Span::styled(legend, theme::DIM));
     }
     lines.push(Line::from(marks));
@@ -53,7 +56,7 @@ fn mark_span(poll: &PollLogEntry) -> Span<'static> {
     Span::styled(sign, style)
 }
 
-fn line(poll: &PollLogEntry, ink: Ink) -> Vec<Line<'static>> {
+fn line(poll: &PollLogEntry, ink: LineInk) -> Vec<Line<'static>> {
     let (sign, style) = mark(poll);
     let status = poll.status.map_or_else(|| "–".to_owned(), |status| status.to_string());
     let what = match (&poll.trouble, poll.new, poll.edited) {
@@ -65,9 +68,9 @@ fn line(poll: &PollLogEntry, ink: Ink) -> Vec<Line<'static>> {
     let bytes = bytes::words(poll.wire_bytes);
     let cause = match poll.cause {
         PollCause::Due => "",
-        PollCause::Asked => ", by hand",
+        PollCause::Asked => ", manual",
         PollCause::Forced => ", forced",
-        PollCause::Subscribed => ", the first",
+        PollCause::Subscribed => ", first poll",
     };
     let time = cells::fit(&instant(poll.at, ink), TIME_CELLS.min(ink.width / 2));
     let head = format!("{sign} {time} {status:>3} {bytes:>7}  ");

@@ -3,15 +3,15 @@
 //! ```text
 //!      0           6           12          18
 //! Mon  · · · · · · ░ ░•█◉▓○░ · · · · · ░ ▒•█◉░ · · · ·
-//! █ most is expected, about 3 an hour … · next to nothing
+//! █ most expected, about 3 in that hour each week … · almost nothing
 //! • published, ○ polled in the coming week, ◉ both
 //! ```
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan_lines::{Ink, heading, instant, sentence};
-use crate::ui::state::plan_pane::{Outline, PlanPane, RhythmHour, RhythmPicture};
+use super::plan_lines::{LineInk, heading, instant, sentence};
+use crate::ui::state::plan_pane::{HourSelection, PlanPane, RhythmHour, RhythmPicture};
 use crate::view::{cells, theme};
 
 /// Shades for expected publications, lightest first. They are distinguishable without colours too.
@@ -27,7 +27,7 @@ const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Returns the summary of the learned rhythm and the picture.
-pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     heading(&mut lines, "When it posts");
     let Some(rhythm) = &shown.page.rhythm else {
@@ -36,9 +36,9 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
     };
     if rhythm.publications == 0 {
         let text = if rhythm.has_old_dates {
-            "it is not known when it posts: no entry is from the last twelve weeks"
+            "unknown: it has no entries from the last twelve weeks"
         } else {
-            "it is not known yet when it posts: no entry with a usable date was seen"
+            "unknown so far: no entry had a usable date"
         };
         lines.extend(sentence(text, ink.width, theme::DIM));
         return lines;
@@ -51,19 +51,19 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
     // The top of the pane already shows the first coming poll.
     let times: Vec<String> = rhythm.coming.iter().skip(1).map(|at| instant(*at, ink)).collect();
     if !times.is_empty() {
-        let text = format!("the polls after that: {}", times.join(", "));
+        let text = format!("polls after that: {}", times.join(", "));
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     lines.extend(picture(rhythm, None, ink.width));
-    lines.extend(sentence("M marks hours for a rule of your own", ink.width, theme::DIM));
+    lines.extend(sentence("M sets an interval for hours that you mark", ink.width, theme::DIM));
     lines
 }
 
 /// Returns the contents of the pane while hours are being marked: the picture and instructions.
 pub(in crate::view) fn outline_lines(
     shown: &PlanPane,
-    outline: Outline,
-    ink: Ink,
+    outline: HourSelection,
+    ink: LineInk,
 ) -> Vec<Line<'static>> {
     let ((first_day, last_day), (first_hour, last_hour)) = outline.bounds();
     let day = |day: u8| DAYS.get(usize::from(day)).copied().unwrap_or_default();
@@ -75,9 +75,9 @@ pub(in crate::view) fn outline_lines(
     let marked = format!("{days}, {first_hour}:00 to {}:00", last_hour.saturating_add(1));
     let mut lines = vec![Line::styled(marked, theme::HEADING)];
     let text = if outline.corner.is_some() {
-        "arrows widen it, Enter gives it an interval, Esc starts over"
+        "arrows extend it, Enter sets an interval, Esc starts over"
     } else {
-        "arrows move, Space marks the first corner, Enter on an hour of your own rules changes the rule, Esc ends"
+        "arrows move, Space marks the first corner, Enter edits your rule for this hour, Esc cancels"
     };
     lines.extend(sentence(text, ink.width, theme::TEXT));
     if let Some(rhythm) = &shown.page.rhythm {
@@ -102,14 +102,18 @@ fn hour_words(hour: RhythmHour, foretold: bool) -> String {
     };
     let expected = match hour.expected {
         _ if !foretold => None,
-        ..0.05 => Some("next to nothing expected".to_owned()),
+        ..0.05 => Some("almost nothing expected".to_owned()),
         weekly => Some(format!("about {weekly:.1} expected a week")),
     };
     let polled = hour.polled.then(|| "polled in the coming week".to_owned());
     [Some(published), expected, polled].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn picture(rhythm: &RhythmPicture, outline: Option<Outline>, width: usize) -> Vec<Line<'static>> {
+fn picture(
+    rhythm: &RhythmPicture,
+    outline: Option<HourSelection>,
+    width: usize,
+) -> Vec<Line<'static>> {
     let breadth = if width >= DAY_CELLS.saturating_add(48) { 2 } else { 1 };
     let hours = (0..24_usize).step_by(6).map(|hour| cells::fit(&hour.to_string(), breadth * 6));
     let hours: String = hours.collect();
@@ -152,20 +156,20 @@ fn hour_spans(hour: RhythmHour, wide: bool, lit: bool) -> Vec<Span<'static>> {
 fn legend(rhythm: &RhythmPicture, wide: bool) -> Vec<String> {
     let busiest = rhythm.busiest;
     let most = if !rhythm.foretold {
-        "█ most was published".to_owned()
+        "█ most published".to_owned()
     } else if busiest >= 1.5 {
-        format!("█ most is expected, about {busiest:.0} in that hour of a week")
+        format!("█ most expected, about {busiest:.0} in that hour each week")
     } else if busiest >= 0.67 {
-        "█ most is expected, about one in that hour of a week".to_owned()
+        "█ most expected, about one in that hour each week".to_owned()
     } else {
-        format!("█ most is expected, about one in {:.0} weeks", (1.0 / busiest.max(1e-3)).round())
+        format!("█ most expected, about one every {:.0} weeks", (1.0 / busiest.max(1e-3)).round())
     };
     let marks = if wide {
         "• published, ○ polled in the coming week, ◉ both; the marked hour is now"
     } else {
         "• published; the marked hour is now"
     };
-    vec![format!("{most}, then ▓ ▒ ░ less and less, · next to nothing"), marks.to_owned()]
+    vec![format!("{most}, then ▓ ▒ ░ less, · almost nothing"), marks.to_owned()]
 }
 
 #[cfg(test)]
@@ -179,7 +183,7 @@ mod tests {
         let words =
             "2 entries published so far, about 1.2 expected a week, polled in the coming week";
         assert_eq!(hour_words(hour, true), words);
-        let quiet = "nothing published so far, next to nothing expected";
+        let quiet = "nothing published so far, almost nothing expected";
         assert_eq!(hour_words(RhythmHour::default(), true), quiet);
         assert_eq!(hour_words(RhythmHour::default(), false), "nothing published so far");
     }

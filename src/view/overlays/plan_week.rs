@@ -3,7 +3,7 @@
 //! ```text
 //!      0     6     12    18
 //! Mon  ····█····█████████······
-//! █ 30 min, · 4 h, × the publisher asks for no polls
+//! █ 30 min, · 4 h, × the publisher asks not to poll
 //! ```
 
 use ratatui::text::{Line, Span};
@@ -72,7 +72,7 @@ fn legend(week: &WeekPicture, width: usize) -> Vec<Line<'static>> {
         )
     });
     let skipped = week.hours.iter().any(|hour| hour.skipped);
-    let skipped = skipped.then(|| format!("{SKIPPED} the publisher asks for no polls"));
+    let skipped = skipped.then(|| format!("{SKIPPED} the publisher asks not to poll"));
     let now = week.now.map(|_| "the marked hour is now".to_owned());
     let text = intervals.chain(skipped).chain(now).collect::<Vec<_>>().join(", ");
     let lines = cells::wrap(&text, width, 6);

@@ -31,7 +31,7 @@ pub(in crate::view) fn draw(
     let inside = pane::bordered(frame, place, title, true);
     let width = usize::from(inside.width);
     if removed.is_empty() {
-        let text = " Nothing: what you unsubscribe from stays here for a week.";
+        let text = " Nothing here: removed feeds are listed for a week.";
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
         return (inside, 0);
     }

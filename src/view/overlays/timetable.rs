@@ -49,7 +49,7 @@ pub(in crate::view) fn draw(
         })
         .collect();
     if count == 0 {
-        lines.push(Line::styled(" nothing is planned", theme::DIM));
+        lines.push(Line::styled(" no polls are planned", theme::DIM));
     }
     frame.render_widget(Paragraph::new(lines), inside);
     if let Some(sums) = shown.sums.filter(|sums| sums.feeds > 0) {
@@ -78,7 +78,7 @@ fn sums_words(sums: &Sums) -> String {
         String::new()
     };
     format!(
-        "{feeds}: {:.0} downloads a day, a new entry waits about {}{saving}",
+        "{feeds}: {:.0} polls a day, average delay about {}{saving}",
         sums.polls_a_day.max(1.0),
         wait_words(sums.delay_minutes)
     )
@@ -108,7 +108,7 @@ fn row(
     let cost = cost_of_feed(feed).map(|cost| {
         let polls = cost.polls_a_day;
         let polls = if polls < 9.95 { format!("{polls:.1}") } else { format!("{polls:.0}") };
-        format!(" {polls:>4} a day, waits {:>4}", wait_words(cost.delay_minutes))
+        format!(" {polls:>4} a day, delay {:>4}", wait_words(cost.delay_minutes))
     });
     let cost_cells = if width >= COSTS { COST_CELLS } else { 0 };
     let room = width.saturating_sub(cells::width(&head)).saturating_sub(reason_cells);

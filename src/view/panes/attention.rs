@@ -69,7 +69,7 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
         let enter = enter_sign(app);
         let ended = concern.remedy == Remedy::Resume && width >= ROOMY_CELLS;
-        let all = if ended { " · Z all that ended" } else { "" };
+        let all = if ended { " · Z all ended feeds" } else { "" };
         if of_store {
             format!("   {enter} {does}")
         } else {

@@ -198,24 +198,19 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         && feed.counters.total == 0
         && let Some(why) = &feed.state.trouble
     {
-        let next = feed
-            .plan
-            .next_poll
-            .map(|at| format!(" It is tried again {}.", when::relative(at, now)));
+        let next = feed.plan.next_poll.map(|at| format!(" Next try {}.", when::relative(at, now)));
         return format!(
-            "Nothing could be read yet: {why}.{} r tries now.",
+            "The feed could not be read yet: {why}.{} r tries now.",
             next.unwrap_or_default()
         );
     }
     match (app.ui.feeds.selected_row(), app.ui.show) {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
-        (Some(FeedsRow::Today), _) => "Nothing came today.",
-        (Some(FeedsRow::Gaps), _) => {
-            "Nothing is missing: every archive that was asked for is here."
-        }
+        (Some(FeedsRow::Today), _) => "Nothing new today.",
+        (Some(FeedsRow::Gaps), _) => "Nothing is missing: all requested archives are here.",
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
-        (Some(FeedsRow::Search(_)), _) => "This search finds nothing now.",
+        (Some(FeedsRow::Search(_)), _) => "No entries match this search.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
             "Everything here is read: press f until the list shows all entries."
@@ -247,11 +242,10 @@ fn search_title(app: &App, search: &Search) -> String {
 fn nothing_found(app: &App, search: &Search) -> String {
     match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
-        (None, 0) => "Nothing found. All words must occur; a word may go on with *, and -word, \
-            \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
+        (None, 0) => "Nothing found. All words must match; word* matches longer words; -word, \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
             .to_owned(),
-        (None, 1) => "Nothing found yet: 1 entry is still to be indexed.".to_owned(),
-        (None, missing) => format!("Nothing found yet: {missing} entries are still to be indexed."),
+        (None, 1) => "Nothing found yet: 1 entry is not indexed yet.".to_owned(),
+        (None, missing) => format!("Nothing found yet: {missing} entries are not indexed yet."),
     }
 }
 
@@ -282,8 +276,7 @@ fn gap_lines(
     };
     let next = format!("   {}{enter}", said.next);
     // The other actions are listed if there is room. The reader pane always lists them.
-    let elsewhere =
-        if said.has_address { " · o in the browser · W Internet Archive" } else { "" };
+    let elsewhere = if said.has_address { " · o browser · W Internet Archive" } else { "" };
     let fits = cells::width(&next).saturating_add(cells::width(elsewhere)) <= width;
     let next = if fits { format!("{next}{elsewhere}") } else { next };
     vec![

@@ -18,7 +18,7 @@ const FEEDS: [Hint; 5] = [
     ("open", "entries"),
     ("poll", "poll now"),
     ("add", "add"),
-    ("plan", "when"),
+    ("plan", "next poll"),
     ("search", "search"),
 ];
 const ENTRIES: [Hint; 5] = [
@@ -37,7 +37,7 @@ const READER: [Hint; 5] = [
 ];
 const ATTENTION: [Hint; 5] = [
     ("open", "fix"),
-    ("toggle-read", "noted"),
+    ("toggle-read", "dismiss"),
     ("unsubscribe", "unsubscribe"),
     ("undo", "undo"),
     ("back", "back"),

@@ -60,15 +60,12 @@ pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport)
         let text = match app.ui.pictures.standing(shown.url) {
             Some(PictureState::Failed(why)) => format!("no picture: {why}"),
             Some(PictureState::Asked) => {
-                format!(
-                    "the picture is being fetched from {} …",
-                    host(shown.url).unwrap_or_default()
-                )
+                format!("fetching the picture from {} …", host(shown.url).unwrap_or_default())
             }
             Some(PictureState::Kept(..)) if shown.rows < shown.place.rows => {
-                "a picture, shown when all of it is in sight".to_owned()
+                "picture: scroll until all of it is visible".to_owned()
             }
-            Some(PictureState::Kept(..) | PictureState::Sought) | None => "a picture …".to_owned(),
+            Some(PictureState::Kept(..) | PictureState::Sought) | None => "picture …".to_owned(),
         };
         let columns = usize::from(area.columns.saturating_sub(shown.place.indent));
         let text = cells::cut(&text, columns);

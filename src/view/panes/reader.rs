@@ -96,7 +96,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
 fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
         (TextSource::Page, _) => Some("full text"),
-        (TextSource::Waiting, _) => Some("full text is asked for"),
+        (TextSource::Waiting, _) => Some("fetching full text"),
         (TextSource::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
         (TextSource::Feed, Some(_) | None) => None,
     }
@@ -106,7 +106,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
         let why = if reader.entry.text_gone {
-            "The text of this entry is no longer kept: o opens its page, v fetches it."
+            "The text of this entry is no longer stored: o opens its page, v fetches it."
         } else {
             "This entry has no text: o opens its page."
         };

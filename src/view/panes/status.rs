@@ -182,11 +182,11 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     if let Some(since) = app.engine.reachability.offline_since {
         let since = since.with_timezone(&app.engine.zone).format("%H:%M");
         let what = if app.engine.reachability.wants_sign_in {
-            "the network wants a sign-in"
+            "the network requires a sign-in"
         } else {
             "no network"
         };
-        parts.push(format!("{what} since {since}, tried once a minute"));
+        parts.push(format!("{what} since {since}, retrying every minute"));
     }
     let looking = app.engine.additions.values().filter(|addition| addition.ended.is_none());
     parts.extend(
@@ -255,8 +255,8 @@ fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
         app.engine.host_queue.waits_for(&feed.record.url, now, &app.engine.settings.network);
     let site = site_of(&feed.record.url);
     let what = match waits {
-        WaitsFor::Start(_) => "for the pause after the start".to_owned(),
-        WaitsFor::Network(_) => "for a network".to_owned(),
+        WaitsFor::Start(_) => "for the pause after startup".to_owned(),
+        WaitsFor::Network(_) => "for the network".to_owned(),
         WaitsFor::Site => format!("for another request to {site}"),
         WaitsFor::Spacing(_) => format!("for the pause between requests to {site}"),
         WaitsFor::Turn => "for its turn".to_owned(),
@@ -293,5 +293,5 @@ fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
     let (_, key) = app.engine.timetable.iter().next()?;
     let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;
     let why = settled_words(feed.plan.settled_by);
-    Some(format!("next {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
+    Some(format!("next check: {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
 }

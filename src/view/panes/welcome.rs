@@ -44,12 +44,13 @@ fn removed_lines(app: &App, now: DateTime<Utc>) -> Vec<Line<'static>> {
     if removed == 0 {
         return Vec::new();
     }
-    let text = format!("  You removed {} within a week:", counted_words(removed, "feed", "feeds"));
+    let text =
+        format!("  You removed {} in the last week:", counted_words(removed, "feed", "feeds"));
     let mut lines = vec![Line::styled(text, theme::UNREAD)];
     let key = place_of("undo").map(|place| app.ui.settings.keys.keys_of(place));
     let key = key.filter(|key| !key.is_empty() && app.engine.undo.can_undo());
     lines.extend(key.map(|key| choice(&key, "undo the last change")));
-    lines.push(choice(":removed", "lists them; Enter brings one back"));
+    lines.push(choice(":removed", "lists them; Enter restores one"));
     lines.push(Line::default());
     lines
 }

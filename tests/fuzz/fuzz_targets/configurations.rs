@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `configurations`.
+//! Runs the target `configurations` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("configurations");

@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `documents`.
+//! Runs the target `documents` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("documents");

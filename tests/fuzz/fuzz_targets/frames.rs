@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `frames`.
+//! Runs the target `frames` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("frames");

@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `layout`.
+//! Runs the target `layout` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("layout");

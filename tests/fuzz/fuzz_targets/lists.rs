@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `lists`.
+//! Runs the target `lists` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("lists");

@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `patterns`.
+//! Runs the target `patterns` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("patterns");

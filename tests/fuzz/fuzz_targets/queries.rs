@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `queries`.
+//! Runs the target `queries` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("queries");

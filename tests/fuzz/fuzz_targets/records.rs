@@ -1,4 +1,4 @@
-//! cargo-fuzz runs the target `records`.
+//! Runs the target `records` in cargo-fuzz.
 #![no_main]
 
 backissue_fuzz::fuzz!("records");

@@ -1,4 +1,4 @@
-//! What the targets use of the integration tests.
+//! The parts of the integration tests that the targets use.
 
 #[path = "../../it/support/dice.rs"]
 pub mod dice;

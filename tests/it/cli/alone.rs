@@ -1,4 +1,5 @@
-//! What is no matter of who has the store open: usage, configuration, environment, documents, generated texts.
+//! Commands that do not depend on which process has the store open: usage, configuration, environment, documents, generated
+//! texts.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

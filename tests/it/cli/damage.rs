@@ -1,4 +1,4 @@
-//! Damaged files of the store and of the index. They are damaged while nobody has the store open.
+//! Damaged files of the store and the index. The tests damage them while no process has the store open.
 
 use crate::store::damage::plant_where;
 use crate::store::small_disk::SmallDisk;
@@ -6,7 +6,7 @@ use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// A feed that knows its validator.
+/// Starts a site whose feed has a validator.
 fn site() -> Site {
     Site::start(|request| match request.header("if-none-match") {
         Some("\"one\"") => answer(304, &[], ""),
@@ -44,7 +44,7 @@ fn destroyed_store_is_rebuilt_from_the_daily_backup() {
     let feed = &polled["feeds"][0];
     assert_eq!((&feed["conditional"], &feed["status"]), (&false.into(), &200.into()));
     assert_eq!((&polled["new"], &polled["edited"]), (&0.into(), &0.into()));
-    assert_eq!(program.run(&["feeds"]).with(0).err, "", "it is told once");
+    assert_eq!(program.run(&["feeds"]).with(0).err, "", "it is reported once");
     program.run(&["doctor"]).with(0);
 }
 
@@ -85,10 +85,10 @@ fn doctor_without_write_access_claims_no_repair() {
     disk.empty();
     assert!(repaired.out.contains(&kept) && repaired.out.contains(&here), "{repaired:#?}");
     let told = repaired.with(2).err;
-    assert!(told.ends_with("nothing can be written, so nothing was put right\n"), "{told}");
+    assert!(told.ends_with("the store is not writable, so nothing was repaired\n"), "{told}");
 }
 
-/// Changes a file of the store in its middle.
+/// Changes a byte in the middle of a file of the store.
 fn flip(program: &Program, name: &str) {
     let path = program.data().join("store").join(name);
     let mut bytes = std::fs::read(&path).unwrap();

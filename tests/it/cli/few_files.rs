@@ -1,4 +1,4 @@
-//! Too few file descriptors: requests wait for one, and no feed is failing for it.
+//! Too few file descriptors: requests wait for one, and no feed fails because of it.
 
 #![cfg(target_os = "linux")]
 
@@ -13,12 +13,12 @@ use crate::support::documents::rss;
 use crate::support::held_site::HeldSite;
 use crate::support::site::{Site, answer};
 
-/// Files that the program may have open.
+/// Maximum number of open files for the program.
 const FILES: usize = 48;
-/// More than could be asked at once.
+/// More feeds than can be polled at once.
 const FEEDS: usize = 60;
 
-/// The program with at most so many files open.
+/// Returns a command for the program with at most this number of open files.
 fn with_files(files: usize, program: &Program, args: &[&str]) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\""), BINARY]);
@@ -33,7 +33,7 @@ fn too_few_descriptors_are_reported_in_a_sentence() {
     let program = Program::new();
     for files in [6, 10, 20, 31] {
         let refused = ended(with_files(files, &program, &["feeds"]).spawn().unwrap(), b"").with(2);
-        let told = format!("only {files} files may be open at once here; backissue needs 32");
+        let told = format!("the system allows only {files} open files; backissue needs 32");
         assert!(refused.err.contains(&told), "{refused:?}");
     }
     ended(with_files(32, &program, &["feeds"]).spawn().unwrap(), b"").with(0);
@@ -82,7 +82,7 @@ fn file_size_limit_is_reported_in_a_sentence() {
     program.run(&["doctor"]).with(0);
 }
 
-/// As an account of its own, for the system's limit of threads does not hold for root.
+/// Runs under a separate account, because the system's thread limit does not apply to root.
 #[test]
 fn thread_limit_is_reported_in_a_sentence() {
     const NOBODY: u32 = 65_534;

@@ -1,5 +1,5 @@
-//! The store goes from hand to hand: a service and a reader, two readers, a reader and a command that needs the store
-//! for itself. What the last one leaves.
+//! Hand-over of the store: between a service and a reader, between two readers, and to a command that needs exclusive access.
+//! Also checks what the last owner leaves.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -11,10 +11,10 @@ use crate::support::binary::{Program, ask_to_end, ended, kill};
 use crate::support::dice::Dice;
 use crate::support::terminal_session::Session;
 
-/// How long a service that goes on may take at most; `hand_overs` states what it takes.
+/// Upper limit for the time a service takes to resume; `hand_overs` reports the measured times.
 const BACK_AFTER: Duration = Duration::from_secs(5);
 
-/// A service whose lines are heard.
+/// A service whose output lines the test reads.
 struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -33,7 +33,7 @@ impl Watch {
         Self { child, lines }
     }
 
-    /// Waits until it says this, and returns after what time it did.
+    /// Waits for a line with these words and returns the time it took.
     #[track_caller]
     fn until_it_says(&self, words: &str) -> Duration {
         let began = Instant::now();
@@ -54,7 +54,7 @@ impl Watch {
 const LET_GO: &str = "took the store over";
 const GOES_ON: &str = "watching 1 subscription;";
 
-/// A program with one feed, and nothing polled by itself.
+/// Returns a program with one feed and automatic polling switched off.
 fn with_a_feed() -> Program {
     let program = Program::new();
     program.write("config.toml", "[poll]\nautomatic = false\n");
@@ -62,14 +62,14 @@ fn with_a_feed() -> Program {
     program
 }
 
-/// A reader that shows the feed.
+/// Starts a reader that shows the feed.
 fn reader(program: &Program) -> Session {
     let mut session = program.start_reader();
     session.until_it_says("orchard.xml");
     session
 }
 
-/// The feed's title changes, by whoever has the store.
+/// Changes the feed's title through the process that has the store.
 #[track_caller]
 fn rename(program: &Program, title: &str) {
     program.run(&["set", "1", "--title", title]).with(0);
@@ -137,7 +137,7 @@ fn second_reader_asks_takes_over_and_gives_back() {
     first.press("\r");
     first.until_it_says("Orchard by the sea");
     second.until_it_says("taken over by another terminal");
-    // Whoever was taken over from has the store again when the other one ends.
+    // The process that handed over has the store again when the other one ends.
     first.press("q");
     assert!(first.ended().success());
     second.until_it_says("Orchard by the sea");
@@ -164,7 +164,7 @@ fn exclusive_command_borrows_the_store_from_the_reader() {
     assert!(session.ended().success());
 }
 
-/// Lengthens the log of a store by more than it may grow before it is compacted.
+/// Lengthens the log of a store beyond the growth after which it is compacted.
 fn fill(program: &Program) {
     let mut dice = Dice::of(5, "filling", 0);
     let store = sled::open(program.data().join("store")).unwrap();

@@ -1,6 +1,6 @@
-//! Many hand-overs of the store while commands write: nothing that was acknowledged is lost, nothing is polled twice.
+//! Many hand-overs of the store while commands write: no acknowledged write is lost, and nothing is polled twice.
 //!
-//! `BACKISSUE_HAND_OVERS=200` makes more of them than the ordinary run.
+//! `BACKISSUE_HAND_OVERS=200` makes 200 hand-overs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,9 +17,9 @@ use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 use crate::support::terminal_session::Session;
 
-/// Hand-overs of the ordinary run.
+/// Number of hand-overs in the ordinary run.
 const HAND_OVERS: usize = 9;
-/// The pause between two adds: a list of thousands of feeds would measure something else.
+/// Pause between two `add` commands; a list of thousands of feeds would measure something else.
 const ADD_PAUSE: Duration = Duration::from_millis(50);
 
 fn hand_overs() -> usize {
@@ -27,7 +27,7 @@ fn hand_overs() -> usize {
     stated.unwrap_or(HAND_OVERS)
 }
 
-/// The process that has the store open, if it takes commands.
+/// Returns the process that has the store open, if it accepts commands.
 fn owner(program: &Program) -> Option<u32> {
     let mut stream = UnixStream::connect(program.socket()).ok()?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -45,24 +45,24 @@ fn until_owned_by(program: &Program, process: u32) -> Duration {
     began.elapsed()
 }
 
-/// Whether a command was done; if not, its owner died or let go of the store before.
+/// Checks whether a command was acknowledged; if not, its owner died or released the store before.
 #[track_caller]
 fn was_acknowledged(run: &Ended) -> bool {
     match run.status {
         Some(0) => true,
         Some(2) if run.err.contains("ended before this was done") => false,
-        // Whoever lets go of the store waits for commands, but not for ever.
+        // A process that releases the store waits for commands, but not indefinitely.
         Some(2) if run.err.contains("interrupted; what had been") => false,
         _ => panic!("{run:#?}"),
     }
 }
 
-/// What a client that writes had acknowledged.
+/// The acknowledged writes of a client.
 #[derive(Default)]
 struct Written {
-    /// Addresses that were added for certain.
+    /// Addresses whose `add` was acknowledged.
     added: BTreeSet<String>,
-    /// The title that was set last for certain, and those that were tried since.
+    /// The last acknowledged title and the titles attempted since.
     titles: Vec<String>,
     acknowledged: usize,
     unknown: usize,
@@ -78,7 +78,7 @@ impl Written {
     }
 }
 
-/// Adds feeds until it is told to stop.
+/// Adds feeds until `stop` is set.
 fn add_feeds(program: &Program, site: &Site, stop: &AtomicBool) -> Written {
     let mut written = Written::default();
     for number in 1.. {
@@ -96,7 +96,7 @@ fn add_feeds(program: &Program, site: &Site, stop: &AtomicBool) -> Written {
     written
 }
 
-/// Polls what is due until it is told to stop: a feed is due once, until long after the test.
+/// Polls due feeds until `stop` is set; each feed is due once within the test.
 fn poll_due(program: &Program, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         was_acknowledged(&program.run(&["poll", "--tolerant", "--quiet"]));
@@ -104,7 +104,7 @@ fn poll_due(program: &Program, stop: &AtomicBool) {
     }
 }
 
-/// Calls the first feed something else until it is told to stop, and looks whether it is called so.
+/// Renames the first feed until `stop` is set and checks the name each time.
 fn rename_feed(program: &Program, stop: &AtomicBool) -> Written {
     let mut written = Written { titles: vec!["Title 0".into()], ..Written::default() };
     for number in 1.. {
@@ -127,15 +127,15 @@ fn rename_feed(program: &Program, stop: &AtomicBool) -> Written {
     written
 }
 
-/// Those that have the store in turn.
+/// The processes that have the store in turn.
 struct Hands<'a> {
     program: &'a Program,
     site: &'a Site,
     watch: Child,
     done: usize,
-    /// How many requests had come before each kill, and by the next hand-over: what was on its way arrives in between.
+    /// Number of requests before each kill and at the next hand-over; requests in flight arrive in between.
     killed: Vec<Range<usize>>,
-    /// How long the service took until it had the store again.
+    /// Times the service took until it had the store again.
     back: Vec<Duration>,
 }
 
@@ -153,7 +153,7 @@ impl<'a> Hands<'a> {
         self.killed.push(before..usize::MAX);
     }
 
-    /// What comes from here on was not sent before the last kill.
+    /// Marks that later requests were not sent before the last kill.
     fn end_of_kill(&mut self) {
         let after = self.site.all_requests().len();
         if let Some(kill) = self.killed.last_mut() {
@@ -161,7 +161,7 @@ impl<'a> Hands<'a> {
         }
     }
 
-    /// A reader takes the store over from the service.
+    /// Starts a reader that takes the store over from the service.
     fn reader_from_service(&mut self) -> Session {
         let session = self.program.start_reader();
         until_owned_by(self.program, session.child.process_id().unwrap());
@@ -170,13 +170,13 @@ impl<'a> Hands<'a> {
         session
     }
 
-    /// The service has it again.
+    /// Waits until the service has the store again.
     fn service_again(&mut self) {
         self.back.push(until_owned_by(self.program, self.watch.id()));
         self.done += 1;
     }
 
-    /// A reader comes and is left.
+    /// Opens a reader and quits it.
     fn visit(&mut self) {
         let mut session = self.reader_from_service();
         session.press("\x03");
@@ -184,7 +184,7 @@ impl<'a> Hands<'a> {
         self.service_again();
     }
 
-    /// A reader comes and is killed.
+    /// Opens a reader and kills it.
     fn reader_dies(&mut self) {
         let mut session = self.reader_from_service();
         self.kill(session.child.process_id().unwrap());
@@ -192,7 +192,7 @@ impl<'a> Hands<'a> {
         self.service_again();
     }
 
-    /// The service is killed while it has the store; another is started.
+    /// Kills the service while it has the store and starts another one.
     fn service_dies(&mut self) {
         self.kill(self.watch.id());
         self.watch.wait().unwrap();
@@ -200,7 +200,7 @@ impl<'a> Hands<'a> {
         self.service_again();
     }
 
-    /// A second reader takes over from the first and is killed; then whoever comes first has the store.
+    /// Opens a second reader, which takes over from the first, and kills it; then the first process to arrive has the store.
     fn second_reader_dies(&mut self) {
         let mut first = self.reader_from_service();
         let mut second = self.program.start_reader();
@@ -246,7 +246,7 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
         scope.spawn(|| poll_due(&program, &stop));
         let stopping = StopOnDrop(&stop);
         let mut hands = Hands::new(&program, &site);
-        // None of these is due again while the test runs, whoever has the store.
+        // None of these feeds is due again during the test, whichever process has the store.
         wait_until("the first feeds are polled", || site.all_requests().len() >= settled.len());
         while hands.done < wanted {
             hands.visit();
@@ -270,8 +270,8 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
     for (place, request) in site.all_requests().into_iter().enumerate() {
         asked.entry(request.path_and_query).or_default().push(place);
     }
-    // An answer that was kept is not asked for again; one that was lost with the process that had asked is. (Another host
-    // than this machine itself would be left alone for five minutes then: SPEC B.4.1, G.20.)
+    // A saved answer is not requested again; an answer lost with the killed process is. (A host other than this machine would
+    // then be left alone for five minutes: SPEC B.4.1, G.20.)
     let is_lost =
         |pair: &[usize]| killed.iter().any(|kill| pair[0] < kill.end && kill.start <= pair[1]);
     let twice: Vec<_> =
@@ -300,7 +300,7 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
     program.run(&["doctor"]).with(0);
 }
 
-/// Tells the writers to stop, also if the test fails meanwhile.
+/// Stops the writers even if the test fails.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {

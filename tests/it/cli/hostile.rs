@@ -1,5 +1,5 @@
-//! Terminal safety: whatever publishers, lists, servers and other processes say, no line of output steers the terminal or turns
-//! the direction of what follows.
+//! Terminal safety: no text from publishers, lists, servers or other processes makes a line of output control the terminal or
+//! change the text direction.
 
 use backissue::io::owner::messages::{OwnerKind, OwnerMessage, Progress};
 use backissue_core::feed::characters::is_bidi_control;
@@ -9,7 +9,7 @@ use crate::support::binary::{Ended, Program, StoreOwner};
 use crate::support::hostile_texts::{HOSTILE, hostile_document};
 use crate::support::site::{Site, answer};
 
-/// What no line may have: controls but the line's end and tabs, and what turns the direction.
+/// Checks for characters that no line may contain: control characters other than line ends and tabs, and direction controls.
 fn does_harm(char: char) -> bool {
     (char.is_control() && !matches!(char, '\n' | '\t')) || is_bidi_control(char)
 }
@@ -25,7 +25,7 @@ fn harmless(what: &[&str], ended: Ended) -> Ended {
     ended
 }
 
-/// A publisher that is hostile in what it serves, in how it fails and in where it leads.
+/// Starts a publisher whose documents, failures and redirects are hostile.
 fn site() -> Site {
     Site::start(|request| match request.path() {
         "/feed" => answer(200, &[], hostile_document()),
@@ -39,9 +39,9 @@ fn site() -> Site {
     })
 }
 
-/// A program whose subscriptions, titles, tags, filters and failures are hostile.
+/// Returns a program with hostile subscriptions, titles, tags, filters and failures.
 fn program(site: &Site, owner: StoreOwner) -> Program {
-    // An argument cannot have a zero.
+    // An argument cannot contain a NUL byte.
     let typed = HOSTILE.concat().replace('\0', "");
     let program = Program::owned_by(owner);
     let tell = |args: &[&str]| harmless(args, program.run(args));
@@ -66,7 +66,7 @@ fn program(site: &Site, owner: StoreOwner) -> Program {
     program
 }
 
-/// Everything that lists or tells.
+/// All commands that list or report something.
 const COMMANDS: [&[&str]; 37] = [
     &["feeds"],
     &["feeds", "--json"],
@@ -142,7 +142,7 @@ fn hostile_document_output_has_no_control_characters() {
     }
 }
 
-/// The process that has the store open is another one, and says what it likes.
+/// Another process has the store open and sends arbitrary messages.
 #[test]
 fn messages_of_other_processes_are_sanitised() {
     let program = Program::new();

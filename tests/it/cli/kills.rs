@@ -1,7 +1,7 @@
-//! Kills (SIGKILL) in the middle of whatever writes: nothing that was acknowledged is lost, and the store is sound.
+//! Kills (SIGKILL) during every kind of write: no acknowledged write is lost, and the store stays sound.
 //!
-//! `BACKISSUE_KILLS=200 cargo test --test it cli::kills -- --nocapture` does so many and prints a table. Kills in hand-overs
-//! are in `hand_overs`, which `BACKISSUE_HAND_OVERS` makes longer.
+//! `BACKISSUE_KILLS=200 cargo test --test it cli::kills -- --nocapture` makes 200 kills and prints a table. Kills during
+//! hand-overs are in `hand_overs`, which `BACKISSUE_HAND_OVERS` extends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,12 +14,12 @@ use crate::support::binary::Program;
 use crate::support::dice::Dice;
 use crate::support::site::{Site, answer};
 
-/// Kills without the variable: one in each kind of work.
+/// Kills without the variable: one for each kind of work.
 const FEW: usize = 6;
-/// Entries that the feed holds at first, and archives behind it.
+/// Entries in the feed's first document, and number of its archives.
 const FIRST: u32 = 8;
 const ARCHIVES: u32 = 3;
-/// The longest time before a kill, milliseconds: most commands are at their end by then.
+/// Longest time before a kill in milliseconds; most commands have ended by then.
 const KILLED_WITHIN_MS: u64 = 240;
 
 fn entry(id: &str) -> String {
@@ -40,7 +40,7 @@ fn document(links: &str, entries: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// A feed that grows, with archives behind it.
+/// Starts a site with a growing feed and its archives.
 fn site(grown: Arc<AtomicU32>) -> Site {
     Site::start(move |request| {
         let path = request.path().to_owned();
@@ -64,7 +64,7 @@ fn site(grown: Arc<AtomicU32>) -> Site {
     })
 }
 
-/// What is there: the entries, and those with a star.
+/// The stored entries and the starred ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Kept {
     entries: BTreeSet<String>,
@@ -77,14 +77,14 @@ fn kept(program: &Program) -> Kept {
         let listed = program.run(&[&["entries", "--limit", "1000", "--json"], more].concat());
         let listed = listed.with(0).json();
         let listed = listed.as_array().unwrap().iter();
-        // Where a walk was interrupted stands a gap, which has no title.
+        // A gap, which has no title, marks where a walk was interrupted.
         listed.filter_map(|entry| Some(entry["title"].as_str()?.to_owned())).collect()
     };
     let filters = program.run(&["filters", "--json"]).with(0).out.matches("nothing-").count();
     Kept { entries: titles(&[]), starred: titles(&["--starred"]), filters }
 }
 
-/// The work in which it is killed.
+/// Kinds of work during which the program is killed.
 const WORK: [&str; FEW] = ["polls", "walks", "marks", "filters", "compaction", "restore"];
 
 #[test]

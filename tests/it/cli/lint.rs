@@ -1,4 +1,4 @@
-//! `lint URL` in the real binary over loopback: a publisher's chain, sound and not.
+//! `lint URL` in the real binary over loopback, on sound and faulty archive chains.
 
 use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
@@ -12,7 +12,7 @@ const GOOD: [(&str, &str); 3] = [
     ("cache-control", "max-age=600"),
 ];
 
-/// A document with an entry of its own, dated by its number; archive 0 is the oldest, 3 the subscription document.
+/// Returns a document with one entry dated by its number; archive 0 is the oldest, 3 the subscription document.
 fn document(number: u32, links: &str) -> String {
     let (mark, current) = if number < 3 {
         ("<fh:archive/>", "<link rel='current' href='/feed.atom'/>")
@@ -29,7 +29,7 @@ fn document(number: u32, links: &str) -> String {
     )
 }
 
-/// What the sound publisher answers.
+/// Answers as the sound publisher does.
 fn sound(request: &PublisherRequest) -> PublisherAnswer {
     if request.header("if-none-match") == Some("\"one\"") {
         return answer(304, &GOOD, "");
@@ -50,7 +50,7 @@ fn sound(request: &PublisherRequest) -> PublisherAnswer {
     answer(200, &GOOD, document(links.0, &links.1))
 }
 
-/// The findings of a level above a note, as `level element path`.
+/// Returns the findings above the level of a note, as `level element path`.
 fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
     let findings = verdict["findings"].as_array().unwrap().iter();
     let wrong = findings.filter(|finding| finding["level"] != "note");
@@ -63,7 +63,7 @@ fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A publisher that answers one path otherwise, and what is found wrong there.
+/// Checks the findings for a publisher that answers one path differently.
 #[track_caller]
 fn check(
     path: &'static str,
@@ -95,7 +95,7 @@ fn sound_chain_is_walked_once_without_findings() {
         assert_eq!(asked.len(), 1, "{path}");
         assert_eq!(asked[0].header("if-none-match"), None);
     }
-    // The document itself is asked for once more, with its own validators.
+    // The document itself is requested a second time, with its own validators.
     assert_eq!(site.asked("/feed.atom").len(), 2);
     assert!(!program.data().exists(), "nothing is kept");
     let told = program.run(&["lint", &site.at("/feed.atom")]).with(0).out;

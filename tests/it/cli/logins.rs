@@ -1,4 +1,4 @@
-//! Logins within addresses, where the file that keeps them cannot be written.
+//! Logins within addresses while the credentials file cannot be written.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,7 @@ use crate::support::binary::{Ended, Program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// A site that shows its feed to one reader only (`me:secret`).
+/// Starts a site that serves its feed only to `me:secret`.
 fn site() -> Site {
     Site::start(|request| match request.header("authorization") {
         Some("Basic bWU6c2VjcmV0") => answer(200, &[], rss("Orchard", "e", 3)),
@@ -14,7 +14,7 @@ fn site() -> Site {
     })
 }
 
-/// An installation in its usual places, where the folder of the configuration cannot be made.
+/// An installation in its default locations whose configuration folder cannot be created.
 struct Unwritable(Program);
 
 impl Unwritable {
@@ -32,7 +32,7 @@ impl Unwritable {
         self.0.run_bare(args)
     }
 
-    /// The status that the feed answers a poll with.
+    /// Polls the feed and returns the response status.
     fn polled(&self) -> u64 {
         let polled = self.run(&["poll", "--all", "--json", "--tolerant"]).with(0).json();
         polled["feeds"][0]["status"].as_u64().unwrap_or_else(|| panic!("{polled}"))
@@ -47,7 +47,7 @@ fn unsaved_login_is_reported_and_saved_when_retyped() {
     assert!(added.out.contains("subscribed: "), "{added:?}");
     assert!(added.err.contains("cannot be kept in") && !added.err.contains("is kept"), "{added:?}");
     assert!(!added.err.contains("secret") && !added.out.contains("secret"), "{added:?}");
-    assert_eq!(program.polled(), 401, "it is asked without the login, as was told");
+    assert_eq!(program.polled(), 401, "it is polled without the login, as reported");
 
     program.mend();
     let again = program.run(&["add", &address]).with(0);

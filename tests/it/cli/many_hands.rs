@@ -1,6 +1,6 @@
-//! Many processes at once on the store that a reader has open, while its keys are pressed.
+//! Many processes at once on a store that a reader has open, while keys are pressed in the reader.
 //!
-//! `BACKISSUE_HANDS=200` lets each process run more commands than the ordinary run.
+//! `BACKISSUE_HANDS=200` makes each process run 200 commands.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,19 +10,19 @@ use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 use crate::support::terminal_session::Session;
 
-/// Processes at the same time.
+/// Number of concurrent processes.
 const HANDS: usize = 8;
-/// Commands of each in the ordinary run.
+/// Commands of each process in the ordinary run.
 const COMMANDS: usize = 4;
-/// Feeds at the start; the last one answers 404.
+/// Number of feeds at the start; the last one answers 404.
 const FEEDS: usize = HANDS;
-/// Keys that neither end the reader nor start another program, unsubscribe, or take back what other hands did. Escape alone
-/// would end the reader in the first pane.
+/// Keys that neither quit the reader nor start another program, unsubscribe, or undo what other processes did. Escape on its own
+/// would quit the reader in the first pane.
 const KEYS: [&str; 29] = [
     "j", "k", "l", "h", "g", "G", " ", "\r", "n", "p", "J", "K", "N", "s", "A", "r", "R", "i", "+",
     "-", "=", "P", "S", "f", "?", "\t", "/e\r", "l\x1b", "l\x1b",
 ];
-/// The pause between two keys.
+/// Pause between two keys.
 const KEY_PAUSE: Duration = Duration::from_millis(20);
 
 fn commands() -> usize {
@@ -30,7 +30,7 @@ fn commands() -> usize {
     stated.unwrap_or(COMMANDS)
 }
 
-/// Numbers that look like chance and are the same in each run.
+/// A pseudo-random generator with the same numbers in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -41,7 +41,7 @@ impl Dice {
     }
 }
 
-/// What one process did that must be there in the end.
+/// Changes of one process that must be present at the end.
 #[derive(Default)]
 struct Made {
     title: String,
@@ -49,7 +49,7 @@ struct Made {
     longest: Duration,
 }
 
-/// Runs commands one after another; the titles of the feed of this number are this hand's alone.
+/// Runs commands one after another; only this process sets titles of the feed with its number.
 fn run_commands(program: &Program, site: &Site, hand: usize, commands: usize) -> Made {
     let mut dice = Dice(77 + hand as u64);
     let mut made = Made::default();
@@ -110,7 +110,7 @@ fn said(run: &Ended) {
     assert!(!run.out.trim().is_empty(), "{run:#?}");
 }
 
-/// A poll says what came of it, and ends with 1 if the feed failed.
+/// Checks that a poll reports its result and exits with status 1 if the feed failed.
 #[track_caller]
 fn polled(run: &Ended) {
     let answer = run.json();
@@ -119,7 +119,7 @@ fn polled(run: &Ended) {
     assert_eq!(run.status, Some(i32::from(failed > 0)), "{run:#?}");
 }
 
-/// Presses keys until it is told to stop.
+/// Presses keys until `stop` is set.
 fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
     let mut dice = Dice(7);
     let mut pressed = 0;
@@ -138,7 +138,7 @@ fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
 #[test]
 fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     let polls = std::sync::atomic::AtomicU32::new(0);
-    // Each poll brings something new.
+    // Each poll returns something new.
     let site = Site::start(move |request| match request.path() {
         "/feed/8" => answer(404, &[], ""),
         path => answer(200, &[], rss(path, "e", 3 + polls.fetch_add(1, Ordering::Relaxed) % 40)),
@@ -159,16 +159,16 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
                 scope.spawn(move || run_commands(program, site, hand, count))
             })
             .collect();
-        // All of them are waited for, also if one fails.
+        // All processes are awaited, even if one fails.
         let made: Vec<_> = hands.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         stop.store(true, Ordering::Relaxed);
         (made, keys.join().unwrap())
     });
     let made: Vec<Made> = made.into_iter().map(|made| made.expect("each hand ends well")).collect();
     let took = began.elapsed();
-    // The same while the reader is open and when it has ended.
+    // The result must be the same while the reader is open and after it has ended.
     check_all_there(&program, &made);
-    // Undone by many at once: which of the changes, chance decides, but none by halves.
+    // Many processes undo at once: chance decides which changes are undone, but each is undone completely.
     std::thread::scope(|scope| {
         for _ in 0..HANDS {
             scope.spawn(|| program.run(&["undo"]).with(0));
@@ -189,7 +189,7 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     }
 }
 
-/// What was acknowledged is there.
+/// Checks that every acknowledged change is present.
 fn check_all_there(program: &Program, made: &[Made]) {
     let feeds = program.run(&["feeds", "--json"]).with(0).json();
     let feeds = feeds.as_array().unwrap();
@@ -202,7 +202,7 @@ fn check_all_there(program: &Program, made: &[Made]) {
     check_sums(program);
 }
 
-/// The store is sound, and the counters equal a recount.
+/// Checks that the store is sound and the counters equal a recount.
 fn check_sums(program: &Program) {
     let checked = program.run(&["doctor"]).with(0);
     assert!(checked.out.contains("every sum equals its recount"), "{checked:#?}");

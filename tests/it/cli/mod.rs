@@ -1,8 +1,7 @@
-//! The command line, through the real binary.
+//! Tests of the command line through the real binary.
 //!
-//! The tests in `commands/` run three times: the store is free, a reader has it open, a service has it open. What they
-//! expect is the same each time. The tests beside this file run once: they are about no store, about damaged files, or
-//! about the owner itself.
+//! The tests in `commands/` run three times: with the store free, open in a reader, and open in a service. The expected results
+//! are the same. The tests beside this file run once: they do not use a store, or test damaged files or the owner itself.
 
 #[path = "commands/mod.rs"]
 pub mod store_free;

@@ -1,4 +1,4 @@
-//! Files of the reader's that are not what they should be: each gets a sentence, and nothing waits for ever.
+//! User files that are not what they should be: each is reported in a sentence, and nothing blocks.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,7 @@ use crate::support::binary::{BINARY, Program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// A device that never ends and a pipe that never begins, in the place of a file.
+/// Replaces a file by an endless device or a pipe without a writer.
 fn in_place_of(program: &Program, name: &str, device: bool) {
     let path = program.path(name);
     std::fs::remove_file(&path).ok();
@@ -25,14 +25,14 @@ fn irregular_configuration_file_is_refused() {
         in_place_of(&program, "config.toml", device);
         for command in [&["config"][..], &["feeds"], &["poll"]] {
             let refused = program.run(command).with(2).err;
-            assert!(refused.contains("cannot be read: it is no regular file"), "{refused}");
+            assert!(refused.contains("cannot be read: it is not a regular file"), "{refused}");
         }
     }
 }
 
 #[test]
 fn irregular_other_files_do_not_prevent_reading() {
-    // No devices: what is written in their place by mistake would be lost to the whole machine.
+    // No devices here: data written into one by mistake would be lost for the whole machine.
     let program = Program::new();
     program.run(&["feeds"]).with(0);
     std::fs::create_dir_all(program.data().join("log")).unwrap();

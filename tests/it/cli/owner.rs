@@ -1,4 +1,4 @@
-//! One process owns the store; it does the commands of the others.
+//! One process owns the store and runs the commands of the others.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,11 +14,11 @@ use crate::support::binary::{Program, StoreOwner, ask_to_end, ended, signal, wai
 use crate::support::documents::garbage;
 use crate::support::held_site::HeldSite;
 
-/// Less than the time for which an owner waits for a process that says nothing.
+/// Less than the time an owner waits for a silent process.
 const PATIENCE: Duration = Duration::from_secs(8);
 use crate::support::site::{Site, answer};
 
-/// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
+/// Starts `watch`, waits until it has the store, runs `meanwhile` and asks it to end.
 fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
     let mut watch = program.start(&["watch"]);
     let mut told = BufReader::new(watch.stderr.take().unwrap());
@@ -59,7 +59,7 @@ fn overlong_list_arrives_complete() {
     let listed = here.json();
     assert_eq!(listed.as_array().unwrap().len(), 1500);
     let pretty = serde_json::to_string_pretty(&listed).unwrap();
-    assert!(here.out == pretty + "\n", "the text is that of one document");
+    assert!(here.out == pretty + "\n", "the text is one document");
     watching(&program, |_| {
         let here = program.run(&["feeds", "--json", "acorn"]).with(0).json();
         assert_eq!(here.as_array().unwrap().len(), 1500);
@@ -99,7 +99,7 @@ fn events_reach_a_script_from_any_owner() {
             let address = format!("http://127.0.0.1:{number}/");
             program.run(&["add", "--no-poll", &address]).with(0);
             let line = loop {
-                let line = told.recv_timeout(PATIENCE).expect("the script is told");
+                let line = told.recv_timeout(PATIENCE).expect("the script receives the event");
                 let line: serde_json::Value = serde_json::from_str(&line).unwrap();
                 if line["event"] == "subscribed" {
                     break line;
@@ -185,7 +185,7 @@ fn marks_made_through_an_owner_can_be_undone_later() {
     assert_eq!(program.run(&["unread"]).with(0).out, "2\n");
 }
 
-/// A message as it goes over the socket.
+/// Encodes a message as it is sent over the socket.
 fn frame(message: &ClientMessage) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_frame(&mut bytes, message).unwrap();
@@ -196,7 +196,7 @@ fn hello(protocol: u32, version: &str) -> ClientMessage {
     ClientMessage::Hello { protocol, version: version.to_owned() }
 }
 
-/// What a process of this release says first.
+/// Returns the first message of a process of this version.
 fn own_hello() -> Vec<u8> {
     frame(&hello(PROTOCOL, env!("CARGO_PKG_VERSION")))
 }
@@ -206,14 +206,14 @@ fn asked_for(command: &[&str]) -> Vec<u8> {
     frame(&ClientMessage::Run(typed.into_iter().map(str::to_owned).collect()))
 }
 
-/// A connection on which these bytes were said; it stays open.
+/// Opens a connection, sends these bytes and keeps it open.
 fn said(program: &Program, bytes: &[u8]) -> UnixStream {
     let mut stream = UnixStream::connect(program.socket()).unwrap();
     stream.write_all(bytes).unwrap();
     stream
 }
 
-/// A program with a service that has many subscriptions: their list is longer than what a socket holds.
+/// Starts a service with so large a subscription list that the list does not fit into a socket buffer.
 fn with_many_feeds() -> Program {
     let outlines = (0..2000).map(|n| format!("<outline xmlUrl=\"http://127.0.0.1:1/feed/{n}\"/>"));
     let list: String = outlines.collect();
@@ -252,7 +252,7 @@ fn silent_client_does_not_delay_the_owners_exit() {
         let began = Instant::now();
         ask_to_end(id);
         wait_until("its socket is gone", || !program.socket().exists());
-        // The lock is free when the store is closed.
+        // The lock is free once the store is closed.
         wait_until("the store is free", || program.run(&["feeds"]).with(0).status == Some(0));
         took = began.elapsed();
         drop(open);
@@ -275,7 +275,7 @@ fn other_version_is_refused_in_one_sentence() {
     }
 }
 
-/// Has the store open as an owner would that answers each message it hears with what the test wants.
+/// Opens the store as an owner that answers each message as the test specifies.
 pub(super) fn with_owner_that(
     program: &Program,
     answers: &[&[OwnerMessage]],
@@ -314,7 +314,7 @@ fn client_prints_the_refusal_or_that_the_owner_ended() {
         let sentence = program.run(&["set", "1", "--pace", "more"]).refused(2);
         assert!(sentence.contains("ended before this was done"), "{sentence}");
     });
-    // If it ends before it began, the command finds whoever has the store then: here nobody has.
+    // If the owner ended before the command began, the command looks for the next owner; here there is none.
     let mut begun = None;
     with_owner_that(&program, &[&[welcome], &[OwnerMessage::NotBegun]], || {
         begun = Some(program.start(&["feeds", "--json"]));

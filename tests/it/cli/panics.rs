@@ -1,4 +1,5 @@
-//! What panics leave behind, and who is told of it. The hook is one for a whole process, so that the panics are those of another.
+//! What panics leave behind and to whom they are reported. The hook applies to the whole process, so the panics happen in another
+//! process.
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +12,9 @@ use backissue_core::feed::library_panics::catch_library_panic;
 
 use crate::support::terminal_session::Session;
 
-/// Where the other process has its log; without it there is none.
+/// Log folder of the other process; without it the helper test does nothing.
 const LOG: &str = "BACKISSUE_TEST_LOG_OF_PANICS";
-/// An address that no file may hold.
+/// An address that no file may contain.
 const SECRET: &str = "https://me:pw,1@a.example/feed?token=abc,2";
 
 #[test]
@@ -32,7 +33,7 @@ fn child_process_panics_in_every_way() {
     std::panic::catch_unwind(|| panic!("of the first thread")).map(|(): ()| ()).unwrap_err();
 }
 
-/// The files of a folder whose names begin so.
+/// Returns the contents of the files whose names start with this prefix.
 fn texts(folder: &Path, begin: &str) -> Vec<String> {
     let files = fs::read_dir(folder).unwrap().flatten();
     let files = files.filter(|file| file.file_name().to_string_lossy().starts_with(begin));
@@ -74,7 +75,7 @@ fn faults_leave_reports_and_panics_leave_secretless_lines() {
         assert!(!text.contains("pw") && !text.contains(",1@") && !text.contains("abc"), "{text}");
         assert!(!text.contains(",2") && !text.contains('\u{1b}'), "{text}");
     }
-    // Only what ends the thread of the terminal is printed.
+    // Only a panic that ends the terminal thread is printed.
     let printed = String::from_utf8(ended.stderr).unwrap();
     assert!(printed.contains("of the first thread") && !printed.contains("uncaught"), "{printed}");
 }

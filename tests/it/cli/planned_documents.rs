@@ -6,7 +6,7 @@ use crate::support::binary::Program;
 
 const MONDAY: &str = "2026-03-02T10:00:00Z";
 
-/// An RSS document with these elements in its head.
+/// Returns an RSS document with these elements in its head.
 fn rss(head: &str) -> String {
     format!(
         "<rss version=\"2.0\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" \
@@ -56,7 +56,7 @@ fn check(name: &str, document: &str, facts: &Value, next: &str) {
     assert!(!answer["steps"].as_array().unwrap().is_empty(), "{name}");
 }
 
-/// Facts of a good poll on Monday at ten, with others beside it.
+/// Returns the facts of a successful poll on Monday at ten, merged with others.
 fn ten(more: &Value) -> Value {
     let mut facts = json!({"last_ok": MONDAY});
     facts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -141,7 +141,7 @@ fn binary_reproduces_window_and_rule_examples() {
     let answer = planned(&atom(night), &last("03-06T21:30"));
     assert_eq!(answer["next_poll"], "2026-03-06T22:00:00Z", "H.3: {answer:#}");
     assert_eq!((&answer["kind"], &answer["settled_by"]), (&json!("boundary"), &json!("rules")));
-    assert!(!answer["flaws"].as_array().unwrap().is_empty(), "hour 25 is told");
+    assert!(!answer["flaws"].as_array().unwrap().is_empty(), "hour 25 is reported");
     let only = atom("<refreshRate>900000</refreshRate>");
     check("H.3, no sched", &only, &last("03-06T21:30"), "03-06T21:45");
 }

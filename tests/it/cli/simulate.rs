@@ -1,4 +1,4 @@
-//! `simulate` through the real binary, on small histories made here.
+//! `simulate` through the real binary, on small generated histories.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::binary::Program;
 const MONDAY: i64 = 1_767_571_200 / 60;
 const DAY: i64 = 1440;
 
-/// Eight weeks of twelve publications on each working day, half an hour apart, and one at changing times.
+/// Eight weeks with twelve publications on each working day, half an hour apart, and one at varying times.
 fn history(name: &str, panel: &str) -> String {
     let days = (0..56).filter(|day: &i64| day % 7 < 5);
     let minutes = days.flat_map(|day| {
@@ -22,7 +22,7 @@ fn history(name: &str, panel: &str) -> String {
         .to_string()
 }
 
-/// The cells of the row of a table.
+/// Returns the cells of a table row.
 pub(super) fn row(table: &str, name: &str) -> Vec<f64> {
     let line = table
         .lines()
@@ -132,5 +132,5 @@ fn impossible_simulation_is_refused_in_words() {
     );
     let why =
         program.run_bare(&["simulate", "--feeds", &bad, "--min", "60", "--max", "30"]).refused(2);
-    assert!(why.contains("--min must not be above --max"), "{why}");
+    assert!(why.contains("--min must not be greater than --max"), "{why}");
 }

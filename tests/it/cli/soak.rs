@@ -1,7 +1,7 @@
-//! The reader at work for long: many feeds, servers that fail, keys, and commands of other processes.
+//! The reader under sustained load: many feeds, failing servers, keys, and commands of other processes.
 //!
-//! `BACKISSUE_SOAK_MINUTES=30 cargo test --release --test it cli::soak -- --nocapture` goes on for so long with a thousand
-//! feeds, each polled every minute, and says what it used; the ordinary run is too short for that.
+//! `BACKISSUE_SOAK_MINUTES=30 cargo test --release --test it cli::soak -- --nocapture` runs for 30 minutes with a thousand feeds,
+//! each polled every minute, and prints the resources used; the ordinary run is too short to measure them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,25 +21,25 @@ use crate::support::binary::{Program, ask_to_end};
 use crate::support::dice::Dice;
 use crate::support::terminal_session::Session;
 
-/// Feeds of the ordinary run, and its time.
+/// Number of feeds in the ordinary run, and its duration.
 const FEW: usize = 8;
 const SHORT: Duration = Duration::from_secs(3);
-/// Feeds of a long one.
+/// Number of feeds in a long run.
 const MANY: usize = 1000;
-/// A feed has a new entry after so many seconds, and holds so many; of those that many are read before a long run begins, so that
-/// what is kept is more than the store has in memory.
+/// Seconds between new entries of a feed, number of entries in its document, and number of entries read before a long run, so
+/// that the store holds more than its memory cache.
 const ENTRY_EVERY: i64 = 600;
 const ENTRIES: i64 = 10;
 const ENTRIES_BEFORE: i64 = 60;
-/// A long run is not measured for that long: what is needed for the first time is no growth.
+/// Warm-up of a long run, which is not measured: memory needed once is not growth.
 const BEGINNING: Duration = Duration::from_mins(5);
-/// One of so many answers is a fault.
+/// One in this many answers is a fault.
 const FAULTS: u64 = 25;
-/// How much more memory the last quarter of a long run may hold than the first.
+/// Highest allowed ratio of memory in the last quarter of a long run to the first.
 const GROWTH: f64 = 1.1;
-/// How late a poll may come that was foretold, seconds.
+/// Maximum delay of an announced poll, in seconds.
 const LATE_MAX: f64 = 2.0;
-/// What is pressed: nothing that leaves the reader, opens a link or polls by hand.
+/// Keys to press: none of them quits the reader, opens a link or polls by hand.
 const KEYS: [&str; 20] = [
     "j", "j", "k", "h", "l", "\r", "\x1b", "n", "m", "s", "\t", "G", "gg", "?", "i", "P", "z", "!",
     " ", "/oak\r",
@@ -51,11 +51,11 @@ const COMMANDS: [&[&str]; 4] = [
     &["set", "2", "--title", "Another"],
 ];
 
-/// A request for a feed, and when it came.
+/// The feed of a request and the time it arrived.
 type Arrival = (usize, DateTime<Utc>);
 
 fn document(feed: usize, entries: i64) -> String {
-    // Never all feeds at the same time.
+    // The feeds never publish at the same time.
     let shift = i64::try_from(feed).unwrap() % ENTRY_EVERY;
     let newest = (clock::precise_now().timestamp() + shift) / ENTRY_EVERY;
     let mut text = format!("<rss version='2.0'><channel><title>Feed {feed}</title>");
@@ -71,7 +71,7 @@ fn document(feed: usize, entries: i64) -> String {
     text + "</channel></rss>"
 }
 
-/// Answers the requests of a connection, one after the other.
+/// Answers the requests of a connection one after another.
 async fn serve(
     mut stream: TcpStream,
     arrivals: Sender<Arrival>,
@@ -103,7 +103,7 @@ async fn serve(
             }
             3 => return,
             4 => "\u{0}\u{1}no HTTP at all\r\n\r\n".to_owned(),
-            // Silence, until the client goes.
+            // Stay silent until the client disconnects.
             5 => {
                 stream.read_u8().await.ok();
                 return;
@@ -116,7 +116,7 @@ async fn serve(
     }
 }
 
-/// Starts a server whose feeds hold so many entries; answers with its address and what is asked of it.
+/// Starts a server with this number of entries per feed; returns its address and the requests it receives.
 fn start_server(threads: &Runtime, entries: &Arc<AtomicI64>) -> (String, Receiver<Arrival>) {
     let (sender, arrivals) = channel();
     let listener = threads.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -133,9 +133,9 @@ fn start_server(threads: &Runtime, entries: &Arc<AtomicI64>) -> (String, Receive
     (format!("http://{address}"), arrivals)
 }
 
-/// What the program holds. Only Linux says it.
+/// Resource usage of the program, which only Linux reports.
 struct Usage {
-    /// Memory of its own, and with the files that it has in memory, MB.
+    /// Private memory and memory including mapped files, in MB.
     own: f64,
     all: f64,
     descriptors: f64,
@@ -152,14 +152,14 @@ fn usage(process: u32) -> Option<Usage> {
     Some(Usage { own: megabytes("RssAnon:")?, all: megabytes("VmRSS:")?, descriptors })
 }
 
-/// What was seen so far.
+/// The observations up to now.
 #[derive(Default)]
 struct Seen {
     requests: usize,
     usages: Vec<Usage>,
-    /// When the next poll of a feed is to come, as `feeds --json` said last.
+    /// Time of each feed's next poll as last reported by `feeds --json`.
     foretold: BTreeMap<usize, DateTime<Utc>>,
-    /// How late those came that were foretold, seconds.
+    /// Delays of the announced polls, in seconds.
     late: Vec<f64>,
 }
 
@@ -174,7 +174,7 @@ impl Seen {
     }
 
     fn foretell(&mut self, program: &Program, arrivals: &Receiver<Arrival>) {
-        // What comes while the command runs may be of before or after what it says.
+        // Requests that arrive while the command runs may be older or newer than its output.
         self.take_arrivals(arrivals);
         let now = clock::precise_now();
         let feeds = program.run(&["feeds", "--json"]).with(0).json();
@@ -184,7 +184,7 @@ impl Seen {
             let number = feed["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().unwrap();
             let next = feed["next_poll"].as_str().and_then(|next| next.parse().ok());
             self.foretold.remove(&number);
-            // Those that are due at the start all at once come one after the other.
+            // Feeds that are all due at the start are polled one after another.
             let is_ahead = |next: &DateTime<Utc>| *next > now && !asked.contains(&number);
             if let Some(next) = next.filter(is_ahead) {
                 self.foretold.insert(number, next);
@@ -192,7 +192,7 @@ impl Seen {
         }
     }
 
-    /// The means of each quarter of the run.
+    /// Returns the means of each quarter of the run.
     fn quarters(&self, of: impl Fn(&Usage) -> f64) -> [f64; 4] {
         let length = self.usages.len() / 4;
         [0, 1, 2, 3].map(|number| {
@@ -202,7 +202,7 @@ impl Seen {
     }
 }
 
-/// Works with the reader for a time.
+/// Uses the reader for a time.
 fn work(
     program: &Program,
     session: &mut Session,
@@ -229,7 +229,7 @@ fn work(
     seen
 }
 
-/// Says what was used, and whether that is no more at the end.
+/// Prints the usage and checks that it did not grow.
 fn judge(seen: &Seen) {
     let own = seen.quarters(|usage| usage.own);
     let all = seen.quarters(|usage| usage.all);
@@ -271,7 +271,7 @@ fn long_running_reader_keeps_its_memory_bounded() {
     }
     let mut session = program.start_reader();
     if minutes.is_none() {
-        // Some fail: its status says so.
+        // Some polls fail and the status says so.
         program.run(&["poll", "--all"]);
     }
     session.until_it_says("Feed 1");

@@ -1,4 +1,4 @@
-//! Commands that are told to end by Ctrl-C: the first one is heard, and what they say is so.
+//! Commands that are ended by Ctrl-C: the first Ctrl-C takes effect, and their messages are true.
 
 use std::process::Child;
 
@@ -8,7 +8,7 @@ use crate::support::binary::{Program, ended, signal, wait_until};
 use crate::support::held_site::HeldSite;
 use crate::support::site::{Site, answer};
 
-/// Whether a thread of a process has this name: the command has come so far.
+/// Checks whether a process has a thread with this name, which shows how far the command has come.
 fn has_thread(child: &Child, name: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id()));
     tasks.is_ok_and(|mut tasks| {
@@ -70,7 +70,7 @@ fn odd_arguments_are_reported_clearly() {
     program.run(&["add", &address]).with(0);
     let again = program.run(&["add", "--title", "Other", &address]).with(0).out;
     assert!(
-        again.contains("its title stays; to change it: backissue set 1 --title 'Other'"),
+        again.contains("its title is unchanged; to change it: backissue set 1 --title 'Other'"),
         "{again}"
     );
     let refused = program.run(&["backup", "-"]).refused(2);

@@ -1,7 +1,7 @@
-//! What code and documents cite is in the documents: `SPEC` in the specification, `UX` in the interface, and so on.
+//! Checks that what code and documents cite exists: `SPEC` in the specification, `UX` in the interface, and so on.
 //!
-//! A label is what a heading, an item of a list, a row of a table or a bold text begins with; rule 4 below the heading
-//! B.4 is also B.4.4. `docs/README.md` says so to readers.
+//! A label is the start of a heading, list item, table row or bold text; rule 4 below the heading B.4 is also B.4.4.
+//! `docs/README.md` explains this to readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,38 +11,38 @@ use regex::Regex;
 
 use super::pages::{files_below, page, pages, root};
 
-/// What the words of a citation lead to.
+/// Document for each citation word.
 const DOCUMENTS: [(&str, &str); 4] = [
     ("SPEC", "docs/specification.md"),
     ("UX", "docs/interface.md"),
     ("SCHEDULING", "docs/scheduling.md"),
     ("STORE", "docs/store.md"),
 ];
-/// How a label is written.
+/// Pattern of a label.
 const LABEL: &str = r"[A-Z]+-?\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|\d+(?:\.\d+)*|[A-Z]";
 
-/// A line that may begin with a label: its mark, the label, and what follows.
+/// Pattern of a line that may start with a label: its mark, the label, and the rest.
 static BEGUN: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"^(#+ |[-*+|] ?(?:\*\*)?)?({LABEL})([^\w]|$)")));
-/// A label in bold.
+/// Pattern of a label in bold.
 static BOLD: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\*\*({LABEL})[^\w]")));
-/// Where a comment goes on in the next line.
+/// Pattern of a comment continued on the next line.
 static BREAK: LazyLock<Regex> = LazyLock::new(|| regex(r"\n\s*//[/!]?"));
-/// A word with one label or several.
+/// Pattern of a word with one or more labels.
 static CITED: LazyLock<Regex> = LazyLock::new(|| {
     let first = r"\b(SPEC|UX|SCHEDULING|STORE|DESIGN)\s+(?:(?:section|annex|rule)\s+)?";
     let more = r"(?:(?:,| and| to)\s+[A-Z]\d*(?:\.\d+)+)*";
     regex(&format!(r"{first}((?:{LABEL})\b{more})"))
 });
 
-/// One label.
+/// Pattern of one label.
 static ONE: LazyLock<Regex> = LazyLock::new(|| regex(LABEL));
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap()
 }
 
-/// The labels of a document.
+/// Returns the labels of a document.
 pub(super) fn labels(text: &str) -> BTreeSet<String> {
     let (mut labels, mut head) = (BTreeSet::new(), String::new());
     for line in text.lines() {
@@ -54,7 +54,7 @@ pub(super) fn labels(text: &str) -> BTreeSet<String> {
                 head.clone_from(&label);
                 labels.insert(label);
             }
-            // A number alone in a table is a figure.
+            // A bare number in a table is a figure.
             Some(false) if !label.starts_with(|char: char| char.is_ascii_digit()) => {
                 labels.insert(label);
             }
@@ -67,7 +67,7 @@ pub(super) fn labels(text: &str) -> BTreeSet<String> {
     labels
 }
 
-/// The citations in a text: the word, and the labels behind it. Comments may break anywhere.
+/// Returns the citations in a text: the word and its labels. Comments may break at any point.
 fn citations(text: &str) -> Vec<(String, Vec<String>)> {
     let text = BREAK.replace_all(text, " ");
     let found = CITED.captures_iter(&text).map(|found| {
@@ -77,7 +77,7 @@ fn citations(text: &str) -> Vec<(String, Vec<String>)> {
     found.collect()
 }
 
-/// The citations of a text that lead nowhere.
+/// Returns the citations of a text that match no label.
 fn unresolved(text: &str, known: &BTreeMap<&str, BTreeSet<String>>) -> Vec<String> {
     let leads =
         |word: &str, label: &String| known.get(word).is_some_and(|labels| labels.contains(label));
@@ -116,7 +116,7 @@ fn every_citation_matches_a_rule() {
 #[test]
 fn unmatched_citation_is_found() {
     let known = known();
-    // Written so that this file does not cite them itself.
+    // Split so that this file does not contain the citations itself.
     for (word, label) in [("SP", "EC Z.9"), ("SP", "EC B.4.99"), ("U", "X 77"), ("DES", "IGN 3")] {
         let planted = format!("/// As agreed ({word}{label}).\nfn a() {{}}\n");
         assert_eq!(unresolved(&planted, &known), [format!("{word}{label}")]);

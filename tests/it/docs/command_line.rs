@@ -1,12 +1,12 @@
-//! The commands, arguments and flags of the help and of the documents are those of the program.
+//! Checks that help and documents name the commands, arguments and flags of the program.
 
 use super::pages::page;
 use crate::support::binary::Program;
 
-/// Flags every command takes.
+/// Flags of every command.
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
-/// All commands there are, with the arguments and flags that may not change.
+/// All commands, with the arguments and flags that may not change.
 const COMMANDS: [(&str, &[&str]); 34] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
@@ -94,7 +94,7 @@ fn the_help_of_every_command_names_its_arguments_and_flags() {
     }
 }
 
-/// Whether a flag stands in a help as a word of its own.
+/// Checks whether a help text contains a flag as a whole word.
 fn names(help: &str, flag: &str) -> bool {
     let inside = |char: char| char.is_alphanumeric() || char == '-';
     help.match_indices(flag).any(|(at, _)| {
@@ -121,7 +121,7 @@ fn every_command_is_listed_and_in_the_help() {
     }
 }
 
-/// The row of a command in the table of commands: all of them, if it has several.
+/// Returns the rows of a command in the table of commands.
 fn rows_of(command: &str) -> String {
     let interface = page("docs/interface.md");
     let name = format!("backissue {command}");
@@ -129,7 +129,7 @@ fn rows_of(command: &str) -> String {
     rows.filter(|line| names(line, &name)).map(|line| format!("{line}\n")).collect()
 }
 
-/// The flags that a text names.
+/// Returns the flags that a text names.
 fn flags_in(text: &str) -> Vec<&str> {
     let words = text.split(|char: char| !char.is_ascii_alphanumeric() && char != '-');
     words.filter(|word| word.starts_with("--") && word.len() > 2).collect()
@@ -178,14 +178,14 @@ fn every_command_that_writes_json_is_named_as_such() {
         let writes = command.get_arguments().any(|flag| flag.get_long() == Some("json"));
         let mut called = vec![command.get_name()];
         called.extend(command.get_all_aliases());
-        // Filters were called rules before.
+        // Filters were formerly called rules.
         called.extend((command.get_name() == "rules").then_some("filters"));
         let named = called.iter().any(|name| names(sentence, &format!("`{name}`")));
         assert_eq!(named, writes, "{}", command.get_name());
     }
 }
 
-/// The help of a command and of those below it, with their names.
+/// Returns the help of a command and its subcommands, with their names.
 fn helps(command: &clap::Command, above: &str) -> Vec<(String, String)> {
     let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
     let each = inner.flat_map(|inner| {
@@ -214,7 +214,7 @@ fn every_command_help_has_valid_examples() {
     }
 }
 
-/// Commands below one, and below those.
+/// Returns the subcommands of a command, recursively.
 fn all_below(command: &clap::Command) -> Vec<&clap::Command> {
     let inner = command.get_subcommands();
     inner.flat_map(|inner| std::iter::once(inner).chain(all_below(inner))).collect()
@@ -244,7 +244,7 @@ fn global_options_are_under_one_heading() {
     let program = Program::new();
     for command in ["poll", "mark", "undo"] {
         let help = program.run_bare(&[command, "--help"]).with(0).out;
-        let (own, of_every) = help.split_once("\nOptions of every command:\n").unwrap();
+        let (own, of_every) = help.split_once("\nGlobal options:\n").unwrap();
         for flag in ["--data-dir", "--config", "--offline", "--plain", "--verbose"] {
             assert!(names(of_every, flag) && !names(own, flag), "{command} {flag}: {help}");
         }

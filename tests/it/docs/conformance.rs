@@ -1,4 +1,4 @@
-//! Every test that a conformance sheet names is there.
+//! Checks that every test named in a conformance sheet exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 use super::citations;
 use super::pages::{files_below, page, pages, table_rows};
 
-/// The rows of all conformance sheets: requirement, where it is cited, test.
+/// Returns the rows of all conformance sheets: requirement, citation, test.
 fn sheets() -> Vec<Vec<String>> {
     let texts: Vec<String> = pages().iter().map(|path| page(path)).collect();
     let parts = texts.iter().flat_map(|text| text.split("<!-- conformance -->").skip(1));

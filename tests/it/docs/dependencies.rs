@@ -1,4 +1,4 @@
-//! Every dependency is listed with what it is for, and every threat of `SECURITY.md` has the test that it names.
+//! Checks that every dependency is listed with its purpose, and that every threat in `SECURITY.md` has its named test.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::pages::root;
 
-/// What stands in code in the first column of the tables of a document.
+/// Returns the code spans in the first column of a document's tables.
 fn first_column(text: &str) -> BTreeSet<String> {
     let cell = Regex::new(r"(?m)^\| `([^`]+)` \|").unwrap();
     cell.captures_iter(text).map(|found| found[1].to_owned()).collect()

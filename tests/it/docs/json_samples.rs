@@ -1,4 +1,4 @@
-//! The samples of JSON in the documents have the fields that the program writes, and no others.
+//! Checks that the JSON samples in the documents have exactly the fields that the program writes.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use super::pages::page;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// A document with a hint that cannot be used.
+/// A document with an unusable hint.
 const FLAWED: &str = "<rss version=\"2.0\"><channel><title>Notes</title><ttl>soon</ttl>\
     <item><guid isPermaLink=\"false\">a</guid><title>Ladders</title><category>tools</category>\
     <enclosure url=\"https://site.example/a.mp3\" type=\"audio/mpeg\" length=\"12\"/></item>\
     </channel></rss>";
-/// The newest document of a feed whose archives are not all there.
+/// The newest document of a feed with a missing archive.
 const NEWEST: &str = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>Orchard</title>\
     <id>tag:site.example,2026:o</id><updated>2026-03-01T08:00:00Z</updated>\
     <link rel=\"prev-archive\" href=\"1.xml\"/>\
     <entry><title>Pruning</title><id>n2</id><updated>2026-03-01T08:00:00Z</updated></entry></feed>";
-/// Its first archive.
+/// The first archive of that feed.
 const ARCHIVE: &str = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>Orchard</title>\
     <id>tag:site.example,2026:o</id><updated>2026-02-01T08:00:00Z</updated>\
     <link rel=\"prev-archive\" href=\"2.xml\"/>\
     <entry><title>Frost</title><id>n1</id><updated>2026-02-01T08:00:00Z</updated></entry></feed>";
 
-/// Fields by their paths, each with whether anything but null and empty lists stands there.
+/// Fields by path, each with whether it ever has a value other than null or an empty list.
 type Fields = BTreeMap<String, bool>;
 
 fn collect(value: &Value, path: &str, fields: &mut Fields) {
@@ -54,7 +54,7 @@ fn fields(value: &Value) -> Fields {
     found
 }
 
-/// What a sample has too much, or lacks. A field inside what is null or empty everywhere cannot be seen.
+/// Returns the fields that a sample has in excess or lacks. Fields inside values that are always null or empty cannot be seen.
 fn differences(sample: &Value, written: &[Value]) -> Vec<String> {
     let (mut seen, named) = (Fields::new(), fields(sample));
     for value in written {
@@ -76,7 +76,7 @@ fn differences(sample: &Value, written: &[Value]) -> Vec<String> {
     lacking.chain(extra.map(|path| format!("has {path} too much"))).collect()
 }
 
-/// A sample of the interface.
+/// Returns a JSON sample from the interface document.
 fn sample(name: &str) -> Value {
     let text = page("docs/interface.md");
     let mark = format!("<!-- json {name} -->\n```json\n");

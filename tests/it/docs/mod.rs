@@ -1,4 +1,4 @@
-//! What the documents promise is what the program has, and what they and the code refer to is there.
+//! Checks that the documents match the program and that references in documents and code resolve.
 
 mod citations;
 mod command_line;

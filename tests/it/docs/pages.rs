@@ -1,19 +1,19 @@
-//! The documents as texts: their names, their parts between marks, their tables.
+//! Access to the documents: their names, marked parts and tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The root of the project.
+/// Returns the root of the project.
 pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A document by its path from the root.
+/// Returns a document by its path from the root.
 pub(super) fn page(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The paths of all documents.
+/// Returns the paths of all documents.
 pub(super) fn pages() -> Vec<String> {
     let mut pages: Vec<String> = files_below("docs")
         .into_iter()
@@ -25,7 +25,7 @@ pub(super) fn pages() -> Vec<String> {
     pages
 }
 
-/// All files below a folder of the project.
+/// Returns all files below a folder of the project.
 pub(super) fn files_below(folder: &str) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![root().join(folder)], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -37,7 +37,7 @@ pub(super) fn files_below(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What stands between `<!-- name -->` and `<!-- /name -->`.
+/// Returns the text between `<!-- name -->` and `<!-- /name -->`.
 pub(super) fn between<'p>(page: &'p str, name: &str) -> &'p str {
     part(page, name).unwrap_or_else(|| panic!("no part '{name}'"))
 }
@@ -47,7 +47,7 @@ fn part<'p>(page: &'p str, name: &str) -> Option<&'p str> {
     rest.split_once(&format!("<!-- /{name} -->")).map(|(inside, _)| inside)
 }
 
-/// Compares a part of a document with what the program has; with `BACKISSUE_DOCS=write` it is written anew first.
+/// Compares a part of a document with the program; `BACKISSUE_DOCS=write` rewrites it first.
 pub(super) fn check_part(path: &str, name: &str, expected: &str) {
     if std::env::var("BACKISSUE_DOCS").is_ok_and(|wish| wish == "write") {
         let text = page(path);
@@ -61,7 +61,7 @@ pub(super) fn check_part(path: &str, name: &str, expected: &str) {
     );
 }
 
-/// The cells of a row of a table, without code marks.
+/// Returns the cells of a table row, without code marks.
 pub(super) fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|').replace("\\|", "\u{0}");
     let row = row.strip_suffix('|').unwrap_or(&row);
@@ -70,7 +70,7 @@ pub(super) fn cells(row: &str) -> Vec<String> {
         .collect()
 }
 
-/// The rows of all tables in a text, without their heads.
+/// Returns the rows of all tables in a text, without their headings.
 pub(super) fn table_rows(text: &str) -> Vec<Vec<String>> {
     let lines: Vec<&str> = text.lines().collect();
     let is_rule = |line: &&str| line.starts_with("| --- ");

@@ -1,4 +1,4 @@
-//! What the documents refer to is there: files of the project, other documents, their headings, the rooms.
+//! Checks that the references of the documents exist: project files, other documents, headings and rooms.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +8,14 @@ use regex::Regex;
 
 use super::pages::{page, pages, root, table_rows};
 
-/// Paths of the project that a text names as code and that are not there.
+/// Returns the project paths that a text names as code and that do not exist.
 fn missing_paths(text: &str) -> Vec<String> {
     let named = Regex::new(r"`((?:src|tests|assets|docs|benches)/[^`\s]*)`").unwrap();
     let paths = named.captures_iter(text).map(|found| found[1].to_owned());
     paths.filter(|path| !root().join(path.trim_end_matches('/')).exists()).collect()
 }
 
-/// Links of a document to other files, or to headings, that lead nowhere.
+/// Returns the links of a document to files or headings that do not exist.
 fn broken_links(path: &str, text: &str) -> Vec<String> {
     let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
     let targets = link.captures_iter(text).map(|found| found[1].to_owned());
@@ -38,7 +38,7 @@ fn leads(path: &str, text: &str, target: &str) -> bool {
     anchor.is_empty() || anchors(&text).contains(anchor)
 }
 
-/// The names under which the headings of a document can be linked to.
+/// Returns the link anchors of a document's headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let slug = |heading: &str| {
@@ -106,7 +106,7 @@ fn the_table_of_changes_names_a_place_for_each() {
     for row in rows {
         let [_, place] = row.as_slice() else { panic!("two cells: {row:?}") };
         assert!(place.contains("src/") || place.contains("assets/"), "{row:?}");
-        // What stands in brackets behind a file is named in that file.
+        // Names in brackets after a file must occur in that file.
         let mut file = None;
         for quoted in place.split('`').skip(1).step_by(2) {
             if Path::new(quoted).extension().is_some_and(|extension| extension == "rs") {
@@ -119,7 +119,7 @@ fn the_table_of_changes_names_a_place_for_each() {
     }
 }
 
-/// `Gap::text`, `GapLines`: an item of the code.
+/// Checks whether the text is a code item such as `Gap::text` or `GapLines`.
 fn is_a_name(quoted: &str) -> bool {
     quoted.starts_with(char::is_uppercase)
         && quoted.split("::").all(|part| !part.contains(['/', ' ', '-', '.']))

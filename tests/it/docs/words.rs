@@ -1,4 +1,4 @@
-//! The sentences of the program are in the words of docs/words.md, and the old forms are gone.
+//! Checks that the program's sentences use the words of docs/words.md and none of the old forms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The old forms that the table names.
+/// Returns the old forms in the table.
 fn old_forms() -> Vec<String> {
     let text = fs::read_to_string(root().join("docs/words.md")).unwrap();
     let table = text.split("<!-- words -->").nth(1).unwrap();
@@ -27,8 +27,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a source says to readers: its text without comments and tests; for the command line its help, which stands in
-/// comments.
+/// Returns the texts of a source file that readers see, without comments and tests; for the command line also its help, which is
+/// in comments.
 fn said(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let product = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -38,7 +38,7 @@ fn said(path: &Path) -> String {
         !line.starts_with("//") || (is_help && line.starts_with("///"))
     };
     let lines: Vec<&str> = product.lines().filter(says).collect();
-    // A sentence may go on in the next line.
+    // A sentence may continue on the next line.
     lines.join("\n").replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

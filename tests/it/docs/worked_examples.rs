@@ -1,11 +1,11 @@
-//! The worked examples of interval rules in the specification are what the program computes (SPEC A.6).
+//! Checks that the program computes the worked examples of interval rules in the specification (SPEC A.6).
 
 use chrono::{DateTime, Datelike, Duration, NaiveDateTime, NaiveTime, Utc};
 
 use super::pages::{page, table_rows};
 use crate::support::binary::Program;
 
-/// The rule sets by their letters, as elements of the schedule extension (SPEC H.1).
+/// Rule sets by letter, as elements of the schedule extension (SPEC H.1).
 const RULE_SETS: [(&str, &str); 5] = [
     (
         "P",
@@ -32,13 +32,13 @@ const RULE_SETS: [(&str, &str); 5] = [
     ),
 ];
 
-/// A time of the tables, `Mon 03-02 10:00`, in 2026.
+/// Parses a time of the tables, `Mon 03-02 10:00`, in 2026.
 fn stated(text: &str) -> DateTime<Utc> {
     let (_, date) = text.split_once(' ').unwrap();
     NaiveDateTime::parse_from_str(&format!("2026-{date}"), "%Y-%m-%d %H:%M").unwrap().and_utc()
 }
 
-/// A time that may leave out its date: the first one after `last` on that day of the week.
+/// Parses a time that may lack its date: the first one after `last` on that weekday.
 fn following(text: &str, last: DateTime<Utc>) -> DateTime<Utc> {
     let words: Vec<&str> = text.split(' ').collect();
     let [day, clock] = words.as_slice() else { return stated(text) };
@@ -49,7 +49,7 @@ fn following(text: &str, last: DateTime<Utc>) -> DateTime<Utc> {
         .unwrap()
 }
 
-/// Next poll, kind and binding interval, as the tables write them.
+/// Returns next poll, kind and binding interval as the tables write them.
 fn computed(program: &Program, document: &str, last: DateTime<Utc>) -> (DateTime<Utc>, String) {
     let last = last.to_rfc3339();
     let facts = format!("{{\"last_ok\": \"{last}\", \"now\": \"{last}\", \"u\": 0}}");

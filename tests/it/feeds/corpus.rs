@@ -1,6 +1,6 @@
-//! Lists, pages, dates and attacks of a folder of documents that others made: `BACKISSUE_CORPUS` names it.
+//! Lists, pages, dates and attacks from a folder of third-party documents, which `BACKISSUE_CORPUS` names.
 //!
-//! Without the variable these tests do nothing and say so. `--nocapture` shows the rows that differ.
+//! Without the variable these tests do nothing and say so. `--nocapture` shows the differing rows.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use backissue_core::feed::opml::subscription_list::{OpmlFeed, normal_tag};
 use backissue_core::feed::{Origin, parse};
 use serde_json::Value;
 
-/// The folder.
+/// Returns the corpus folder.
 pub(crate) fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("BACKISSUE_CORPUS").map(PathBuf::from);
     if folder.is_none() {
@@ -36,7 +36,7 @@ fn text(value: &Value) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Says which rows differ, and demands that so many of a hundred agree.
+/// Prints the differing rows and requires this percentage of rows to agree.
 fn demand(name: &str, total: usize, differing: &[String], percent: usize) {
     for row in differing {
         tell(row);
@@ -46,18 +46,18 @@ fn demand(name: &str, total: usize, differing: &[String], percent: usize) {
     assert!(total > 0 && good * 100 >= total * percent, "{name}: {good} of {total}");
 }
 
-/// Whether an address can be subscribed to.
+/// Checks whether an address can be subscribed to.
 fn is_web(address: &str) -> bool {
     let address = address.to_ascii_lowercase();
     (address.starts_with("http://") || address.starts_with("https://")) && address.len() > 8
 }
 
-/// An address in the form in which two are compared (SPEC C.4): an empty path is `/`.
+/// Returns an address in the form for comparison (SPEC C.4): an empty path is `/`.
 fn canonical(address: &str) -> String {
     url::Url::parse(address).map_or_else(|_| address.to_owned(), String::from)
 }
 
-/// What one expected feed differs in. Of an address that stands in a list twice we keep the first title.
+/// Returns how a feed differs from the expected one. If a list contains an address twice, the first title is kept.
 fn feed_differs(expected: &Value, all: &[Value], found: &[OpmlFeed]) -> Option<String> {
     let address = text(&expected["xml_url"])?;
     let is_same = |other: &str| canonical(other) == canonical(&address);
@@ -102,7 +102,7 @@ fn real_world_lists_are_read_as_intended() {
         let bytes = std::fs::read(folder.join(file)).unwrap();
         let read = read_opml(&bytes);
         let found = read.map(|list| list.outlines).unwrap_or_default();
-        // Of an ill-formed list nothing is expected; we read what can be read.
+        // An ill-formed list has no expected result; we read what is readable.
         let wrong = match row["feeds"].as_array() {
             None => (found.is_empty() && states_feeds(&bytes))
                 .then(|| "ill-formed, and nothing was read".to_owned()),

@@ -1,6 +1,6 @@
-//! Reads the documents of a corpus with feed-rs too, and compares titles and links: `BACKISSUE_CORPUS` names the folder.
+//! Reads the documents of a corpus with feed-rs as well and compares titles and links; `BACKISSUE_CORPUS` names the folder.
 //!
-//! Where the two differ, a row of [`REASONS`] has to say why.
+//! A row of [`REASONS`] must explain each difference.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use url::Url;
 
 use super::corpus::{corpus, rows, tell};
 
-/// Where the readings of a document differ.
+/// The part of a document in which the readings differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Entries,
@@ -21,7 +21,7 @@ enum Part {
     Link,
 }
 
-/// A difference: what feed-rs read, and what we read.
+/// A difference between feed-rs and our reading.
 #[derive(Debug)]
 struct Difference {
     part: Part,
@@ -29,7 +29,7 @@ struct Difference {
     ours: String,
 }
 
-/// Why a difference is right. The first row that fits counts.
+/// The reason why a difference is right. The first matching row applies.
 struct Reason {
     says: &'static str,
     fits: fn(&str, &Difference) -> bool,
@@ -61,7 +61,7 @@ const REASONS: &[Reason] = &[
         fits: |_, d| d.part == Part::Title && d.theirs.replacen("&amp;", "&", 1) == d.ours,
     },
     Reason {
-        says: "the text inside elements of a title counts, not only what stands before them",
+        says: "the text inside elements of a title counts, not only the text before them",
         fits: |name, d| name.contains("title_xml_base") && d.ours.starts_with(&d.theirs),
     },
     Reason {
@@ -100,7 +100,7 @@ fn titles_and_links_match_feed_rs_or_a_known_exception() {
     for row in rows(&folder, "manifest.jsonl") {
         let name = row["file"].as_str().unwrap();
         let Ok(bytes) = fs::read(folder.join(name)) else { continue };
-        // feed-rs can panic on what others wrote.
+        // feed-rs can panic on real-world documents.
         let read = catch_unwind(AssertUnwindSafe(|| feed_rs::parser::parse(bytes.as_slice())));
         let Ok(Ok(theirs)) = read else { continue };
         both += 1;
@@ -132,7 +132,7 @@ fn differences(theirs: &model::Feed, ours: &FeedDocument) -> Vec<Difference> {
     let title = |theirs: Option<&model::Text>, ours: Option<&String>| {
         let (theirs, ours) = (theirs.map(|text| text.content.as_str()), ours.cloned());
         let ours = ours.unwrap_or_default();
-        // feed-rs leaves markup as it is.
+        // feed-rs does not convert markup.
         let as_text = one_line(theirs.unwrap_or_default(), TITLE_MAX);
         let is_same = as_text == ours;
         let plain = plain_line(theirs.unwrap_or_default(), TITLE_MAX);

@@ -1,3 +1,3 @@
-//! Documents as others wrote them.
+//! Tests of feed documents from the real world.
 
 pub mod corpus;

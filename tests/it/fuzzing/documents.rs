@@ -1,4 +1,4 @@
-//! Documents of publishers. `BACKISSUE_CORPUS=folder` changes those of a folder too.
+//! Fuzzing of publishers' documents. `BACKISSUE_CORPUS=folder` also mutates the documents of a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use backissue_core::lint::examine;
 
 use super::{INPUT_MAX, Target};
 
-/// One input of so many is examined for its publisher too, which takes longer.
+/// One in this many inputs also goes through `lint`, which takes longer.
 const EXAMINED: usize = 16;
 const URL: &str = "https://a.example/feed";
 
@@ -37,7 +37,7 @@ pub const PIECES: &[&[u8]] = &[
     "“é@a.bc”".as_bytes(),
 ];
 
-/// The files below a folder, in order.
+/// Returns the files below a folder, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -56,9 +56,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The documents of these tests, and those of the folder that the environment names.
+/// Returns the documents of these tests and of the folder that the environment names.
 fn real_documents() -> Vec<Vec<u8>> {
-    // The folder of whoever is built: the program, or the targets for cargo-fuzz below it.
+    // The manifest folder of the crate being built: the program, or the cargo-fuzz targets below it.
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let fixtures = above.map(|folder| folder.join("tests/it/fixtures")).find(|it| it.is_dir());
     let mut paths = files(&fixtures.unwrap());
@@ -66,7 +66,7 @@ fn real_documents() -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// Reads the bytes in every way, and checks what must hold of any.
+/// Reads the bytes in every way and checks the invariants.
 fn check(bytes: &[u8], number: usize) {
     let origin = Origin { url: Some(URL), content_type: None };
     let document = parse(bytes, &origin);
@@ -77,7 +77,7 @@ fn check(bytes: &[u8], number: usize) {
     if number.is_multiple_of(EXAMINED) {
         examine(bytes, &origin, chrono::DateTime::UNIX_EPOCH);
     }
-    // The repaired document is one that feed-rs reads, whatever it was made from.
+    // feed-rs can read the repaired document, whatever it was made from.
     let unread = document.flaws.iter().find(|flaw| flaw.reason.contains("could not be read"));
     assert_eq!(unread, None, "an entry was left out");
 }

@@ -1,4 +1,4 @@
-//! Markup of entries, laid out for panes of any width.
+//! Fuzzing of entry markup, laid out for panes of any width.
 
 use backissue::ui::effect::RenderWork;
 use backissue::view::panes::entry_lines::lay_out;
@@ -44,7 +44,7 @@ fn check_at(bytes: &[u8], number: usize, width: u16) {
     assert_eq!(rendered, lay_out(&work), "two answers");
 }
 
-/// Found by longer runs.
+/// Inputs found by longer runs.
 const FOUND: [&str; 1] = [
     "<table><caption>Sums</caption><tr><th colspan=2>a<th rowspan=3>b<tr><td>1tr><th colspan=2>>a<th rowspan=3>b<tr><td>1",
 ];

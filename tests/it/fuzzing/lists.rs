@@ -1,4 +1,4 @@
-//! Lists of subscriptions: OPML, the `urls` files of other readers, addresses one a line.
+//! Fuzzing of subscription lists: OPML, the `urls` files of other readers, and plain address lists.
 
 use backissue::engine::feeds::import::subscriptions_in;
 use backissue_core::feed::opml::{is_url_list, read_list, read_opml, read_urls};
@@ -23,7 +23,7 @@ fn check(bytes: &[u8], _: usize) {
     read_opml(bytes).ok();
     let Ok(list) = read_list(bytes) else { return };
     subscriptions_in(&list);
-    // What is told of it goes to a terminal.
+    // Its messages are printed to a terminal.
     let told = list.left_out();
     let is_plain = |line: &String| !line.chars().any(char::is_control);
     assert!(told.iter().all(is_plain), "{told:?}");

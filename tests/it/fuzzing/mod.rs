@@ -1,8 +1,7 @@
-//! Texts and bytes changed at random: whatever comes, reading ends soon, never panics, and what must hold of any result
-//! holds.
+//! Fuzzing with random changes to texts and bytes: reading any input ends soon, never panics, and keeps its invariants.
 //!
-//! Each target runs for so many inputs, or as long as `BACKISSUE_FUZZ_SECONDS=600` says; `BACKISSUE_FUZZ_SEED=8` makes other
-//! ones. An input at which a target fails is printed, and goes into its seeds once the cause is mended.
+//! Each target runs its number of inputs or for the time in `BACKISSUE_FUZZ_SECONDS=600`; `BACKISSUE_FUZZ_SEED=8` chooses other
+//! inputs. A failing input is printed, and is added to the seeds once the cause is fixed.
 
 mod documents;
 mod frames;
@@ -16,7 +15,7 @@ use backissue::io::clock;
 use crate::support::dice;
 pub use target::{INPUT_MAX, Target};
 
-/// Every target that is not one of the store's own, which has `records`.
+/// Returns every target except `records`, which belongs to the store.
 pub fn targets() -> Vec<Target> {
     vec![
         documents::documents(),
@@ -32,7 +31,7 @@ pub fn targets() -> Vec<Target> {
 #[test]
 fn every_target_exists_for_cargo_fuzz_too() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/fuzz_targets");
-    // A package from a registry comes without it.
+    // A package from a registry does not contain the folder.
     let Ok(files) = std::fs::read_dir(folder) else { return };
     let there: std::collections::BTreeSet<String> =
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();

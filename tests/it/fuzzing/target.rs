@@ -1,5 +1,5 @@
-//! What is changed at random, and how: shared by the tests here, by the store's own (`src/io/store/fuzzed/`), and by cargo-fuzz
-//! (`tests/fuzz/`), which chooses inputs by what they reach in the program.
+//! The mutation engine, shared by the tests here, by the store's tests (`src/io/store/fuzzed/`), and by cargo-fuzz
+//! (`tests/fuzz/`), which selects inputs by code coverage.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,38 +17,38 @@ use std::time::Duration;
 use super::clock;
 use super::dice::Dice;
 
-/// An input takes less time than this, however slow the machine.
+/// Maximum time for one input, even on a slow machine.
 const SLOWEST: Duration = Duration::from_secs(10);
-/// Bytes of an input at most: longer ones would only make fewer of the same kind.
+/// Maximum size of an input in bytes: longer ones only reduce the number of inputs.
 pub const INPUT_MAX: usize = 64 * 1024;
-/// The seed of a run that names none.
+/// The default seed.
 const SEED: u64 = 7;
 
-/// Where changed texts are cut and joined, so that parts of one come into another whole.
+/// Bytes at which texts are cut and joined, so that complete parts of one text enter another.
 const JOINTS: &[u8] = b"<>{}[]\"'\n:, ";
 
-/// Fails if something that must hold of an input does not; the number is of the input.
+/// A check that fails if an invariant of an input is violated; the number is the number of the input.
 pub type Check = Box<dyn Fn(&[u8], usize)>;
 
-/// What is changed, and how.
+/// A fuzz target: its inputs and its check.
 pub struct Target {
     pub name: &'static str,
     pub seeds: Vec<Vec<u8>>,
-    /// What is put in between: what means something to whoever reads it.
+    /// Fragments to insert that are meaningful to the parser.
     pub pieces: &'static [&'static [u8]],
-    /// Inputs of the ordinary run.
+    /// Number of inputs in the ordinary run.
     pub inputs: usize,
     pub check: Check,
 }
 
-/// A number that the environment names.
+/// Returns a number from an environment variable.
 fn named_number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
 }
 
 impl Target {
-    /// A target of texts.
+    /// Returns a target for texts.
     pub fn of_texts(
         name: &'static str,
         texts: &[&str],
@@ -60,7 +60,7 @@ impl Target {
         Self { name, seeds, pieces, inputs, check: Box::new(check) }
     }
 
-    /// Checks changed inputs.
+    /// Checks mutated inputs.
     pub fn run(&self) {
         let seconds = named_number("BACKISSUE_FUZZ_SECONDS");
         let seed = named_number("BACKISSUE_FUZZ_SEED").unwrap_or(SEED);
@@ -72,7 +72,7 @@ impl Target {
             None => done < self.inputs,
         };
         while goes_on(done) {
-            // The seeds themselves come first.
+            // The seeds themselves are checked first.
             let input = match self.seeds.get(done) {
                 Some(seed) => seed.clone(),
                 None => self.changed(&mut dice),
@@ -97,7 +97,7 @@ impl Target {
         assert!(slowest < SLOWEST, "{name}: {slowest:?}, with BACKISSUE_FUZZ_SEED={seed}");
     }
 
-    /// A seed, changed in a few places.
+    /// Returns a seed with a few mutations.
     pub fn changed(&self, dice: &mut Dice) -> Vec<u8> {
         let mut bytes = dice.pick(&self.seeds).clone();
         for _ in 0..=dice.roll(5) {
@@ -130,13 +130,13 @@ impl Target {
     }
 }
 
-/// The next place at which something begins or ends.
+/// Returns the next position at which something starts or ends.
 fn joint(bytes: &[u8], from: usize) -> usize {
     let found = bytes.iter().skip(from).position(|byte| JOINTS.contains(byte));
     found.map_or(bytes.len(), |place| from + place)
 }
 
-/// A part of a text between two such places.
+/// Returns a part of a text between two such positions.
 fn part_of<'a>(bytes: &'a [u8], dice: &mut Dice) -> &'a [u8] {
     let begin = joint(bytes, dice.place(bytes.len() + 1));
     let end = joint(bytes, (begin + dice.place(300)).min(bytes.len()));

@@ -1,4 +1,4 @@
-//! What the reader asks of a history: consent, stop, not see, read again.
+//! The reader's actions on a history: consent, stop, dismiss, reread.
 
 use backissue_core::history::{GoOn, Limit, Mode, Next, Reason};
 

@@ -1,4 +1,4 @@
-//! Whatever a publisher does: what the program claims of a history agrees with what was published and served (SPEC C.8).
+//! Claims about a history agree with what was published and served, whatever the publisher does (SPEC C.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,58 +13,58 @@ use crate::support::world::{Scripted, World, start};
 const HOME: &str = "https://press.example/feed";
 const SECOND: &str = "https://new.example/feed";
 const STRANGER: &str = "https://stranger.example/feed";
-/// Entries in an archive.
+/// Entries per archive.
 const PER_ARCHIVE: usize = 4;
 
-/// How a publisher offers its history.
+/// The way a publisher offers its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The document is the whole feed.
     Complete,
-    /// Archives of RFC 5005 hold what left the window, and so many entries that are still in it. The newest one grows at
-    /// its address, or they come whole.
+    /// RFC 5005 archives hold the entries that left the window and `overlap` entries that are still in it. The newest archive
+    /// grows at its address, or archives appear complete.
     Archived { overlap: usize, grows: bool },
-    /// The same by `previous`, as in draft -05.
+    /// The same with `previous` links, as in draft -05.
     ByPrevious,
-    /// Pages.
+    /// Paged feed.
     Paged,
 }
 
-/// What happens between two polls.
+/// An event between two polls.
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// So many entries come, and those that leave the window are in archives at once.
+    /// Publishes this number of entries; entries that leave the window are archived at once.
     Publish(usize),
-    /// So many entries come, and the archives are not brought up to date.
+    /// Publishes this number of entries without updating the archives.
     PublishLate(usize),
-    /// The window has so many entries from now on.
+    /// Changes the number of entries in the window.
     Resize(usize),
-    /// One of the archives is refused with a status.
+    /// Refuses one of the archives with a status.
     Refuse(usize, u16),
-    /// All archives can be had again.
+    /// Makes all archives available again.
     Heal,
-    /// The address leads to another publisher's complete feed.
+    /// Redirects the address to another publisher's complete feed.
     LeadAway(u16),
-    /// The feed is served at another host, where its address leads.
+    /// Serves the feed at another host, to which its address redirects.
     Move(u16),
-    /// The address answers itself again.
+    /// Serves the feed at its own address again.
     ComeHome,
-    /// The reader asks for more.
+    /// The reader requests more.
     GoOn,
 }
 
-/// A publisher who never loses an entry but where an act says so.
+/// A publisher that loses an entry only if an act says so.
 #[derive(Debug, Clone)]
 struct Publisher {
     form: Form,
     window: usize,
-    /// Entries published so far: 1 is the oldest.
+    /// Number of entries published; 1 is the oldest.
     published: usize,
-    /// The oldest of them that are in archives.
+    /// Number of the oldest entries that are in archives.
     archived: usize,
     refused: BTreeMap<usize, u16>,
     led: Option<(u16, &'static str)>,
-    /// It is served at the second address, too.
+    /// Whether the feed is also served at the second address.
     has_moved: bool,
 }
 
@@ -135,7 +135,7 @@ impl Publisher {
         format!("https://press.example/archive/{archive}")
     }
 
-    /// What stands at each address now.
+    /// Returns the current document at each address.
     fn network(&self) -> BTreeMap<String, Served> {
         let mut network = BTreeMap::new();
         let current = self.current();
@@ -187,20 +187,20 @@ impl Publisher {
     }
 }
 
-/// What stands at an address.
+/// The document at an address.
 #[derive(Debug, Clone, Default)]
 struct Served {
     status: u16,
     leads: Option<(u16, &'static str)>,
     body: String,
-    /// Its older link.
+    /// Its link to an older document.
     older: Option<String>,
-    /// Its oldest and its newest date.
+    /// Its oldest and newest date.
     dates: Option<(DateTime<Utc>, DateTime<Utc>)>,
 }
 
 impl Served {
-    /// A document with these entries, newest first, and a link to what is older.
+    /// Returns a document with these entries, newest first, and a link to an older document.
     fn of(
         entries: std::ops::RangeInclusive<usize>,
         marks: &str,
@@ -227,19 +227,19 @@ impl Served {
     }
 }
 
-/// Entries are two days apart.
+/// Returns the date of an entry; entries are two days apart.
 fn date(number: usize) -> DateTime<Utc> {
     start() - TimeDelta::days(400) + TimeDelta::days(2 * i64::try_from(number).unwrap())
 }
 
-/// What the server logged.
+/// The server's log.
 #[derive(Default)]
 struct Log {
-    /// The last status of each address.
+    /// Last status of each address.
     statuses: BTreeMap<String, u16>,
     /// Archives that were sent.
     sent: BTreeSet<String>,
-    /// The oldest dates of the documents sent with a link to an address.
+    /// Oldest dates of the documents that were sent with a link to an address.
     linked: BTreeMap<String, BTreeSet<String>>,
     oldest: BTreeSet<String>,
     newest: BTreeSet<String>,
@@ -276,7 +276,7 @@ impl Log {
         let url = &gap.edge.url;
         if let Some(rest) = text.strip_prefix("entries before ") {
             let (date, why) = rest.split_once(" missing: ").unwrap();
-            // Below documents that overlap the gap stays where it was, whatever the later one links to.
+            // The gap stays below the documents that overlap, whatever the later one links to.
             let stated = self.linked.values().flatten().any(|stated| stated == date);
             prop_assert!(stated, "{text}: {:?}", self.linked);
             if let Some(status) = why.strip_prefix(&format!("archive {url} answered ")) {
@@ -324,13 +324,13 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..12)
 }
 
-/// Lives through the acts, and checks after each what is claimed.
+/// Runs the acts and checks the claims after each.
 fn live(mut publisher: Publisher, acts: &[Act]) -> Result<(), TestCaseError> {
     let mut world = World::new(80, 24);
     let mut log = Log::default();
     let mut noted = 0;
-    // The newest archives that a document named while archives and document together were the whole feed: where a reader
-    // never saw that, it cannot know better.
+    // The newest archives named by a document while archives and document together were the whole feed; a reader that never saw
+    // this state cannot know better.
     let mut sound = BTreeSet::new();
     for (number, act) in std::iter::once(&Act::Publish(0)).chain(acts).enumerate() {
         publisher.act(*act);

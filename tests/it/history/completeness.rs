@@ -1,7 +1,7 @@
-//! When a history is called complete (SPEC C.8), and what is asked first where two windows share nothing.
+//! When a history is called complete (SPEC C.8), and what is requested first if two windows are disjoint.
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
-use backissue_core::history::walk::adaptor::Via;
+use backissue_core::history::walk::adaptor::FoundBy;
 use backissue_core::history::{DocumentKind, GapKind};
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -17,7 +17,7 @@ pub fn link(name: &str) -> Option<String> {
     Some(format!("https://a.example/{name}"))
 }
 
-/// A document with these entries, newest first, and links.
+/// Returns a document with these entries, newest first, and links.
 pub fn document(
     days: impl IntoIterator<Item = i64>,
     change: impl Fn(&mut HistoryLinks),
@@ -34,7 +34,7 @@ pub fn document(
     document
 }
 
-/// What stands at addresses: documents by the last part of their address, and 404 for all else.
+/// Serves documents by the last part of their address, and 404 for all others.
 pub fn web(documents: Vec<(&'static str, FeedDocument)>) -> Box<Web<'static>> {
     Box::new(move |url: &str| {
         let found = documents.iter().find(|(name, _)| url == link(name).unwrap());
@@ -44,7 +44,7 @@ pub fn web(documents: Vec<(&'static str, FeedDocument)>) -> Box<Web<'static>> {
     })
 }
 
-/// A reader who polled and walked these documents once.
+/// Returns a reader that polled and walked these documents once.
 fn reader_of(documents: Vec<(&'static str, FeedDocument)>) -> Reader {
     let mut reader = Reader::of(FEED);
     reader.record.old_form_confirmed = true;
@@ -52,7 +52,7 @@ fn reader_of(documents: Vec<(&'static str, FeedDocument)>) -> Reader {
     reader
 }
 
-/// What a case changes of a document's links.
+/// A change of a document's links.
 type Change = fn(&mut HistoryLinks);
 
 #[test]
@@ -139,7 +139,7 @@ fn disjoint_windows_are_a_gap_even_with_archives() {
         reader.poll(&mut *web(vec![("feed", feed(31..36)), ("1", grown)]));
         assert_eq!((reader.standing().as_str(), reader.requests.len()), (text, again));
     }
-    // Behind a new link a walk begins: what it does not reach has its own gap.
+    // A new link starts a walk; what the walk does not reach has a separate gap.
     let mut reader = reader_of(vec![("feed", feed(10..15)), ("1", archive(0..10))]);
     reader.pass(1);
     let moved = document((30..35).rev(), |h| h.prev_archive = link("2"));
@@ -159,7 +159,7 @@ fn unreadable_newest_archive_leaves_only_the_overrun_gap() {
     let kinds: Vec<GapKind> = reader.gaps().iter().map(|(_, gap)| gap.kind()).collect();
     assert_eq!(kinds, [GapKind::Overrun]);
     assert_eq!(reader.standing(), "history complete except 1 gap");
-    assert_eq!(reader.record.head.as_ref().map(|head| head.via), Some(Via::Link));
+    assert_eq!(reader.record.head.as_ref().map(|head| head.via), Some(FoundBy::Link));
     assert_eq!(reader.record.kind, DocumentKind::Archived);
 }
 

@@ -9,7 +9,7 @@ use crate::support::world::rss;
 
 const RSS: [(&str, &str); 1] = [("content-type", "application/rss+xml")];
 
-/// A blog with three numbered pages, and beside it an archive with a copy a year, one of them gone.
+/// Starts a blog with three numbered pages, and an archive with one copy a year, one of them missing.
 fn site() -> Site {
     Site::start(|request| blog(&request).or_else(|| copies(&request)).unwrap_or_else(missing))
 }

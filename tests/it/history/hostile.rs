@@ -1,4 +1,4 @@
-//! Publishers that would keep a reader busy for ever (SPEC S2.12, G.46, D.6).
+//! Publishers that try to keep a reader busy forever (SPEC S2.12, G.46, D.6).
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use backissue_core::history::{Gap, GapKind, Limit, Reason};
@@ -7,7 +7,7 @@ use super::{Answer, Reader};
 
 const FEED: &str = "https://mill.example/feed";
 
-/// A document with these entries and a link to what is older.
+/// Returns a document with these entries and a link to an older one.
 fn page(url: &str, ids: &[String], prev: Option<&str>) -> Answer {
     let entries =
         ids.iter().map(|id| Entry { id: id.clone(), ..Entry::default() }).collect::<Vec<_>>();
@@ -18,7 +18,7 @@ fn page(url: &str, ids: &[String], prev: Option<&str>) -> Answer {
     Answer::Document(url.to_owned(), Box::new(document))
 }
 
-/// What stands at an address.
+/// Answers a request for an address.
 type Site = fn(&str) -> Answer;
 
 fn only_gap(reader: &Reader) -> Gap {
@@ -31,7 +31,7 @@ fn number(url: &str) -> u32 {
     url.rsplit('=').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Every page leads to the next, without end.
+/// Serves an endless chain in which every page links to the next.
 fn endless(url: &str, new: bool) -> Answer {
     let number = number(url);
     let ids = [if new { format!("e{number}") } else { "always the same".to_owned() }];
@@ -51,13 +51,13 @@ fn endless_chain_stops_at_the_run_and_day_caps() {
         reader.poll(&mut web);
         assert_eq!(reader.gaps().len(), 1);
     }
-    assert_eq!(reader.requests.len(), 20, "nobody said yes");
+    assert_eq!(reader.requests.len(), 20, "nobody agreed");
     for _ in 0..15 {
         let key = reader.gaps()[0].0;
         reader.record.go_on(key, &reader.nodes);
         reader.walk(&mut web);
     }
-    assert_eq!(reader.requests.len(), 200, "enough for one day, whoever says yes");
+    assert_eq!(reader.requests.len(), 200, "the daily cap holds even with consent");
     let reason = only_gap(&reader).reason;
     assert!(matches!(reason, Reason::Limit { limit: Limit::Day, .. }), "{reason:?}");
     reader.pass(24);

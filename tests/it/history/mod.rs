@@ -1,5 +1,5 @@
-//! The history of feeds without network, store and clock: a reader that keeps entries in memory, walks what a
-//! publisher of the test serves, and can lose its head at any step.
+//! The history of feeds without network, store and clock: a reader keeps entries in memory, walks what the test's publisher
+//! serves, and can crash at any step.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -35,21 +35,21 @@ use backissue_core::history::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// What a publisher answers.
+/// A publisher's answer.
 #[derive(Clone)]
 pub enum Answer {
-    /// A document, from this address.
+    /// A document from this address.
     Document(String, Box<FeedDocument>),
-    /// A refusal.
+    /// An error status.
     Status(u16),
-    /// Nothing.
+    /// No answer.
     Timeout,
 }
 
-/// What stands at an address.
+/// The function that answers requests.
 pub type Web<'w> = dyn FnMut(&str) -> Answer + 'w;
 
-/// A document as it comes from an address.
+/// Parses a document served at an address.
 pub fn document(url: &str, bytes: &[u8]) -> Answer {
     let origin = Origin { url: Some(url), content_type: None };
     Answer::Document(url.to_owned(), Box::new(parse(bytes, &origin)))
@@ -66,11 +66,11 @@ pub struct Reader {
     pub kept: Vec<KeptEntry>,
     pub bodies: Vec<EntryBody>,
     pub counters: Counters,
-    /// Every address asked for, polls left out.
+    /// Every requested address except polls.
     pub requests: Vec<String>,
-    /// How often an archive was kept.
+    /// How often each archive was merged.
     pub applied: BTreeMap<String, u32>,
-    /// Steps at which everything not written is lost, from the last to the first.
+    /// Steps at which all unwritten data is lost, from last to first.
     pub crashes: Vec<u32>,
     steps: u32,
 }
@@ -109,7 +109,7 @@ impl Reader {
         self.walk(web)
     }
 
-    /// Takes a subscription document.
+    /// Processes a subscription document.
     pub fn take(&mut self, url: &str, document: &FeedDocument, whole: bool) -> OverrunVerdict {
         let requested = self.url.clone();
         let polled = Polled {
@@ -154,7 +154,7 @@ impl Reader {
         ArchiveWalk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
     }
 
-    /// Walks until there is nothing more to ask for.
+    /// Walks until there is nothing left to request.
     pub fn walk(&mut self, web: &mut Web<'_>) -> Option<WalkNotice> {
         let mut told = None;
         loop {
@@ -170,7 +170,7 @@ impl Reader {
             self.requests.push(request.url.clone());
             let answer = web(&request.url);
             if self.crashed() {
-                // The answer is lost; the next run of the program asks again.
+                // The answer is lost; the next run requests it again.
                 self.requests.pop();
                 continue;
             }
@@ -179,7 +179,7 @@ impl Reader {
         }
     }
 
-    /// Takes the answer to the last request.
+    /// Processes the answer to the last request.
     fn answer(&mut self, answer: &Answer) -> Option<WalkNotice> {
         let now = self.now;
         let failure = match answer {
@@ -207,7 +207,7 @@ impl Reader {
         None
     }
 
-    /// Whether the program ends at this step: what is not written is lost.
+    /// Checks whether the program ends at this step and loses all unwritten data.
     fn crashed(&mut self) -> bool {
         self.steps += 1;
         if self.crashes.last() != Some(&self.steps) {
@@ -226,7 +226,7 @@ impl Reader {
         self.nodes = rmp_serde::from_slice(&nodes).unwrap();
     }
 
-    /// What a store would be given, and what must hold of it whenever it is written.
+    /// Writes what a store would get and checks its invariants.
     fn write(&mut self) {
         self.nodes.take_touched();
         assert_eq!(self.nodes.check_invariant(&self.record), Ok(()));
@@ -261,7 +261,7 @@ impl Reader {
         merged
     }
 
-    /// The list as the reader sees it: entries by the last part of their ids, gaps by their kinds.
+    /// Returns the list as the reader sees it: entries by the last part of their ids, gaps by their kinds.
     pub fn list(&self) -> Vec<String> {
         let mut rows: Vec<(i64, u8, usize, String)> = Vec::new();
         for (seq, (row, kept)) in self.rows.iter().zip(&self.kept).enumerate() {
@@ -285,7 +285,7 @@ impl Reader {
         self.record.status().text()
     }
 
-    /// Ids of all live entries, sorted.
+    /// Returns the ids of all live entries, sorted.
     pub fn ids(&self) -> Vec<&str> {
         let live = self.rows.iter().zip(&self.kept).filter(|(row, _)| row.flags.is_live());
         let mut ids: Vec<&str> = live.map(|(_, kept)| kept.id.as_str()).collect();

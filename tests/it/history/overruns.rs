@@ -1,4 +1,4 @@
-//! Suspected overruns of the window: the five conditions, the second look, and what is remembered (SPEC C.8.1).
+//! Suspected overruns of the window: the five conditions, the verification, and the record (SPEC C.8.1).
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
 use backissue_core::history::overrun::OverrunVerdict;
@@ -38,7 +38,7 @@ fn reader_of(documents: &[FeedDocument]) -> Reader {
     reader
 }
 
-/// Whether a document after others is taken for an overrun.
+/// Checks whether a document is taken for an overrun after the others.
 fn suspected(before: &[FeedDocument], after: &FeedDocument) -> bool {
     let mut reader = reader_of(before);
     matches!(reader.take(FEED, after, true), OverrunVerdict::Missed(_))
@@ -102,7 +102,7 @@ fn conditional_answer_is_verified_before_an_overrun() {
     assert_eq!(reader.record.compare_windows(&polled, true), OverrunVerdict::Verify);
     assert_eq!(reader.record.windows, before);
     assert!(reader.gaps().is_empty());
-    // The whole window shows that the first answer was made for us.
+    // The whole window shows that the first answer was a delta.
     let whole = window(5..50);
     let polled = Polled { document: &whole, ..polled };
     assert_eq!(reader.record.compare_windows(&polled, false), OverrunVerdict::Fine);

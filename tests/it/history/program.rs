@@ -1,4 +1,4 @@
-//! Histories in the real binary, over loopback: walked, asked for again, killed fifty times, measured.
+//! Histories in the real binary over loopback: walked, retried, killed fifty times, measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,12 +12,12 @@ use serde_json::Value;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// Archives of one walk and of one day are not limited by the day here.
+/// Removes the daily limit on archives in one walk.
 const CONFIGURATION: &str =
     "[network]\nspace_loopback = false\n[history]\narchives_a_day = 100000\n";
 const KILLS: u32 = 50;
 
-/// An archived feed: its archives, their entries, and what is wrong with some of them until it is healed.
+/// An archived feed: its archives, their entries, and their faults until it is healed.
 #[derive(Clone)]
 struct Press {
     archives: usize,
@@ -209,7 +209,7 @@ fn program_killed_fifty_times_keeps_fetched_entries() {
     let rows: Vec<Value> = serde_json::from_str(&rows).unwrap();
     let ids: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!((rows.len(), ids.len()), (press.whole(), press.whole()), "each entry once");
-    // An answer that came and was not yet written when the program was killed may be asked for again: one a kill.
+    // An answer that arrived but was not yet written when the program was killed may be requested again: one per kill.
     let healthy = (0..press.archives).filter(|number| !press.faulty.contains_key(number));
     let asked = healthy.map(|number| site.asked(&format!("/archive/{number}.atom")).len());
     let again: usize = asked.map(|times| times - 1).sum();
@@ -226,7 +226,7 @@ fn twenty_archives_of_fifty_entries_are_walked_in_two_seconds() {
     program.run(&["poll"]).with(0);
     let took = began.elapsed();
     assert_eq!(history(&program)["history"]["state"], "complete");
-    // The goal is two seconds in a release build; one for debugging is allowed to be slower.
+    // The goal is two seconds in a release build; a debug build may be slower.
     let most = if cfg!(debug_assertions) { 20 } else { 2 };
     assert!(took < Duration::from_secs(most), "{took:?}");
 }

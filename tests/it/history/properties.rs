@@ -1,4 +1,4 @@
-//! Any order, any interruption, any repetition keep the same entries (SPEC C.5).
+//! Any order, interruption or repetition leads to the same entries (SPEC C.5).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn at(hours: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_700_000_000, 0).unwrap() + TimeDelta::hours(hours)
 }
 
-/// A document with its place: entries of few ids, some of them dated.
+/// Generates documents with their positions; their entries have few ids and some have dates.
 fn documents() -> impl Strategy<Value = Vec<(FeedDocument, DocumentPlace)>> {
     let copy = (0..8_u8, proptest::option::of(0..6_i64), 0..3_u8);
     let one = (proptest::collection::vec(copy, 1..6), proptest::option::of(0..6_i64));
@@ -42,7 +42,7 @@ fn documents() -> impl Strategy<Value = Vec<(FeedDocument, DocumentPlace)>> {
     })
 }
 
-/// What is kept in the end, by id: title and rank.
+/// Returns the final entries by id, with title and rank.
 fn kept(documents: &[&(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String> {
     let mut reader = Reader::of("https://a.example/");
     for (document, place) in documents {
@@ -55,7 +55,7 @@ fn kept(documents: &[&(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String
         .collect()
 }
 
-/// The list-L algorithm of the drafts, corrected: oldest first, the later copy replaces the earlier one.
+/// The list-L algorithm of the drafts, corrected: oldest first, and a later copy replaces an earlier one.
 fn list_l(documents: &[(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     for (document, _) in documents.iter().rev() {
@@ -68,7 +68,7 @@ fn list_l(documents: &[(FeedDocument, DocumentPlace)]) -> BTreeMap<String, Strin
     kept
 }
 
-/// Documents of a publisher who gives its entries new ids, dates and texts at will, but not new links and titles: each
+/// Generates documents of a publisher that changes ids, dates and texts of its entries at will, but not links and titles: each
 /// document is a list of publications with the version of their id.
 fn documents_with_changing_ids() -> impl Strategy<Value = Vec<FeedDocument>> {
     let copy = (0..9_u8, 0..4_u8, proptest::option::of(0..9_i64));
@@ -191,11 +191,11 @@ proptest! {
     }
 }
 
-/// An archive by the numbers of those its links lead to (12 is not there, 13 stands for no link) and how it answers:
-/// 0 is an error, 1 comes from the address of the older one.
+/// An archive: the numbers of the archives that its links name (12 is missing, 13 means no link) and its answer: 0 is an error, 1
+/// comes from the address of the older archive.
 type Archive = (usize, usize, u8);
 
-/// Reads a feed round after round: the newest archive it names, and what the reader wants then.
+/// Reads a feed round by round: the newest archive it names, and the reader's action.
 fn read(archives: &[Archive], rounds: &[(usize, u8)]) -> Reader {
     let mut reader = Reader::of("https://b.example/feed");
     reader.policy.run_documents = 4;
@@ -265,7 +265,7 @@ fn missing_archive_stays_known_without_old_feed_documents() {
 
 #[test]
 fn side_archive_is_followed_once_the_chain_reaches_it() {
-    // 0 is refused when 2 names it as what it skips; then the subscription document names it.
+    // Archive 0 is refused when 2 names it as the one it skips; then the subscription document names it.
     let mut archives = [(13, 13, 2); 12];
     (archives[0], archives[1], archives[2]) = ((5, 13, 0), (2, 13, 2), (3, 0, 2));
     let mut reader = read(&archives, &[(1, 2)]);

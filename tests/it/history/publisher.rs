@@ -1,4 +1,4 @@
-//! A publisher of an archived feed with faults by seed: refusals, nonsense, loops, and addresses that change.
+//! A publisher of an archived feed with seeded faults: refusals, garbage, loops and changing addresses.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::Answer;
 
 pub const SITE: &str = "https://press.example/";
 
-/// A small generator, the same in every run.
+/// A small deterministic generator.
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -27,13 +27,13 @@ impl Chance {
     }
 }
 
-/// What is wrong with an archive.
+/// A fault of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     Status(u16),
     Timeout,
     Nonsense,
-    /// Its link leads to a newer archive.
+    /// Its link names a newer archive.
     Loop(usize),
 }
 
@@ -42,10 +42,10 @@ pub struct Publisher {
     pub archives: usize,
     pub entries: usize,
     pub faults: BTreeMap<usize, Fault>,
-    /// Addresses end in this: a change of it changes the address of the archives from `churned` on.
+    /// Suffix of the addresses; a change renames the archives from `churned` on.
     pub edition: u32,
     pub churned: usize,
-    /// Entries state no dates.
+    /// Whether entries have no dates.
     pub undated: bool,
     pub served: BTreeMap<String, u32>,
 }
@@ -63,7 +63,7 @@ impl Publisher {
         }
     }
 
-    /// One in ten archives fails, each in one of the ways there are.
+    /// Makes one in ten archives fail, in all the different ways.
     pub fn with_faults(mut self, seed: u64, loops: bool) -> Self {
         let mut chance = Chance(seed);
         for archive in 1..=self.archives {
@@ -130,7 +130,7 @@ impl Publisher {
         }
     }
 
-    /// What stands at an address.
+    /// Answers a request for an address.
     pub fn answer(&mut self, url: &str) -> Answer {
         let last = self.archives * self.entries;
         if url == SITE {
@@ -153,7 +153,7 @@ impl Publisher {
         Answer::Document(url.to_owned(), Box::new(self.document(numbers, true, prev)))
     }
 
-    /// The archive below which nothing can be reached: the newest faulty one.
+    /// Returns the newest faulty archive, below which nothing is reachable.
     pub fn newest_fault(&self) -> Option<(usize, Fault)> {
         self.faults.iter().next_back().map(|(archive, fault)| (*archive, *fault))
     }

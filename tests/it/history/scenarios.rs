@@ -1,11 +1,10 @@
-//! Walks and changes of archives of the folder `BACKISSUE_CORPUS`, in `history-scenarios.jsonl`.
+//! Walks and archive changes from the folder `BACKISSUE_CORPUS`, in `history-scenarios.jsonl`.
 //!
-//! One row asks for something else than RFC 5005: *archive pages reordered* wants the one archive that stayed below
-//! the exchanged ones to need no request, and counts on the exchanged ones to be read again. Section 4 says that an
-//! archive document is stable at its address, so addresses that were read before need no request, wherever they
-//! stand in the chain now: no request is made for any of the three, and nothing kept is changed. What must hold
-//! there, that the store is not corrupted, is checked. The same holds for *archive page withdrawn into the
-//! subscription document*: the one archive that is left needs no request.
+//! One row differs from RFC 5005: *archive pages reordered* expects no request for the archive below the exchanged ones, and a
+//! new request for the exchanged ones. Section 4 says that an archive document is stable at its address, so known addresses need
+//! no request at any position in the chain: none of the three is requested, and no stored entry changes. The test checks that the
+//! store is not corrupted. The same holds for *archive page withdrawn into the subscription document*: the remaining archive
+//! needs no request.
 
 use std::path::PathBuf;
 
@@ -41,7 +40,7 @@ fn walks_of_the_corpus_end_as_expected() {
     assert!(checked >= 7, "{checked} rows");
 }
 
-/// Documents as files: what is asked for, and what is kept.
+/// Writes the requested and the stored documents as files.
 fn served(folder: &std::path::Path, row: &Value) {
     const SITE: &str = "http://example.org";
     let name = row["name"].as_str().unwrap();
@@ -62,7 +61,7 @@ fn served(folder: &std::path::Path, row: &Value) {
         assert_eq!(reader.ids().len() as u64, count, "{name}");
     }
     if let Some(then) = address("then") {
-        // The second document stands where the first one did.
+        // The second document is served at the address of the first.
         let Answer::Document(_, second) = web(&then) else { panic!("{name}") };
         let url = reader.url.clone();
         reader.take(&url, &second, true);
@@ -82,7 +81,7 @@ fn served(folder: &std::path::Path, row: &Value) {
     }
 }
 
-/// The pages of a feed as stated, oldest first; revisions are the times entries were updated.
+/// Returns the stated pages of the feed, oldest first; revisions are the update times of entries.
 fn pages(rows: &Value) -> Vec<(String, FeedDocument)> {
     let rows = rows.as_array().unwrap();
     let mut older: Option<String> = None;
@@ -128,7 +127,7 @@ fn changed(row: &Value) {
     reader.pass(1);
     reader.requests.clear();
     poll(&mut reader, &new);
-    // The subscription document is always read again; archives with known addresses never are.
+    // The subscription document is always read again; archives at known addresses never are.
     let spared = new.len() - 1 - reader.requests.len();
     let expected = row["expect"]["pages_that_need_no_request"].as_u64().unwrap() as usize;
     if name == "archive pages reordered" {

@@ -1,4 +1,4 @@
-//! Three hundred archives, one in ten broken, the reader losing its memory fifty times on the way.
+//! Three hundred archives, one in ten broken, and a reader that loses its memory fifty times.
 
 use backissue_core::history::{GapKind, GoOn};
 
@@ -20,7 +20,7 @@ fn reader(seed: u64) -> Reader {
     reader
 }
 
-/// Goes on at the limit until there is none, as a reader would who keeps saying yes.
+/// Continues at each limit until none is left, like a reader who always agrees.
 fn keep_saying_yes(reader: &mut Reader, publisher: &mut Publisher) {
     for _ in 0..100 {
         let mut limits = reader.gaps().into_iter().filter(|(_, gap)| gap.kind() == GapKind::Limit);
@@ -31,7 +31,7 @@ fn keep_saying_yes(reader: &mut Reader, publisher: &mut Publisher) {
     panic!("the walk does not end");
 }
 
-/// What can be reached stands in the list once; what cannot is one gap, right below.
+/// Checks that reachable entries are listed once and that the rest is one gap directly below.
 fn check_partial(reader: &Reader, publisher: &Publisher) {
     let (reached, loops) = match publisher.newest_fault() {
         None => (0, false),
@@ -46,8 +46,8 @@ fn check_partial(reader: &Reader, publisher: &Publisher) {
     assert_eq!(gaps.len(), usize::from(publisher.newest_fault().is_some()), "{gaps:?}");
     if let Some((_, gap)) = gaps.first() {
         assert_eq!(gap.kind() == GapKind::Loop, loops);
-        assert_eq!(reader.list().last(), Some(&format!("{:?}", gap.kind())), "it stands last");
-        // What is asked for again by itself is not refused for good.
+        assert_eq!(reader.list().last(), Some(&format!("{:?}", gap.kind())), "it is last");
+        // A gap with an automatic retry is not refused for good.
         let said = match gap.retry_at {
             _ if loops => "may be incomplete: its archives link in a circle".to_owned(),
             None => "history complete except 1 gap".to_owned(),
@@ -57,7 +57,7 @@ fn check_partial(reader: &Reader, publisher: &Publisher) {
     }
 }
 
-/// Polls and retries until nothing is missing, healing one fault after the other.
+/// Polls and retries until nothing is missing, healing one fault after another.
 fn simulate(seed: u64, loops: bool, undated: bool) {
     let mut publisher = Publisher::new(ARCHIVES, ENTRIES).with_faults(seed, loops);
     publisher.undated = undated;
@@ -73,7 +73,7 @@ fn simulate(seed: u64, loops: bool, undated: bool) {
         if round > 3 {
             publisher.heal();
         }
-        // A refusal for good and a loop are asked for again by hand, the others after a check.
+        // A permanent refusal or a loop is retried by hand, other faults after a poll.
         if matches!(fault, Fault::Status(403 | 410) | Fault::Loop(_)) {
             let key = reader.gaps()[0].0;
             assert_eq!(reader.record.go_on(key, &reader.nodes), GoOn::Walking);
@@ -85,7 +85,7 @@ fn simulate(seed: u64, loops: bool, undated: bool) {
     assert_eq!(reader.ids().len(), ARCHIVES * ENTRIES + 10);
     assert_eq!(reader.counters.unread, 10, "history is never unread");
     let again = reader.applied.values().filter(|times| **times > 1).count();
-    // Only an archive whose link looped is read again, because the reader wanted it.
+    // Only an archive with a looping link is read again, because the reader requested it.
     assert!(again <= looped, "{again} archives were fetched again");
     assert!(reader.crashes.is_empty(), "it lost its memory fifty times on the way");
 }

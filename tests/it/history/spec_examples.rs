@@ -142,14 +142,14 @@ fn h5_looping_chain_is_one_line_at_its_end() {
     assert_eq!(reader.standing(), "may be incomplete: its archives link in a circle");
     reader.pass(24 * 365);
     reader.poll(&mut web);
-    assert_eq!(reader.requests.len(), 3, "a loop is never tried again by itself");
+    assert_eq!(reader.requests.len(), 3, "a loop is never retried automatically");
     let key = reader.gaps()[0].0;
     assert_eq!(reader.record.go_on(key, &reader.nodes), GoOn::Walking);
     reader.walk(&mut { tower });
     assert_eq!(reader.standing(), "complete history", "the archive was mended and read again");
 }
 
-/// Archives `a1` (oldest) to `a3` of an index, and links by name instead of those of the chain.
+/// Serves archives `a1` (oldest) to `a3` of an index, with links by name that replace those of the chain.
 fn chain<'a>(links: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Answer + 'a {
     move |url: &str| {
         let site = "https://chain.example/";
@@ -207,7 +207,7 @@ fn unfollowed_next_archive_links_are_reported() {
     reader.walk(&mut chain(&links));
     assert_eq!(reader.ids(), ["a1", "a2", "b1", "b2", "index"]);
 
-    // Once the chain itself leads there, it is followed as any link.
+    // Once the chain itself links there, it is followed like any link.
     let mended = [links[0], links[1], links[2], ("a1", "<link rel='prev-archive' href='b1'/>")];
     let mut reader = Reader::of("https://chain.example/index");
     reader.poll(&mut chain(&mended));

@@ -1,5 +1,5 @@
-//! Where requests may go: judged, pinned, and on every hop (SPEC D.6). Needs a machine where all of 127.0.0.0/8
-//! is its own.
+//! Permitted destinations: checked, pinned, and applied on every hop (SPEC D.6). Needs a machine where all of 127.0.0.0/8 is
+//! local.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-/// A place that counts as public here, and one that counts as private.
+/// An address that counts as public here, and one that counts as private.
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PRIVATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
@@ -28,7 +28,7 @@ fn classify(address: IpAddr) -> AddressClass {
     }
 }
 
-/// Names that answer one look-up after another from a list, the last for ever.
+/// A resolver that returns the answers of a list one after another and repeats the last.
 #[derive(Debug)]
 struct Listed {
     answers: Vec<Vec<IpAddr>>,
@@ -138,7 +138,7 @@ async fn allowed_address_is_requested_from_any_source() {
     }
 }
 
-/// SPEC D.6: supplied addresses, from public and from nearby documents.
+/// SPEC D.6: supplied addresses, from public and from local documents.
 #[tokio::test]
 async fn supplied_address_has_the_reach_of_its_document() {
     let (publisher, port) = publisher(|_| feed()).await;
@@ -165,7 +165,7 @@ async fn supplied_address_has_the_reach_of_its_document() {
     }
 }
 
-/// SPEC D.6: private to public is allowed, and the answer says what it is.
+/// SPEC D.6: private to public is allowed, and the answer shows the address class.
 #[tokio::test]
 async fn local_document_may_name_a_public_address() {
     let (_publisher, port) = publisher(|_| feed()).await;
@@ -195,7 +195,7 @@ async fn public_site_may_not_redirect_to_local_addresses() {
     }
 }
 
-/// SPEC D.6: a server on this machine leads to itself, and not to another on another port.
+/// SPEC D.6: a server on this machine may redirect to itself, but not to another port.
 #[tokio::test]
 async fn loopback_site_may_redirect_only_to_its_own_port() {
     let (other, other_port) = publisher(|_| feed()).await;
@@ -212,11 +212,11 @@ async fn loopback_site_may_redirect_only_to_its_own_port() {
     assert_eq!(other.requests().len(), 0);
 }
 
-/// SPEC D.6: a name is looked up once for a connection, and the connection goes to what was checked: what the
-/// name means at the next poll-up cannot matter.
+/// SPEC D.6: a name is looked up once per connection, and the connection goes to the checked address; what the name resolves to
+/// at the next poll does not matter.
 #[tokio::test]
 async fn name_changed_after_the_check_is_not_connected_to() {
-    // The second answer leads to a server that must never be asked.
+    // The second answer names a server that must never be contacted.
     let (publisher, port) = publisher(|_| feed()).await;
     let inner = BrokenServer::start_at(PRIVATE, port, "HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
     for public in [true, false] {
@@ -226,10 +226,10 @@ async fn name_changed_after_the_check_is_not_connected_to() {
         let first = supplied(url.clone(), "http://b.example/", public);
         http.fetch(first.clone()).await.result.unwrap();
         assert_eq!(names.asked.load(Ordering::SeqCst), 1, "checked and connected by one look-up");
-        // The connection that stands is to the address that was checked.
+        // The open connection goes to the checked address.
         http.fetch(first.clone()).await.result.unwrap();
         assert_eq!(names.asked.load(Ordering::SeqCst), 1);
-        // A client without it looks the name up again, checks again, and refuses.
+        // A client without that connection looks the name up and checks it again, and refuses.
         let anew = Http::within(&settings(), roomy(), &world(&names)).unwrap();
         blocked(&anew.fetch(first).await);
     }
@@ -237,7 +237,7 @@ async fn name_changed_after_the_check_is_not_connected_to() {
     assert_eq!(inner.connections(), 0);
 }
 
-/// SPEC D.6: all addresses are checked, not only the one that would be tried first.
+/// SPEC D.6: all addresses are checked, not only the first to be tried.
 #[tokio::test]
 async fn name_with_one_private_address_is_refused_as_public() {
     let (publisher, port) = publisher(|_| feed()).await;
@@ -247,7 +247,7 @@ async fn name_with_one_private_address_is_refused_as_public() {
     assert_eq!(publisher.requests().len(), 0);
 }
 
-/// SPEC D.6: a connection made for an address the reader typed is of no use to a public document.
+/// SPEC D.6: a public document cannot use a connection opened for a typed address.
 #[tokio::test]
 async fn open_connection_does_not_bypass_the_address_check() {
     let server = BrokenServer::start_at(

@@ -1,4 +1,4 @@
-//! Bodies: encodings, sizes, and what they turn out to be (SPEC D.1, D.8).
+//! Bodies: encodings, sizes, and their detected kinds (SPEC D.1, D.8).
 
 use std::io::Write as _;
 

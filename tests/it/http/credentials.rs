@@ -1,4 +1,4 @@
-//! Credentials: to the origin they belong to, to no other, and shown to nobody (SPEC D.1, D.3, D.6).
+//! Credentials are sent to their origin only and never shown (SPEC D.1, D.3, D.6).
 
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
 use backissue::engine::settings::{Credentials, Login, NetworkSettings, Secret};
@@ -8,7 +8,7 @@ use super::{fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-/// `reader:open sesame` and `o@c:a/b`, as RFC 7617 wants them.
+/// `reader:open sesame` and `o@c:a/b` as RFC 7617 encodes them.
 const READER: &str = "Basic cmVhZGVyOm9wZW4gc2VzYW1l";
 const ODD: &str = "Basic b0BjOmEvYg==";
 
@@ -32,7 +32,7 @@ fn bearer() -> Login {
     Login::Bearer { token: secret("abc.def") }
 }
 
-/// A site whose `/away` leads to an address, and whose other pages are feeds.
+/// Starts a site whose `/away` redirects to an address, and whose other pages are feeds.
 async fn site(away: String) -> Publisher {
     Publisher::start(move |request| match request.path() {
         "/away" => answer(302, &[("location", &away)], ""),
@@ -63,7 +63,7 @@ async fn configured_credentials_go_to_their_origin_on_every_hop() {
     }
 }
 
-/// SPEC D.3: dropped at the border; the other origin's own may be sent to it.
+/// SPEC D.3: dropped when the origin changes; the other origin's own credentials may be sent to it.
 #[tokio::test]
 async fn credentials_do_not_cross_to_another_origin() {
     for there_knows in [false, true] {
@@ -81,7 +81,7 @@ async fn credentials_do_not_cross_to_another_origin() {
     }
 }
 
-/// SPEC D.3: another port is another origin, and so is another name of the same machine.
+/// SPEC D.3: another port is another origin, as is another name of the same machine.
 #[tokio::test]
 async fn an_origin_is_scheme_host_and_port() {
     let here = site(String::new()).await;
@@ -102,7 +102,7 @@ async fn an_origin_is_scheme_host_and_port() {
     }
 }
 
-/// SPEC D.1: user information in an address the reader typed is a header, not a part of what is sent or told.
+/// SPEC D.1: user information in a typed address becomes a header and is never sent or shown in the address.
 #[tokio::test]
 async fn login_in_a_typed_address_is_sent_only_to_its_origin() {
     let there = site(String::new()).await;
@@ -132,7 +132,7 @@ async fn typed_credentials_override_configured_ones() {
     assert_eq!(sent(&here), [Some(ODD.to_owned())]);
 }
 
-/// SPEC D.6: never shown, neither in a failure nor where values are printed for a developer.
+/// SPEC D.6: never shown, neither in a failure nor in debug output.
 #[tokio::test]
 async fn secrets_appear_in_no_message() {
     let settings = knowing(&[("http://127.0.0.1:1", reader()), ("http://b.example", bearer())]);

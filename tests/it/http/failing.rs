@@ -1,4 +1,4 @@
-//! Servers that cannot be had, say nothing, or talk nonsense (SPEC D.2, D.8, constants of SPEC 0).
+//! Servers that are unreachable, silent, or send garbage (SPEC D.2, D.8, constants of SPEC 0).
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -116,10 +116,10 @@ async fn plain_text_instead_of_tls_is_no_secure_connection() {
     assert!(matches!(refused, Err(FetchFailure::Tls(_))), "{refused:?}");
 }
 
-/// SPEC B.4: no way there is told apart from nobody there and from an unknown name.
+/// SPEC B.4: no route differs from a refused connection and from an unknown name.
 #[tokio::test]
 async fn unreachable_host_differs_from_refused_connection() {
-    // No connection can be made to all hosts at once, so the system says that there is no way.
+    // Connecting to the broadcast address makes the system report that there is no route.
     let none = Gone(ErrorKind::NotFound, None);
     let nowhere = Gone(ErrorKind::NotFound, Some("255.255.255.255:0"));
     for (names, told) in [
@@ -132,7 +132,7 @@ async fn unreachable_host_differs_from_refused_connection() {
     }
 }
 
-/// Names that are unknown for a reason, or lead to one address.
+/// A resolver that fails with an error kind or returns one address.
 #[derive(Debug, Clone, Copy)]
 struct Gone(ErrorKind, Option<&'static str>);
 
@@ -154,7 +154,7 @@ async fn server_hangup_is_reported_as_such() {
     assert_eq!(fetched.result, Err(FetchFailure::CutOff));
 }
 
-/// SPEC D.8: headers that never end are left, and so are answers before the answer.
+/// SPEC D.8: endless headers end the request, and so do endless interim responses.
 #[tokio::test]
 async fn header_flood_ends_the_request() {
     for flood in ["X-Flood: y\r\n", "X: "] {

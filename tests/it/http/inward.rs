@@ -1,5 +1,5 @@
-//! Whatever way a public document names an address: nothing of the reader's own machine and network is asked (SPEC D.6).
-//! Each way is tried with each kind of address; the request that the engine makes goes through the real client.
+//! However a public document names an address, nothing on the reader's machine or network is contacted (SPEC D.6). The test
+//! combines each way with each kind of address, and sends the engine's request through the real client.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ const INSIDE: [&str; 38] = [
     "a.pub.example",
 ];
 
-/// Two names of the local network, and all others public.
+/// A resolver with two names of the local network; all others are public.
 #[derive(Debug)]
 struct Names;
 
@@ -201,7 +201,7 @@ fn normal(url: &str) -> String {
     Url::parse(url).map(String::from).unwrap()
 }
 
-/// The requests for an address that come of a way.
+/// Returns the requests for an address that a way causes.
 fn requests_by((_, way): Way, named: &str) -> Vec<FetchRequest> {
     let mut world = World::new(120, 36);
     way(&mut world, named);

@@ -24,7 +24,7 @@ use backissue::io::http::{ClientEnvironment, Http, Limits};
 use backissue_core::feed::FeedDocument;
 use hyper_util::client::proxy::matcher::Matcher;
 
-/// Limits a test can wait for.
+/// Limits short enough for a test to reach.
 const SMALL: Limits = Limits {
     connect: Duration::from_secs(5),
     idle: Duration::from_millis(250),
@@ -35,7 +35,7 @@ const SMALL: Limits = Limits {
     body: BodyLimits { wire_max: 64 * 1024, body_max: 256 * 1024, ratio_max: 200 },
 };
 
-/// Limits that no test should meet.
+/// Returns limits that no test should reach.
 fn roomy() -> Limits {
     Limits::default()
 }
@@ -51,7 +51,7 @@ fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> 
     FetchRequest { validators: Some(validators), ..request(url) }
 }
 
-/// The real world, but for the proxies and the certificates of the machine the test runs on.
+/// Returns the real environment without the machine's proxies and certificates.
 fn here() -> ClientEnvironment {
     ClientEnvironment {
         proxies: Arc::new(Matcher::builder().build()),
@@ -61,7 +61,7 @@ fn here() -> ClientEnvironment {
     }
 }
 
-/// A world where this machine is a public place, so that servers here may lead to each other.
+/// Returns an environment where this machine counts as public, so that servers here may link to each other.
 fn in_public() -> ClientEnvironment {
     ClientEnvironment { classify: |_| AddressClass::Public, ..here() }
 }
@@ -70,7 +70,7 @@ fn settings() -> NetworkSettings {
     Settings::default().network
 }
 
-/// One fetch; it has to end by itself.
+/// Fetches once; the fetch has to end without a timeout of the test.
 async fn fetch(limits: Limits, request: FetchRequest) -> Fetched {
     fetch_in(&here(), &settings(), limits, request).await
 }

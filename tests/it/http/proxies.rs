@@ -1,4 +1,4 @@
-//! Proxies, configured and of the environment (SPEC D.6, D.8; the decisions stand in `io::http`).
+//! Proxies from the configuration and the environment (SPEC D.6, D.8; the decisions are in `io::http`).
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn environment(proxy: &str, exceptions: &str) -> ClientEnvironment {
     ClientEnvironment { proxies: Arc::new(proxies), ..here() }
 }
 
-/// Names nobody knows, so that what is asked directly ends here.
+/// A resolver that knows no names, so that direct requests fail.
 #[derive(Debug)]
 struct Nobody;
 
@@ -46,7 +46,7 @@ async fn environment_proxy_is_used_for_public_names() {
     let asked = request("http://a.example/feed");
     let answer = fetch_in(&around, &settings(), roomy(), asked).await.result.unwrap();
     assert_eq!(line(&mut proxy).await, "GET http://a.example/feed HTTP/1.1");
-    assert!(answer.public, "a name behind a proxy is taken to be public");
+    assert!(answer.public, "a name requested through a proxy counts as public");
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_configured_proxy_takes_every_request() {
     }
 }
 
-/// SPEC D.6: behind a proxy only addresses written as numbers can be checked, and names that mean this machine.
+/// SPEC D.6: with a proxy only literal addresses and names of this machine can be checked.
 #[tokio::test]
 async fn literal_addresses_are_checked_with_a_proxy_too() {
     let proxy = proxy().await;

@@ -1,4 +1,4 @@
-//! Documents that say nothing but where a feed is now (SPEC D.5, S1.12, S1.14).
+//! Documents that only say where a feed is now (SPEC D.5, S1.12, S1.14).
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
@@ -29,7 +29,7 @@ fn told(fetched: &Fetched) -> Vec<(u16, &str, bool)> {
     fetched.hops.iter().map(|hop| (hop.status, hop.to.as_str(), hop.by_document)).collect()
 }
 
-/// SPEC D.5: treated as a 301, in the same chain.
+/// SPEC D.5: treated as a 301 in the same chain.
 #[tokio::test]
 async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
     let (publisher, base) = publisher(|path| match path {
@@ -53,7 +53,7 @@ async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
     assert_eq!(sent, [Some("\"a\"".to_owned()), None, None]);
 }
 
-/// SPEC D.5, S1.14: an empty address is the engine's to judge.
+/// SPEC D.5, S1.14: the engine decides about an empty address.
 #[tokio::test]
 async fn a_redirect_document_without_an_address_is_handed_up() {
     let (_publisher, base) = publisher(|path| match path {
@@ -103,12 +103,12 @@ async fn document_and_status_redirect_loop_ends() {
     assert_eq!(publisher.requests().len(), 2);
 }
 
-/// SPEC D.5: schemes, user information and addresses are judged as in a `Location`.
+/// SPEC D.5: schemes, user information and addresses are checked as in a `Location`.
 #[tokio::test]
 async fn redirect_document_has_the_limits_of_a_status() {
     for (target, why) in [
         ("file:///etc/hostname", "bad redirect: it leads to 'file:'"),
-        ("http://u:p@127.0.0.1/", "bad redirect: its address carries credentials"),
+        ("http://u:p@127.0.0.1/", "bad redirect: its address contains a login"),
         ("http://169.254.169.254/", "not asked: 169.254.169.254 is a link-local address"),
         ("http://127.0.0.2/", "not asked: 127.0.0.2 is an address of this machine"),
     ] {
@@ -119,7 +119,7 @@ async fn redirect_document_has_the_limits_of_a_status() {
     }
 }
 
-/// SPEC D.2: only a whole answer counts; a 404 is a 404 whatever stands in it, and a delta is no place to say it.
+/// SPEC D.2: only a full response counts; a 404 stays a 404 whatever its body says, and a delta cannot redirect.
 #[tokio::test]
 async fn redirect_document_counts_only_in_a_full_response() {
     for status in [226, 404] {

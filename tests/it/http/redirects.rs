@@ -1,4 +1,4 @@
-//! Redirects: followed by hand, told, and bounded (SPEC D.3).
+//! Redirects: followed manually, reported, and limited (SPEC D.3).
 
 use std::time::Duration;
 
@@ -243,7 +243,7 @@ async fn endless_cookie_redirects_stop_at_the_limit() {
     assert_eq!(publisher.requests().len(), 9);
 }
 
-/// Every answer of this server redirects and hangs up without a word about it.
+/// Every response of this server redirects and then closes the connection without notice.
 #[tokio::test]
 async fn reconnects_after_a_hangup_following_a_redirect() {
     let head = "HTTP/1.1 302 X\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n";
@@ -263,7 +263,7 @@ async fn redirect_body_is_not_awaited() {
     assert_eq!(answer.url, format!("{base}/f"));
 }
 
-/// SPEC D.3: a short wait is waited for: within a limit shorter than the wait the second request never comes.
+/// SPEC D.3: a short wait is honoured; with a limit below the wait the second request is never sent.
 #[tokio::test]
 async fn short_retry_after_on_a_redirect_is_waited_for() {
     for (wait, requests) in [("0", 2), ("Mon, 02 Mar 2026 10:00:00 GMT", 2), ("3", 1)] {
@@ -285,7 +285,7 @@ async fn short_retry_after_on_a_redirect_is_waited_for() {
     }
 }
 
-/// SPEC D.3: a longer one is handed up and not followed.
+/// SPEC D.3: a longer wait is returned to the caller and not followed.
 #[tokio::test]
 async fn long_retry_after_on_a_redirect_is_not_followed() {
     let limits = Limits { redirect_wait_max: Duration::from_secs(1), ..roomy() };

@@ -1,4 +1,4 @@
-//! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
+//! The exact bytes that are sent, and what is read from the response head (SPEC D.1, D.2, D.4).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ async fn validators_are_sent_back_byte_for_byte() {
     }
 }
 
-/// The values of the lines of a request's head that have this name.
+/// Returns the values of a request's header lines with this name.
 fn lines<'a>(head: &'a [u8], name: &str) -> Vec<&'a [u8]> {
     head.split(|&byte| byte == b'\n')
         .filter_map(|line| {
@@ -145,7 +145,7 @@ async fn a_304_delivers_its_headers() {
 #[tokio::test]
 async fn no_body_is_read_for_bodiless_statuses() {
     for status in [300, 304, 305, 306, 400, 404, 410, 429, 500, 503] {
-        // The announced body never comes: whoever reads it waits.
+        // The announced body never arrives, so reading it would block.
         let head = format!("HTTP/1.1 {status} X\r\nContent-Length: 1000\r\n\r\n");
         let server = BrokenServer::start(head, Then::Wait).await;
         let fetched = fetch(super::SMALL, request(&server.at("/f"))).await;
@@ -165,7 +165,7 @@ async fn connection_is_reused_for_the_next_request() {
     assert_eq!(publisher.requests().len(), 5);
 }
 
-/// SPEC D.7: the delta, what it says of itself, and its body, read like that of a 200.
+/// SPEC D.7: the delta, its headers, and its body, read like the body of a 200.
 #[tokio::test]
 async fn delta_is_requested_and_read() {
     let headers = [("im", "feed"), ("delta-base", "\"a\""), ("etag", "\"b\"")];
@@ -187,7 +187,7 @@ async fn delta_is_requested_and_read() {
     assert_eq!(answer.headers.delta_base.as_deref(), Some("\"a\""));
 }
 
-/// SPEC D.7: not without a tag, not to another address, and not unless it is asked for.
+/// SPEC D.7: not without a tag, not to another address, and not unless requested.
 #[tokio::test]
 async fn no_delta_is_requested_without_an_etag() {
     let publisher = publisher().await;
@@ -203,7 +203,7 @@ async fn no_delta_is_requested_without_an_etag() {
     }
 }
 
-/// SPEC D.2, rows 406 and 415: the document in any form, once the engine wants it so.
+/// SPEC D.2, rows 406 and 415: any document format, once the engine requests it.
 #[tokio::test]
 async fn any_format_is_requested_with_an_explicit_header() {
     let publisher = publisher().await;
@@ -212,7 +212,7 @@ async fn any_format_is_requested_with_an_explicit_header() {
     assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
 }
 
-/// G.34: nothing is added to the address, nothing is remembered between checks.
+/// G.34: nothing is added to the address, nothing is remembered between polls.
 #[tokio::test]
 async fn no_cookie_or_referer_and_an_unchanged_address_is_sent() {
     let publisher = Publisher::start(|request| match request.path() {
@@ -236,7 +236,7 @@ async fn no_cookie_or_referer_and_an_unchanged_address_is_sent() {
     }
 }
 
-/// Answers a request with nothing.
+/// Answers a request with an empty response.
 async fn answer_nothing(mut stream: TcpStream) {
     let mut head = [0; 2048];
     assert!(stream.read(&mut head).await.unwrap() > 0);

@@ -1,4 +1,4 @@
-//! What the program asks before it does something, and what it answers when something was asked of it.
+//! Questions before an action, and answers to requests.
 
 use backissue::engine::request::Request;
 use backissue::ui::input::ScreenInput;
@@ -28,11 +28,11 @@ fn escape_closes_what_is_open_and_never_ends_the_program() {
     let mut world = world();
     world.press("<enter><enter>i<esc><esc><esc><esc><esc>");
     assert!(!world.quit);
-    assert_eq!(world.notice(), "nothing is open · q ends backissue");
+    assert_eq!(world.notice(), "nothing is open · q quits");
     assert_eq!(world.app.awaited_at_end(), None);
     world.app.engine.unsaved = 2;
     let awaited = world.app.awaited_at_end();
-    assert_eq!(awaited.as_deref(), Some("ending: waiting for 2 changes that are being saved …"));
+    assert_eq!(awaited.as_deref(), Some("quitting: waiting for 2 unsaved changes …"));
     world.press("q");
     assert!(world.quit);
 }
@@ -119,7 +119,7 @@ fn import_and_its_tags_are_undone_and_redone_by_one_key() {
     });
     let list = ImportedList { wanted: wanted.to_vec(), refused: Vec::new() };
     world.tell(ScreenInput::ListRead(Box::new(list)));
-    assert_eq!(world.notice(), "2 added, 1 subscribed to before · u undo");
+    assert_eq!(world.notice(), "2 added, 1 already subscribed · u undo");
     world.press("u");
     assert_eq!(world.notice(), "undone: unsubscribed from 2 feeds, 1 change");
     assert_eq!(world.app.engine.feeds.len(), 2);
@@ -139,7 +139,7 @@ fn import_and_its_tags_are_undone_and_redone_by_one_key() {
 fn keys_during_an_address_lookup_reach_nothing_below() {
     let mut world = world();
     world.press("ahttps://slow.example/");
-    // What is asked of the network is kept back here.
+    // Network requests are held back here.
     let key = backissue::ui::keys::key::Key::code(backissue::ui::keys::key::Code::Enter);
     let asked = backissue::ui::update::update(&mut world.app, world.now, ScreenInput::Key(key));
     let before = (world.app.ui.feeds.selected, world.app.ui.focus);
@@ -167,9 +167,9 @@ fn plain_http_for_a_schemeless_address_is_asked_first() {
     world.serve("http://old.example/feed", &rss("Old Mill", &[("m1", "Flour", 1, "")]));
     world.press("aold.example/feed<enter>");
     world.pass(TimeDelta::seconds(5));
-    let question = "There is no secure connection to old.example: over http, others on the way could see or change what";
+    let question = "old.example has no secure connection: over http, others could read or change what you see. Use";
     assert!(world.draw().contains(question), "{}", world.draw());
-    assert_eq!(bottom(&mut world), "you read. Use http? y/n");
+    assert_eq!(bottom(&mut world), "http? y/n");
     world.press("n");
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("aold.example/feed<enter>");
@@ -178,7 +178,7 @@ fn plain_http_for_a_schemeless_address_is_asked_first() {
     world.pass(TimeDelta::seconds(5));
     let added = world.app.engine.feeds.values().last().map(|feed| feed.record.url.clone());
     assert_eq!(added.as_deref(), Some("http://old.example/feed"));
-    // What was typed with its scheme is not asked in another way.
+    // An address typed with its scheme is not tried with another one.
     world.press("ahttps://new.example/feed<enter>");
     world.pass(TimeDelta::seconds(5));
     assert!(!bottom(&mut world).ends_with("? y/n"), "{}", bottom(&mut world));
@@ -214,9 +214,9 @@ fn welcome_after_the_last_removal_explains_undo() {
     world.press("GDyGDy");
     for _ in 0..2 {
         let screen = world.draw();
-        assert!(screen.contains("You removed 2 feeds within a week:"), "{screen}");
+        assert!(screen.contains("You removed 2 feeds in the last week:"), "{screen}");
         assert!(screen.contains("u  undo the last change"), "{screen}");
-        assert!(screen.contains(":removed  lists them; Enter brings one back"), "{screen}");
+        assert!(screen.contains(":removed  lists them; Enter restores one"), "{screen}");
         world.reopen();
     }
     world.press("u");
@@ -227,11 +227,11 @@ fn welcome_after_the_last_removal_explains_undo() {
 fn view_key_reports_its_effect_or_why_it_has_none() {
     let mut world = world();
     world.press("f");
-    assert!(world.notice().starts_with("this list always shows what is unread"));
+    assert!(world.notice().starts_with("this list always shows unread entries"));
     world.press("Gf");
-    assert_eq!(world.notice(), "the list shows unread entries only");
+    assert_eq!(world.notice(), "showing unread entries only");
     world.press("/wax<enter>f");
-    assert!(world.notice().starts_with("a search looks at all entries"), "{}", world.notice());
+    assert!(world.notice().starts_with("a search covers all entries"), "{}", world.notice());
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn narrow_screen_full_screen_key_says_text_is_alone() {
     let mut world = world();
     world.resize(40, 12);
     world.press("G<enter><enter>z");
-    let said = "the text is shown alone already: there is only one pane here";
+    let said = "the text already fills the screen: only one pane fits";
     assert_eq!((world.notice(), world.app.ui.zoomed), (said, false));
 }
 

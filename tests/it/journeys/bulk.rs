@@ -1,4 +1,4 @@
-//! Several feeds or entries are marked, and what is done then is done to all of them as one change.
+//! Several feeds or entries are selected, and the next action changes all of them as one step.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::ui::input::ScreenInput;
@@ -8,7 +8,7 @@ use backissue_core::schedule::Pace;
 
 use crate::support::world::{World, rss};
 
-/// Five feeds, the first three below one tag.
+/// Returns five feeds, the first three below one tag.
 fn world() -> World {
     let documents: Vec<(String, String)> = (1..=5)
         .map(|number| {
@@ -42,7 +42,7 @@ fn marked_feeds_are_removed_together_and_restored_by_undo() {
     world.press("D");
     let question = "Unsubscribe from 'Feed 1', 'Feed 2' and 2 more (4 entries, 4 unread)?";
     assert!(bottom(&mut world).starts_with(question), "{}", bottom(&mut world));
-    assert!(bottom(&mut world).ends_with("u brings them back for a week · y/n"));
+    assert!(bottom(&mut world).ends_with("u undoes this for a week · y/n"));
     world.press("y");
     assert_eq!(world.app.engine.feeds.len(), 1);
     assert_eq!(world.notice(), "unsubscribed from 4 feeds · u undo");
@@ -67,7 +67,7 @@ fn a_range_is_marked_and_its_pace_and_tags_change_as_one() {
         let feeds = world.app.engine.feeds.values();
         feeds.filter(|feed| feed.record.feed_settings.pace == Some(Pace::More)).count()
     };
-    assert_eq!((more(&world), world.notice()), (3, "3 feeds are polled more often · u undo"));
+    assert_eq!((more(&world), world.notice()), (3, "polling 3 feeds more often · u undo"));
     world.press("tnews, -garden<enter>");
     for feed in 1..=3 {
         assert_eq!(world.feed(feed).record.tags, ["news"]);
@@ -100,12 +100,12 @@ fn escape_clears_marks_and_changes_nothing() {
     let mut world = world();
     world.press("Gxkx<esc>");
     assert!(world.app.ui.marked.is_empty());
-    assert_eq!(world.notice(), "nothing is marked any more");
+    assert_eq!(world.notice(), "all marks removed");
     world.press("jjjx");
     assert!(!world.app.ui.marked.is_empty() || world.notice().starts_with("only feeds"));
 }
 
-/// Two of the feeds are gone.
+/// Returns a world in which two of the feeds are gone.
 fn world_with_gone_feeds() -> World {
     let mut world = world();
     for feed in [2, 4] {
@@ -121,7 +121,7 @@ fn world_with_gone_feeds() -> World {
 fn ended_feeds_are_unsubscribed_by_one_key() {
     let mut world = world_with_gone_feeds();
     world.press("ggjjjjl");
-    assert!(world.draw().contains("Z all that ended"), "{}", world.draw());
+    assert!(world.draw().contains("Z all ended feeds"), "{}", world.draw());
     world.press("Z");
     assert!(
         bottom(&mut world).starts_with("Unsubscribe from 'Feed 2' and 'Feed 4'"),
@@ -142,7 +142,7 @@ fn one_key_dismisses_all_marked_feeds_and_clears_marks() {
     world.press("ggjjjjlxx");
     assert_eq!(world.app.ui.marked.feeds.len(), 2);
     world.press("N");
-    assert!(world.notice().starts_with("noted: 2 feeds"), "{}", world.notice());
+    assert!(world.notice().starts_with("dismissed 2 feeds"), "{}", world.notice());
     assert!(world.app.ui.marked.is_empty());
     assert!(world.draw().contains("Nothing needs attention"), "{}", world.draw());
 }

@@ -1,5 +1,4 @@
-//! Work of the store that fails: what was shown ahead of a write is taken back, for exactly that one, and nothing waits
-//! for an answer that will not come.
+//! Failed store writes: exactly what was shown ahead of that write is reverted, and nothing waits for a missing answer.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{
@@ -10,7 +9,7 @@ use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::engine::update::update as engine_update;
-use backissue::io::store::{Stay, Store, damaged_folders};
+use backissue::io::store::{SessionLength, Store, damaged_folders};
 use backissue::ui::effect::ScreenEffect;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{FeedKey, Flag};
@@ -35,7 +34,7 @@ fn is_mark(job: &Job, wanted: Flag) -> bool {
     matches!(job, Job::Mark { flag, .. } if *flag == wanted)
 }
 
-/// The marks of the rows that are shown, and how many entries the store has with each.
+/// Returns the stars on the visible rows, and the number of starred entries in the store.
 fn stars(world: &World) -> (usize, u32) {
     let rows = world.app.ui.list.rows.iter().filter(|row| row.flags.is_starred());
     (rows.count(), world.reload().engine.starred())
@@ -75,7 +74,7 @@ fn retry_after_is_respected_when_it_cannot_be_saved() {
     world.refuse(NOTES, 429, AnswerHeaders { retry_after, ..AnswerHeaders::default() });
     world.failing.push(|job| matches!(job, Job::Commit(_)));
     world.poll(FeedKey(1));
-    assert_eq!(world.feed(1).state.facts.failures, 0, "nothing is said to fail for want of room");
+    assert_eq!(world.feed(1).state.facts.failures, 0, "a full disk counts as no failure");
     let asked = world.requests.len();
     for _ in 0..200 {
         world.pass(TimeDelta::minutes(20));
@@ -90,7 +89,7 @@ fn retry_after_is_respected_when_it_cannot_be_saved() {
     assert_eq!(world.requests.len(), asked + 1, "it is gone");
 }
 
-/// The subscriptions that are shown, and those that the store has.
+/// Returns the number of subscriptions on the screen and in the store.
 fn subscribed(world: &World) -> (usize, usize) {
     (world.app.engine.feeds.len(), world.reload().engine.feeds.len())
 }
@@ -101,7 +100,7 @@ fn failed_subscription_writes_leave_feeds_unchanged() {
     let is_record = |job: &Job| matches!(job, Job::SaveRecords(_));
     world.failing.push(is_record);
     world.tell(Request::Unsubscribe(FeedKey(1)));
-    assert_eq!(subscribed(&world), (1, 1), "it is not given up");
+    assert_eq!(subscribed(&world), (1, 1), "it is still subscribed");
     assert!(world.feed(1).plan.next_poll.is_some(), "and has its time");
     world.tell(Request::Undo);
     assert!(world.notice().contains("nothing to undo"), "{}", world.notice());
@@ -109,7 +108,7 @@ fn failed_subscription_writes_leave_feeds_unchanged() {
     assert_eq!(subscribed(&world), (0, 0));
     world.failing.push(is_record);
     world.tell(Request::Undo);
-    assert_eq!(subscribed(&world), (0, 0), "it is not had back");
+    assert_eq!(subscribed(&world), (0, 0), "it is not restored");
     let address = "https://tower.example/feed".to_owned();
     let wanted = Subscribe { address, ..Subscribe::default() };
     world.failing.push(is_record);
@@ -375,7 +374,7 @@ fn recovery_report_repeats_at_start_until_dismissed() {
     world.store = Store::open(elsewhere.path()).unwrap();
     std::fs::write(world.folder.path().join("store/db"), vec![7; 3_000_000]).unwrap();
     let (store, told) =
-        Store::open_or_recover(world.folder.path(), world.now, Stay::Short).unwrap();
+        Store::open_or_recover(world.folder.path(), world.now, SessionLength::Short).unwrap();
     world.store = store;
     let told = told.unwrap();
     assert!(told.contains("the texts of 1 entry are missing, and come with the next"), "{told}");

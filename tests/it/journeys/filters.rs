@@ -1,4 +1,4 @@
-//! Rules about entries: proposed from an entry, previewed, applied to what is there and to what arrives, taken back.
+//! Filters: proposed from an entry, previewed, applied to existing and new entries, and undone.
 
 use crate::support::answers::{answered, job};
 use crate::support::world::{World, rss, start};
@@ -15,7 +15,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flags};
 const NOTES: &str = "https://orchard.example/feed";
 const TOWER: &str = "https://tower.example/feed";
 
-/// Two feeds with advertisements among their entries.
+/// Returns two feeds with advertisements among their entries.
 fn world() -> World {
     let notes = rss(
         "Orchard Notes",
@@ -33,7 +33,7 @@ fn world() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &["garden"]), (TOWER, &tower, &["sound"])])
 }
 
-/// The marks of all entries, and the filters.
+/// Returns the marks of all entries, and the filters.
 fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     let keys: Vec<EntryKey> = world
         .app
@@ -52,7 +52,7 @@ fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     (flags, world.app.engine.filters.list.clone(), world.app.engine.unread())
 }
 
-/// One more entry of the first feed.
+/// Adds one entry to the first feed.
 fn publish(world: &mut World, guid: &str, title: &str) {
     let more = [(guid, title, 0, "<p>More.</p>"), ("n3", "Frost", 2, "<p>It was cold.</p>")];
     world.serve(NOTES, &rss("Orchard Notes", &more));
@@ -110,7 +110,7 @@ fn hidden_entries_are_searchable_and_a_star_shows_one() {
     assert_eq!(world.titles(), ["Sponsored: ladders", "Sponsored: wax"]);
     world.press("m");
     let screen = world.draw();
-    assert!(screen.contains("hits 2 of 4"), "the rule that hides it is opened: {screen}");
+    assert!(screen.contains("matches 2 of 4"), "the rule that hides it is opened: {screen}");
     world.press("<esc>s");
     world.press("hkl");
     world.press("f");
@@ -213,7 +213,7 @@ fn invalid_expression_is_reported_in_the_dialog() {
     assert!(matches!(world.app.ui.overlay, Some(Overlay::FilterDialog(_))), "it stays open");
     assert!(world.app.engine.filters.list.is_empty());
     world.press("<backspace>sored)/");
-    assert!(world.draw().contains("hits 2 of 4"), "{}", world.draw());
+    assert!(world.draw().contains("matches 2 of 4"), "{}", world.draw());
     world.press("<c-u><up><right>");
     assert!(world.draw().contains("feeds with the tag") || world.draw().contains("all feeds"));
     world.press("<esc>");
@@ -231,7 +231,7 @@ fn filter_applies_until_its_end_time() {
     publish(&mut world, "n6", "Sponsored: too late");
     assert_eq!(world.app.engine.unread(), 5, "what it hid stays hidden, what comes is shown");
     world.press("F");
-    assert!(world.draw().contains("over since 2026-03-09"), "{}", world.draw());
+    assert!(world.draw().contains("expired 2026-03-09"), "{}", world.draw());
 }
 
 #[test]

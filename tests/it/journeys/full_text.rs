@@ -1,4 +1,4 @@
-//! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
+//! The full text of an entry: fetched once and politely, cached, shown instead of the feed's text, and optional.
 
 use crate::support::scripted::Scripted;
 use crate::support::world::{World, rss};
@@ -15,7 +15,7 @@ use chrono::TimeDelta;
 const NOTES: &str = "https://site.example/feed";
 const PAGE: &str = "https://site.example/n2";
 
-/// A page with a text that is long enough to be one.
+/// Returns a page with a text long enough for an article.
 fn page(word: &str) -> String {
     let text =
         format!("The {word} is warmed slowly, in water, and never over an open flame. ").repeat(12);
@@ -33,7 +33,7 @@ fn world() -> World {
     world
 }
 
-/// Nothing is asked for within a second.
+/// Waits a second, in which nothing is requested.
 fn wait_a_second(world: &mut World) {
     world.app.engine.host_queue.not_before = Some(world.now + TimeDelta::seconds(1));
 }
@@ -102,7 +102,7 @@ fn full_text_setting_of_a_feed_can_be_undone() {
     world.refuse("https://site.example/n1", 403, AnswerHeaders::default());
     world.press("<enter><enter>V");
     assert!(world.draw().contains("The wax is warmed"));
-    assert_eq!(world.notice(), "'Notes' is shown always with the full text · u undo");
+    assert_eq!(world.notice(), "'Notes' always shows the full text · u undo");
     world.pass(TimeDelta::seconds(2));
     world.press("J");
     world.pass(TimeDelta::seconds(2));
@@ -174,7 +174,7 @@ fn late_page_keeps_the_text_chosen_by_the_reader() {
     world.press("<enter><enter>V");
     world.pass(TimeDelta::seconds(2));
     assert!(world.draw().contains("The wax is warmed"));
-    // A newer page is asked for, since the entry changed.
+    // The changed entry causes a request for a newer page.
     let later = world.now + TimeDelta::hours(1);
     let reader = world.app.ui.reader.as_mut().unwrap();
     reader.entry.kept.updated = Some(later);

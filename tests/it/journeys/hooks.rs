@@ -1,4 +1,4 @@
-//! Commands of the reader's own: opening, piping, and being told of what is new.
+//! Configured commands: opening, piping, and the hook for new entries.
 
 use backissue::engine::entries::entry_json;
 use backissue::engine::external::external_command::ExternalCommand;
@@ -17,7 +17,7 @@ fn command(text: &str) -> Option<ExternalCommand> {
     Some(ExternalCommand::typed(text).unwrap())
 }
 
-/// Another entry comes with the next poll.
+/// Publishes another entry for the next poll.
 fn publish(world: &mut World, url: &str, feed: &str, guids: &[&str]) {
     let entries: Vec<(&str, &str, i64, &str)> =
         guids.iter().map(|guid| (*guid, *guid, 0, "<p>new</p>")).collect();

@@ -1,4 +1,4 @@
-//! Keys of the reader's own, the configuration read again, and the help that shows them.
+//! Custom key bindings, reloading of the configuration, and the help that shows them.
 
 use backissue::engine::input::Input;
 use backissue::engine::settings::Settings;
@@ -41,7 +41,7 @@ fn configured(world: &mut World, screen: ScreenSettings) {
 fn custom_keys_work_at_once_in_help_and_palette() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "g s"), ("first", "g g")]));
-    assert_eq!(world.notice(), "the configuration was read again");
+    assert_eq!(world.notice(), "the configuration was reloaded");
     world.press("lg");
     assert!(world.draw().contains(" g …"), "{}", world.draw());
     world.press("s");
@@ -61,7 +61,7 @@ fn invalid_configuration_is_reported_and_ignored() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "x")]));
     world.tell(ScreenInput::Reconfigured(Box::new(Reconfigured::Wrong("line 3: no".into()))));
-    assert_eq!(world.notice(), "line 3: no; the configuration before stays in force");
+    assert_eq!(world.notice(), "line 3: no; the previous configuration stays in use");
     world.press("lx");
     assert_eq!(world.app.engine.starred(), 1);
 }
@@ -84,11 +84,11 @@ fn the_help_is_searched_by_keys_names_and_words() {
     assert!(world.draw().contains("poll the feed less often"));
     assert!(!world.draw().contains("half a page down"));
     world.press("<enter>");
-    assert!(world.draw().contains("Keys with 'less often'"), "{}", world.draw());
+    assert!(world.draw().contains("Keys matching 'less often'"), "{}", world.draw());
     world.press("<esc>");
     assert!(world.draw().contains("half a page down"), "all keys are shown again");
     world.press("/zzz");
-    assert!(world.draw().contains("no key that works here has these words"));
+    assert!(world.draw().contains("no key that works here matches"));
     world.press("<esc><esc>");
     assert!(world.app.ui.overlay.is_none());
 }
@@ -97,7 +97,7 @@ fn the_help_is_searched_by_keys_names_and_words() {
 fn the_help_over_a_plan_shows_what_works_there() {
     let mut world = world();
     world.press("hGi?");
-    assert!(world.draw().contains("in a plan: UTC"), "{}", world.draw());
+    assert!(world.draw().contains("in a plan: switch between UTC"), "{}", world.draw());
     assert!(!world.draw().contains("mark this list read"), "{}", world.draw());
 }
 

@@ -1,4 +1,4 @@
-//! Rows that were asked for before a key and come after it change nothing the key did.
+//! Rows requested before a key press and received after it do not undo the effect of the key.
 
 use crate::support::answers::{answered, job};
 use crate::support::rss::{numbered, rss};
@@ -16,7 +16,7 @@ use backissue_core::history::rank::Position;
 use backissue_core::history::{Flags, KeptEntry, Rank};
 use chrono::TimeDelta;
 
-/// A list of three with the first selected, and the rows of a refresh that is under way.
+/// Returns a list of three with the first selected, and the rows of a pending refresh.
 fn refreshing() -> (World, Input) {
     let items = [("a", "Wax", 1, "a"), ("b", "Ladders", 2, "b"), ("c", "Vespers", 3, "c")];
     let feed = rss("Orchard Notes", &items);
@@ -97,12 +97,12 @@ fn first_unread_entry_is_found_beyond_the_loaded_rows() {
 fn change_during_a_partial_load_is_shown_afterwards() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
-    // A poll is done before the first rows of the list have come.
+    // A poll finishes before the first rows of the list arrive.
     let asked = open_list(&mut world.app, start());
     world.app.ui.list.stale = true;
     world.perform(asked);
     let list = &world.app.ui.list;
-    assert!(!list.stale && !list.waiting, "it was built anew");
+    assert!(!list.stale && !list.waiting, "it was rebuilt");
     let asked = update(&mut world.app, start(), Input::Tick.into());
     assert!(!asked.iter().any(|effect| matches!(job(effect), Some(Job::ReadRows(_)))), "{asked:?}");
 }

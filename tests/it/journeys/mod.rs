@@ -1,4 +1,4 @@
-//! Journeys from key to screen.
+//! Journeys from key press to screen.
 
 pub mod asking;
 pub mod bulk;

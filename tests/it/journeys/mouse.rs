@@ -1,4 +1,4 @@
-//! The mouse: clicks and the wheel at places that are found on the screen.
+//! The mouse: clicks and wheel steps at places located on the screen.
 
 use crate::support::world::{World, rss};
 use backissue::ui::input::ScreenInput;
@@ -7,7 +7,7 @@ use backissue::ui::state::layout::Pane;
 use backissue::ui::state::overlay::Overlay;
 use chrono::TimeDelta;
 
-/// A world with two feeds; the first has a long text with a link, and many entries.
+/// Returns a world with two feeds; the first has many entries and a long text with a link.
 fn world(columns: u16, rows: u16) -> World {
     let long = format!(
         "<p>See <a href=\"https://site.example/ladders\">the ladders</a> there.</p>{}",
@@ -31,12 +31,12 @@ fn world(columns: u16, rows: u16) -> World {
     )
 }
 
-/// Where a text stands on the screen, for the first time.
+/// Returns the first position of a text on the screen.
 fn place(world: &mut World, text: &str) -> (u16, u16) {
     place_before(world, text, usize::MAX)
 }
 
-/// The same, in so many columns from the left.
+/// Does the same within this number of columns from the left.
 fn place_before(world: &mut World, text: &str, columns: usize) -> (u16, u16) {
     let screen = world.draw();
     let found = screen.lines().enumerate().find_map(|(row, line)| {
@@ -57,7 +57,7 @@ fn click(world: &mut World, text: &str) {
     act(world, Gesture::Click, text);
 }
 
-/// A click on a row of the subscriptions.
+/// Clicks a row of the subscriptions.
 fn click_feed(world: &mut World, title: &str) {
     let (column, row) = place_before(world, title, 28);
     world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::Click, column, row }));
@@ -122,7 +122,7 @@ fn the_wheel_scrolls_the_pane_under_it() {
     assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, 3);
     act(&mut world, Gesture::WheelUp, "More of it.");
     assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, 0);
-    // The list scrolls under the reader's eyes without taking the keys.
+    // The list under the pointer scrolls without getting the focus.
     act(&mut world, Gesture::WheelDown, "Entry 05 of many");
     let list = &world.app.ui.list;
     assert_eq!((list.top, list.selected, world.app.ui.focus), (3, 3, Pane::Reader));
@@ -148,7 +148,7 @@ fn overlays_are_clicked_scrolled_and_closed() {
     world.press(":timetable");
     click(&mut world, " timetable ");
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Timetable(_))));
-    // Once selects, twice opens the plan; a click beside it closes both and is a click there.
+    // One click selects, two open the plan; a click outside closes both and also acts there.
     let (column, row) = place(&mut world, "Timetable");
     let second = Mouse { gesture: Gesture::Click, column, row: row + 2 };
     world.tell(ScreenInput::Mouse(second));

@@ -1,4 +1,4 @@
-//! The command palette: found by letters, done by Enter, with what stands behind a name.
+//! The command palette: commands are found by letters and run by Enter, with the rest of the line as argument.
 
 use crate::support::world::{World, rss};
 use backissue::ui::keys::commands::COMMANDS;
@@ -55,7 +55,7 @@ fn text_after_a_command_name_is_its_argument() {
     let list = &world.app.ui.list;
     assert_eq!(list.selected, list.total - 1, "the oldest is the last not newer than that");
     world.press(":star now<enter>");
-    assert_eq!(world.notice(), "'star' takes no argument: 'now' was not understood");
+    assert_eq!(world.notice(), "'star' takes no argument: remove 'now'");
     world.press(":zzz<enter>");
     assert_eq!(world.notice(), "no command matches 'zzz' · ? shows the keys");
     world.press(":add not an address<enter>");
@@ -66,7 +66,7 @@ fn text_after_a_command_name_is_its_argument() {
 fn command_unavailable_over_the_plan_says_so() {
     let mut world = world();
     world.press("hGi:mark<enter>");
-    assert_eq!(world.notice(), "that does not work here: q goes back to the panes");
+    assert_eq!(world.notice(), "that does not work here: q returns to the panes");
     world.press(":more<enter>");
     assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::More));
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));

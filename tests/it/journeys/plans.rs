@@ -1,4 +1,4 @@
-//! The journeys around plans: more often, the plan pane, the timetable, the edit dialog, the order of feeds.
+//! Journeys around plans: more often, the plan pane, the timetable, the edit dialog, the sort order of feeds.
 
 use crate::support::answers::job;
 use crate::support::world::{Scripted, World, rss};
@@ -15,17 +15,17 @@ use chrono::TimeDelta;
 
 const GAZETTE: &str = "https://gazette.example/feed";
 const TOWER: &str = "https://tower.example/feed";
-/// Every half hour in office hours, else every four hours.
+/// Every half hour in office hours, otherwise every four hours.
 pub const RULES: &str = "<interval xmlns=\"tag:backissue.example,2026:schedule\">240</interval>\
     <interval xmlns=\"tag:backissue.example,2026:schedule\" starthour=\"9\" endhour=\"17\" startday=\"1\" endday=\"5\">30</interval>";
 
-/// An RSS document with hints in its head.
+/// Returns an RSS document with hints in its head.
 pub fn hinting(title: &str, hints: &str) -> String {
     rss(title, &[("e1", "Ships", 1, "<p>In and out.</p>")])
         .replace("<description/>", &format!("<description/>{hints}"))
 }
 
-/// A feed with rules and one with a ttl at the minimum; the first is selected.
+/// Returns a feed with rules, which is selected, and one with a ttl at the minimum.
 fn two_plans() -> World {
     let gazette = hinting("Harbour Gazette", RULES);
     let tower = hinting("Bell Tower", "<ttl>15</ttl>");
@@ -50,7 +50,7 @@ fn more_often_changes_the_plan_and_survives_a_restart() {
     world.press("i");
     let before = world.draw();
     assert!(before.contains("Plan ─ Harbour Gazette"), "{before}");
-    assert!(!before.contains("Why then"), "folded: {before}");
+    assert!(!before.contains("Why at this time"), "folded: {before}");
     world.press("w");
     assert!(before.contains("▶ 2  30 min    from hour 9 to hour 17"), "{before}");
     assert!(!before.contains('▲'), "{before}");
@@ -143,20 +143,20 @@ fn plan_starts_with_a_sentence_and_folded_steps() {
     let screen = world.draw();
     let sentence = "Next poll in 17 minutes, because the publisher asks for about every 15 minutes";
     assert!(screen.contains(sentence), "{screen}");
-    assert!(!screen.contains("Why then") && screen.contains("w why"), "{screen}");
-    assert_eq!(screen.matches("every 15 minutes").count(), 1, "nothing stands twice: {screen}");
+    assert!(!screen.contains("Why at this time") && screen.contains("w why"), "{screen}");
+    assert_eq!(screen.matches("every 15 minutes").count(), 1, "nothing is repeated: {screen}");
     let held = "+ more often: changes nothing for now, because it is at the shortest interval";
     assert!(screen.contains(held), "{screen}");
     world.pass(TimeDelta::minutes(2));
     assert!(world.draw().contains("; r"), "{}", world.draw());
     world.press("w");
     let screen = world.draw();
-    assert!(screen.contains("Why then") && screen.contains("w folds"), "{screen}");
+    assert!(screen.contains("Why at this time") && screen.contains("w folds"), "{screen}");
     assert!(screen.contains("readers do not all arrive"), "{screen}");
     world.press("w");
-    assert!(!world.draw().contains("Why then"));
+    assert!(!world.draw().contains("Why at this time"));
     world.press("qw");
-    assert!(world.notice().starts_with("w works in the plan of a feed"), "{}", world.notice());
+    assert!(world.notice().starts_with("w works in a feed's plan"), "{}", world.notice());
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn feeds_are_sorted_by_unread_by_next_poll_and_back() {
     };
     assert_eq!(order(&world), [1, 2], "under its tag first");
     world.press("jS");
-    assert_eq!(world.notice(), "feeds: the most unread first");
+    assert_eq!(world.notice(), "feeds: most unread first");
     world.press("S");
     assert_eq!(order(&world), [2, 1], "15 minutes before 30");
     assert_eq!(world.app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(2), 0)));
@@ -363,7 +363,7 @@ fn opening_a_plan_asks_the_store_once() {
     assert!(matches!(&world.app.ui.overlay, Some(Overlay::Plan(pane)) if pane.polls.is_none()));
     world.draw();
     world.press("G");
-    assert!(world.draw().contains("The last polls"), "{}", world.draw());
+    assert!(world.draw().contains("Recent polls"), "{}", world.draw());
 }
 
 #[test]

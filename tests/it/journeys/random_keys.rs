@@ -1,7 +1,7 @@
-//! Keys pressed at random on the demo's feeds, at every size: nothing panics, nothing is drawn outside the screen,
-//! and what was changed can be taken back.
+//! Random keys on the demo's feeds at every size: nothing panics, nothing is drawn outside the screen, and all changes can be
+//! undone.
 //!
-//! `BACKISSUE_KEYS=5000` presses more keys than the ordinary run.
+//! `BACKISSUE_KEYS=5000` presses 5000 keys.
 
 use std::fmt::Write as _;
 
@@ -14,12 +14,12 @@ use backissue_core::history::{EntryKey, Flags};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
-/// Keys of the ordinary run.
+/// Number of keys in the ordinary run.
 const KEYS: usize = 600;
-/// So many are pressed, then all they changed is taken back.
+/// Number of keys after which all their changes are undone.
 const STRETCH: usize = 40;
 const SIZES: [(u16, u16); 6] = [(160, 50), (100, 30), (60, 20), (40, 12), (119, 9), (12, 4)];
-/// Keys that are no characters, and some that would be rare among characters.
+/// Keys that are not characters, and some that would be rare among random characters.
 const NAMED: [&str; 28] = [
     "<enter>",
     "<esc>",
@@ -51,7 +51,7 @@ const NAMED: [&str; 28] = [
     "<lt>",
 ];
 
-/// A small generator of numbers that look random (xorshift).
+/// A small pseudo-random generator (xorshift).
 struct Dice(u64);
 
 impl Dice {
@@ -62,7 +62,7 @@ impl Dice {
         usize::try_from(self.0 % u64::try_from(below).unwrap()).unwrap()
     }
 
-    /// A click or a step of the wheel anywhere on a screen, or beside it.
+    /// Returns a click or wheel step anywhere on or beside a screen.
     fn mouse(&mut self, columns: u16, rows: u16) -> Mouse {
         let gestures = [
             Gesture::Click,
@@ -83,12 +83,12 @@ impl Dice {
             return NAMED[self.roll(NAMED.len())].to_owned();
         }
         let char = char::from(b' ' + u8::try_from(self.roll(95)).unwrap());
-        // What begins a name for `press` has no meaning as a key.
+        // `press` would read `<` as the start of a key name.
         if char == '<' { "漢".to_owned() } else { char.to_string() }
     }
 }
 
-/// What the reader can change, and what has been kept of every feed.
+/// Returns everything the reader can change, and the stored entries of every feed.
 fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryFilter>) {
     let keys: Vec<EntryKey> = world
         .app

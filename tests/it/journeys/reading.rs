@@ -1,4 +1,4 @@
-//! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
+//! Journeys from key press to screen: reading, marking, undoing, subscribing, polling.
 
 use crate::support::answers::{answered, job};
 use crate::support::documents::page;
@@ -39,7 +39,7 @@ fn marking_a_list_read_is_one_undo_step() {
     world.press("A");
     assert_eq!(unread(&world), 0);
     assert_eq!(world.notice(), "3 marked read · u undo");
-    assert_eq!(world.titles().len(), 3, "rows stay until the list is opened anew");
+    assert_eq!(world.titles().len(), 3, "rows stay until the list is reopened");
     world.press("u");
     assert_eq!(unread(&world), 3);
     world.press("u");
@@ -50,7 +50,7 @@ fn marking_a_list_read_is_one_undo_step() {
 fn undo_after_mark_all_reverts_only_the_list() {
     let mut world = two_feeds();
     world.press("<enter>s");
-    // Both keys come before the store has answered the first one.
+    // Both keys are pressed before the store has answered the first one.
     let now = world.now;
     let marks = update(&mut world.app, now, ScreenInput::Key(Key::char('A')));
     assert!(update(&mut world.app, now, ScreenInput::Key(Key::char('u'))).is_empty());
@@ -352,7 +352,7 @@ fn next_entry_shows_at_once_unless_it_changed() {
         let selected = world.app.ui.list.selected_row().and_then(|row| row.key.entry());
         (key == selected, asked.iter().filter(|effect| loads(effect)).count())
     };
-    assert_eq!(next(&mut world), (true, 1), "it is shown, and the one behind it asked for");
+    assert_eq!(next(&mut world), (true, 1), "it is shown and the next one is requested");
 
     let mut world = two_feeds();
     world.press("<enter><enter>");
@@ -374,7 +374,7 @@ fn returning_at_once_finds_the_unsaved_reading_position() {
     let key = |char| ScreenInput::Key(Key::char(char));
     let left = world.app.ui.left.unwrap();
     assert!(left.1.is_some());
-    // What the store says of the place is older.
+    // The position from the store is older.
     let asked = update(&mut world.app, world.now, key('K'));
     let Some(Job::ReadEntry(back)) = asked.first().and_then(job) else { panic!("{asked:?}") };
     let read = world.store.read_entry(*back).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The place in a text is kept: an entry that is opened again stands where it was left, at any width.
+//! Reading positions: an entry opens again where the reader left it, at any width.
 
 use crate::support::world::{World, rss};
 
@@ -12,7 +12,7 @@ fn long_text() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &[])])
 }
 
-/// The first word of the text that is on the screen.
+/// Returns the first visible word of the text.
 fn first_word(world: &mut World) -> String {
     let screen = world.draw();
     let from = screen.find("word").expect("the text is shown");

@@ -1,4 +1,4 @@
-//! Searching in the reader: as it is typed, opened, left, refined.
+//! Searching in the reader: typing, opening, leaving, refining.
 
 use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;
@@ -93,7 +93,7 @@ fn marks_and_moves_work_in_what_was_found() {
     world.press("/frost is:unread<enter>");
     assert_eq!(world.titles().len(), 3);
     world.press("<enter><esc>s");
-    assert_eq!(world.titles().len(), 3, "what was read stays until the list is opened anew");
+    assert_eq!(world.titles().len(), 3, "read entries stay until the list is reopened");
     assert_eq!(world.app.engine.starred(), 1);
     world.press("/ -zebra");
     assert_eq!(world.titles().len(), 2, "asked anew");
@@ -159,7 +159,7 @@ fn only_an_open_or_changed_search_forces_indexing() {
     assert!(has_hurried(&world), "a saved search is opened");
     world.tell(Input::Indexed { missing: 0 });
     world.poll(FeedKey(2));
-    assert!(!has_hurried(&world), "it is shown anew");
+    assert!(!has_hurried(&world), "it is shown again");
 }
 
 #[test]

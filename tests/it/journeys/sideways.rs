@@ -1,4 +1,4 @@
-//! Tables and code that are wider than the pane: moved with keys and the wheel, the text around them stays.
+//! Tables and code wider than the pane: keys and the wheel move them sideways, and the text around them stays.
 
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
@@ -57,7 +57,7 @@ fn sideways_move_reaches_both_ends_and_resets_per_entry() {
     assert_eq!(sideways(&world), 0);
     world.draw();
     world.press(">");
-    assert_eq!(world.notice(), "nothing in sight is wider than the pane");
+    assert_eq!(world.notice(), "nothing visible is wider than the pane");
     assert!(!world.draw().contains("sideways"));
 }
 

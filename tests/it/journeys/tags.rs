@@ -1,10 +1,10 @@
-//! Tags: a tree that can be folded, the tags of a feed on one line, another name for a tag.
+//! Tags: a tree with folds, the tags of a feed on one line, and renaming a tag.
 
 use crate::support::world::{World, rss};
 use backissue::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::FeedKey;
 
-/// Three feeds in a tree: one under two tags, one in a tag below another.
+/// Returns three feeds in a tree: one with two tags, one with a nested tag.
 fn world() -> World {
     let feed = |title: &str, count: usize| {
         let all = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
@@ -22,7 +22,7 @@ fn world() -> World {
     )
 }
 
-/// The rows below the smart lists, as their first pane shows them.
+/// Returns the rows below the smart lists in the first pane.
 fn tree(world: &mut World) -> Vec<String> {
     let screen = world.draw();
     let rows = screen.lines().skip(6).take_while(|line| line.starts_with("│ "));
@@ -82,7 +82,7 @@ fn tag_fold_is_toggled_and_survives_a_restart() {
     assert_eq!(tree(&mut world).len(), before.len());
     world.press("l");
     assert_eq!(world.app.ui.focus, backissue::ui::state::layout::Pane::Entries);
-    // From a feed to its tag, to the tag above, and together.
+    // From a feed to its tag, to the parent tag, and folded.
     world.press("h");
     select(&mut world, "garden/trees");
     world.press("jhh");

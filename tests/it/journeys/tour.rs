@@ -5,7 +5,7 @@ use backissue::ui::screen::Tour;
 
 const FEED: &str = "https://garden.example/feed.atom";
 
-/// A feed with news, and an archive that is refused.
+/// Returns a feed with new entries and a refused archive.
 fn world() -> World {
     let archive = "https://garden.example/old.atom";
     let entries = [("a", "Frost", 1, "white"), ("b", "Wax", 2, "")];
@@ -20,7 +20,7 @@ fn world() -> World {
     world
 }
 
-/// The number of the step the tour is at; 0: it is over.
+/// Returns the number of the current tour step; 0 means that the tour is over.
 fn step(world: &mut World) -> u32 {
     let screen = world.draw();
     let step = screen.split("tour ").nth(1).and_then(|rest| rest.split('/').next());

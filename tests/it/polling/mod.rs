@@ -1,4 +1,4 @@
-//! Polls: politeness, timing, rhythms, and months of simulated days.
+//! Polling: politeness, timing, rhythms, and months of simulated time.
 
 mod events;
 pub mod politeness;

@@ -1,4 +1,4 @@
-//! Feeds whose publishers say nothing of when to poll: their rhythm is learned, shown, and left alone on wish.
+//! Feeds without publisher hints: their rhythm is learned and shown, and learning can be switched off.
 
 use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
@@ -21,7 +21,7 @@ const FEED: FeedKey = FeedKey(1);
 /// Entries in the document.
 const ENTRIES: usize = 20;
 
-/// When the desk publishes: at 9:02 and 15:32 on working days, at most three minutes later.
+/// Returns the publication times: 9:02 and 15:32 on working days, at most three minutes later.
 fn publications() -> Vec<DateTime<Utc>> {
     let monday = start() - TimeDelta::hours(10);
     let days = (-3..60).filter(|day: &i64| day.rem_euclid(7) < 5);
@@ -52,14 +52,14 @@ fn desk(hints: &str) -> World {
     world
 }
 
-/// The text of the plan pane, without the ends of its lines.
+/// Returns the text of the plan pane without line ends.
 fn pane(world: &mut World) -> String {
     let screen = world.draw();
     let lines = screen.lines().filter_map(|line| line.split('│').nth(2));
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Goes from deadline to deadline; when the feed was polled.
+/// Runs from deadline to deadline and returns the times of the polls.
 fn run(world: &mut World, hints: &str, time: TimeDelta) -> Vec<DateTime<Utc>> {
     let end = world.now + time;
     let mut polls = Vec::new();
@@ -76,7 +76,7 @@ fn run(world: &mut World, hints: &str, time: TimeDelta) -> Vec<DateTime<Utc>> {
     polls
 }
 
-/// Minutes from a publication to the next poll, on average.
+/// Returns the mean number of minutes from a publication to the next poll.
 fn mean_delay(polls: &[DateTime<Utc>], from: DateTime<Utc>, to: DateTime<Utc>) -> f64 {
     let times = publications().into_iter().filter(|at| *at >= from && *at < to);
     let delays: Vec<i64> = times
@@ -111,7 +111,7 @@ fn feed_without_hints_is_learned_and_polled_on_time() {
     world.press("i");
     let screen = world.draw();
     assert!(screen.contains("When it posts") && screen.contains("learned from"), "{screen}");
-    assert!(screen.contains("the polls after that: ") && screen.contains('◉'), "{screen}");
+    assert!(screen.contains("polls after that: ") && screen.contains('◉'), "{screen}");
     assert!(screen.contains("Next poll ") && screen.contains(", because "), "{screen}");
     assert!(screen.contains("it usually posts "), "{screen}");
 }
@@ -219,7 +219,7 @@ fn learned_plan_survives_a_restart_without_relearning() {
         assert_eq!(settled(&world), SettledBy::Learned);
     }
     times.dedup();
-    // Six days; a publication at an hour at which none was expected is learned on the same day.
+    // Six days; a publication at an unexpected hour is learned on the same day.
     assert!(settled_by_plan > 8 && (4..=7).contains(&times.len()), "{settled_by_plan} {times:?}");
 }
 
@@ -280,11 +280,11 @@ fn timetable_shows_poll_cost_and_possible_savings() {
     world.app.ui.notice = None;
     world.press("<end>P");
     let screen = world.draw();
-    assert!(screen.contains("2 feeds: 28 downloads a day, a new entry waits about 1h"), "{screen}");
+    assert!(screen.contains("2 feeds: 28 polls a day, average delay about 1h"), "{screen}");
     assert!(screen.contains("polling all less often would save 14 a day"), "{screen}");
-    assert!(screen.contains("24 a day, waits  30m"), "{screen}");
-    assert!(screen.contains("4.0 a day, waits   3h"), "{screen}");
+    assert!(screen.contains("24 a day, delay  30m"), "{screen}");
+    assert!(screen.contains("4.0 a day, delay   3h"), "{screen}");
     world.press("+");
     let screen = world.draw();
-    assert!(screen.contains("downloads a day") && !screen.contains(": 28 downloads"), "{screen}");
+    assert!(screen.contains("average delay") && !screen.contains(": 28 polls"), "{screen}");
 }

@@ -1,7 +1,7 @@
-//! Thirty days of three hundred feeds with all kinds of hints, by a clock set by hand: every poll happens when it
-//! was planned, and no feed is polled more than its publisher recommends.
+//! Thirty days of three hundred feeds with all kinds of hints on a simulated clock: every poll happens as planned, and no feed is
+//! polled more often than its publisher recommends.
 //!
-//! `cargo test --test it simulation -- --nocapture` prints polls a feed a day beside the recommendation.
+//! `cargo test --test it simulation -- --nocapture` prints polls per feed and day beside the recommendation.
 
 use std::collections::BTreeMap;
 
@@ -25,41 +25,41 @@ use crate::support::world::start;
 
 const DAYS: i64 = 30;
 const FEEDS: u32 = 300;
-/// Sundays are left alone, as are mornings.
+/// Skips Sundays and mornings.
 const WINDOWS: &str = "<ttl>240</ttl><skipHours><hour>6</hour><hour>7</hour><hour>8</hour></skipHours>\
     <skipDays><day>Sunday</day></skipDays>";
 const SLOTS: &str = "<updatePeriod xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">daily</updatePeriod>\
     <updateFrequency xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">4</updateFrequency>";
 const BASE: &str = "<updateBase xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">2026-01-05T00:00:00Z</updateBase>";
 
-/// Thirty days from a Monday have 22 working days: nine hours of two polls each, and one each morning that cuts the
-/// night's four hours short; the other hours have a poll in four.
+/// Thirty days from a Monday have 22 working days: nine hours with two polls each, and one poll each morning that shortens the
+/// four-hour interval of the night; the other hours have a quarter of a poll.
 const RULES_A_DAY: f64 = (22.0 * 19.0 + (720.0 - 22.0 * 9.0) / 4.0) / 30.0;
 
-/// How the publisher of a kind answers.
+/// The answers of a publisher of one kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Publisher {
-    /// Always well.
+    /// Always succeeds.
     Well,
-    /// With this `Cache-Control`.
+    /// Succeeds with this `Cache-Control`.
     Fresh(&'static str),
-    /// Every fifth request is refused with this status and this `Retry-After`.
+    /// Refuses every fifth request with this status and `Retry-After`.
     Refusing(u16, Option<&'static str>),
-    /// Nobody is there.
+    /// Does not answer.
     Silent,
-    /// Gone from the tenth request on.
+    /// Is gone from the tenth request on.
     Ending,
 }
 
-/// A kind of feed: what it says, how it answers, what its reader wishes, and polls a day that follow from the
-/// recommendation, with the reader's pace and bounds, before any floor or window.
+/// A kind of feed: its hints, its answers, its reader's settings, and the polls per day that follow from the recommendation with
+/// the reader's pace and bounds, before any floor or window.
 struct Kind {
     name: &'static str,
     hints: String,
     publisher: Publisher,
     feed_settings: FeedSettings,
     recommended: f64,
-    /// Nothing but the recommendation decides.
+    /// Whether the recommendation alone decides.
     exact: bool,
 }
 
@@ -113,13 +113,13 @@ fn kinds() -> Vec<Kind> {
     ]
 }
 
-/// The feeds at work: a model, and a publisher for each feed.
+/// The running simulation: a model, and a publisher for each feed.
 struct Simulation {
     engine: Engine,
     now: DateTime<Utc>,
     kinds: Vec<Kind>,
     documents: Vec<AnswerBody>,
-    /// When each feed is to be polled next, as it was planned after its last poll.
+    /// Next poll of each feed as planned after its last poll.
     planned: BTreeMap<FeedKey, Option<DateTime<Utc>>>,
     polls: BTreeMap<FeedKey, Vec<DateTime<Utc>>>,
 }
@@ -146,7 +146,7 @@ impl Simulation {
         });
         let mut settings = Settings::default();
         settings.poll.start_spread_seconds = 0;
-        // What is stated is followed here; there is no store to learn from.
+        // Stated hints are tested here; there is no store to learn from.
         settings.poll.learn = false;
         let engine = Engine::new(settings, Tz::UTC, 7, saved.collect(), start());
         let document = |kind: &Kind| {
@@ -158,11 +158,11 @@ impl Simulation {
         Self { engine, now: start(), kinds, documents, planned, polls: BTreeMap::new() }
     }
 
-    /// Goes from deadline to deadline.
+    /// Runs from deadline to deadline.
     fn run(&mut self, end: DateTime<Utc>) {
         self.tell(Input::Tick);
         while let Some(next) = self.engine.timetable.next().filter(|at| *at < end) {
-            assert!(next > self.now, "a deadline that has passed stands in the timetable");
+            assert!(next > self.now, "the timetable contains a past deadline");
             self.now = next;
             self.tell(Input::Tick);
         }
@@ -267,19 +267,19 @@ fn thirty_days_of_three_hundred_feeds_are_polled_as_planned() {
         let (name, recommended) = (kind.name, kind.recommended);
         println!("{name:28} {:>5} {a_day:>10.2} {recommended:>12.2}", counts.len());
         assert!(!counts.is_empty(), "{name}");
-        // The first poll comes besides.
+        // The first poll is additional.
         assert!(a_day <= recommended * 1.03 + 0.04, "{name}: {a_day} polls a day");
         assert!(!kind.exact || a_day >= recommended * 0.97, "{name}: {a_day} polls a day");
     }
     spared(&simulation);
 }
 
-/// What was asked for besides intervals was kept.
+/// Checks that requirements other than intervals were respected.
 fn spared(simulation: &Simulation) {
     use chrono::{Datelike, Timelike, Weekday};
     for (feed, polls) in &simulation.polls {
         let kind = simulation.kind(*feed);
-        // The first poll knows nothing yet.
+        // The first poll knows no hints yet.
         let later = polls.iter().skip(1);
         if kind.hints == WINDOWS {
             let skipped =

@@ -1,6 +1,6 @@
-//! "When may this feed be polled next" as another program's tests answer it, against our plans.
+//! Compares another program's tests of "when may this feed be polled next" with our plans.
 //!
-//! `BACKISSUE_CORPUS` names the folder; rows that differ must differ for a reason that is ours by decision.
+//! `BACKISSUE_CORPUS` names the folder; rows may differ only where we decided otherwise.
 
 use backissue_core::feed::{DayOfWeek, Hints, Period, SyHint};
 use backissue_core::schedule::{Facts, ScheduleSettings, decide_time};
@@ -13,7 +13,7 @@ fn at(row: &Value, name: &str) -> Option<DateTime<Utc>> {
     row[name].as_str()?.parse().ok()
 }
 
-/// The facts of a row. Nothing but the row recommends anything: a second is the shortest wish there is.
+/// Returns the facts of a row. Only the row recommends an interval: a second is the shortest possible request.
 fn facts(row: &Value) -> Facts {
     let number = |name: &str| row[name].as_u64().and_then(|number| u32::try_from(number).ok());
     let list = |name: &str| row[name].as_array().cloned().unwrap_or_default();
@@ -57,14 +57,14 @@ fn agrees(row: &Value) -> bool {
     let Some(last) = facts.last_ok else { return false };
     let Some(next) = decide_time(&facts, last, 0.0).next_poll else { return false };
     match (at(row, "expected_next"), at(row, "expected_after"), at(row, "expected_before")) {
-        // A wish for nothing is a second of ours.
+        // No recommendation there is one second here.
         (Some(expected), _, _) => next == expected || next == expected + TimeDelta::seconds(1),
         (None, Some(after), Some(before)) => next >= after && next <= before,
         (None, ..) => false,
     }
 }
 
-/// Why a row may differ.
+/// Returns the reason why a row may differ.
 fn decided_otherwise(row: &Value) -> Option<&'static str> {
     let facts = facts(row);
     let skips = !facts.hints.skip_hours.is_empty() || !facts.hints.skip_days.is_empty();

@@ -1,4 +1,4 @@
-//! Where the reader is after the program was ended and started again.
+//! The screen position after the program ended and started again.
 
 use std::fmt::Write as _;
 

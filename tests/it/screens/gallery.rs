@@ -1,4 +1,4 @@
-//! Every view at four sizes, empty, full and broken: one file a view.
+//! Every view at four sizes, empty, full and broken: one file per view.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::support::world::{World, rss};
 
 const SIZES: [(u16, u16); 4] = [(160, 50), (100, 30), (60, 20), (40, 12)];
 
-/// A view, and the keys that lead to it from the first row of the subscriptions.
+/// A view and the keys that open it from the first row of the subscriptions.
 const VIEWS: [(&str, &str); 15] = [
     ("panes", "l"),
     ("plan", "<end>i"),
@@ -32,16 +32,16 @@ const VIEWS: [(&str, &str); 15] = [
     ("mute", "ljm"),
     ("rules", ":rules<enter>"),
     ("subscriptions", "<end>"),
-    // The last one: an entry that was read stays read.
+    // The last one, because an opened entry stays read.
     ("reader", "l<enter>"),
 ];
 
-/// The one subscription has no entry yet.
+/// Returns a world whose only subscription has no entry yet.
 fn empty() -> World {
     World::subscribed(160, 50, &[("https://orchard.example/feed", &rss("Orchard Notes", &[]), &[])])
 }
 
-/// Servers refuse, a host is away, a feed moved elsewhere and one ended; then the store cannot be written.
+/// Returns a world where servers refuse, a host is unreachable, a feed moved and one ended, and then the store cannot be written.
 fn broken() -> World {
     let mut world = demo_world(160, 50);
     let feeds: Vec<(FeedKey, String)> =
@@ -71,7 +71,7 @@ fn broken() -> World {
     world
 }
 
-/// Presses keys; what is asked of the network then is answered. One site names three feeds.
+/// Presses keys and answers the resulting requests. One site names three feeds.
 fn lead_to(world: &mut World, keys: &str) {
     let links = [("All of it", "/all"), ("News alone", "/news"), ("Comments", "/talk")];
     world.serve("https://choose.example/", &page("A site", &links));
@@ -86,7 +86,7 @@ fn lead_to(world: &mut World, keys: &str) {
     }
 }
 
-/// The screens of a view in a state, one below the other.
+/// Appends the screens of a view in one state, one below the other.
 fn screens(world: &mut World, state: &str, text: &mut String) {
     for (columns, rows) in SIZES {
         let screen = world.resize(columns, rows);
@@ -130,13 +130,13 @@ fn the_welcome_at_every_size() {
     screens(&mut World::new(160, 50), "empty", &mut text);
     let mut world = World::new(160, 50);
     world.tell(Input::Trouble(
-        "configuration: line 3: [ui] theme: there is no theme 'drak'; is 'dark' meant?".into(),
+        "configuration: line 3: [ui] theme: unknown theme 'drak'; did you mean 'dark'?".into(),
     ));
     screens(&mut world, "broken", &mut text);
     compare("welcome", &text);
 }
 
-/// The line of the plain screen that the terminal's cursor stands on.
+/// Returns the line of the plain screen with the terminal's cursor.
 fn line_at_cursor(world: &World) -> String {
     let (columns, rows) = world.app.ui.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();

@@ -1,5 +1,4 @@
-//! Terminal safety: whatever publishers and lists write, nothing on the screen steers the terminal or turns the direction of
-//! what follows.
+//! Terminal safety: no text of publishers or lists makes the screen control the terminal or change the text direction.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
@@ -12,7 +11,7 @@ use crate::support::world::World;
 
 const FEED: &str = "https://hostile.example/feed";
 
-/// Views, by the keys that lead to them from the list of feeds.
+/// Views, by the keys that open them from the list of feeds.
 const VIEWS: [&str; 26] = [
     "",
     "<enter>",
@@ -64,7 +63,7 @@ fn world((columns, rows): (u16, u16)) -> World {
     world
 }
 
-/// What must stand in no cell: controls, and what turns the direction or ends a line.
+/// Checks for characters that no cell may contain: control characters, direction controls and line ends.
 fn does_harm(char: char) -> bool {
     let ends_line = matches!(char, '\u{2028}' | '\u{2029}');
     (char.is_control() && char != '\n') || is_bidi_control(char) || ends_line

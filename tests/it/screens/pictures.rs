@@ -1,4 +1,4 @@
-//! The pictures of the README are what the program draws. `BACKISSUE_PICTURES=write` writes them anew.
+//! Checks that the README pictures match what the program draws. `BACKISSUE_PICTURES=write` rewrites them.
 
 use backissue::engine::entries::rows::RowKey;
 use backissue::ui::theme::colours::Colours;
@@ -10,10 +10,10 @@ use super::svg::{Paper, svg};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
-/// What stands around the screen where a cell has no colour of its own: the ground of the theme.
+/// Colours around the screen for cells without a colour: the theme's background.
 const PAPER: Paper = Paper { ink: (0xd7, 0xda, 0xe0), ground: (0x16, 0x18, 0x1d) };
 
-/// The picture of a world.
+/// Returns the picture of a world.
 fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> String {
     world.resize(columns, rows);
     let appearance = &mut world.app.ui.appearance;
@@ -42,7 +42,7 @@ fn readme_pictures_match_the_program() {
             (124, 30),
             "Subscriptions, entries and an entry side by side",
         ),
-        // Code in the colours of its language, and a line of it that is wider than the pane.
+        // Highlighted code, with a line wider than the pane.
         (
             "code",
             "<end>l",
@@ -59,7 +59,7 @@ fn readme_pictures_match_the_program() {
             (124, 40),
             "The plan of a feed: when it is polled next, and why then",
         ),
-        // The feed with archives, of which one is refused.
+        // The feed with archives, one of which is refused.
         (
             "gap",
             "gjjjjjjjjjjjl",
@@ -71,7 +71,7 @@ fn readme_pictures_match_the_program() {
     ] {
         let mut world = demo_world(160, 50);
         world.press(keys);
-        // Down to the row of a title, or to the first gap.
+        // Down to the row with a title, or to the first gap.
         while let (Some(wanted), Some(row)) = (row, world.app.ui.list.selected_row()) {
             let gap = matches!(row.key, RowKey::Gap(..));
             if row.title.contains(wanted) || gap {

@@ -1,4 +1,4 @@
-//! What a feed offers is seen before it is subscribed to, and nothing is asked twice.
+//! A feed's entries are previewed before subscribing, and nothing is requested twice.
 
 use backissue_core::schedule::{SettledBy, when_words};
 use chrono_tz::Tz;
@@ -11,7 +11,7 @@ const SITE: &str = "https://site.example/";
 const NOTES: &str = "https://site.example/notes.xml";
 const PICTURES: &str = "https://site.example/pictures.xml";
 
-/// A site that names three feeds; the last one is not there.
+/// Returns a site that names three feeds, the last of which does not exist.
 fn site(columns: u16, rows: u16) -> World {
     let mut world = World::new(columns, rows);
     let links = [("Notes", "/notes.xml"), ("Pictures", "/pictures.xml"), ("Gone", "/gone.xml")];
@@ -25,7 +25,7 @@ fn site(columns: u16, rows: u16) -> World {
 #[test]
 fn selected_feed_is_previewed_and_not_refetched_when_chosen() {
     let mut world = site(120, 36);
-    assert!(world.draw().contains("looking at it"), "{}", world.draw());
+    assert!(world.draw().contains("reading the feed"), "{}", world.draw());
     world.wait(4);
     let screen = world.draw();
     let offer = "no older entries offered · next poll around 16:15 (learned from its";

@@ -1,5 +1,5 @@
-//! Pictures in the text: off, nothing is fetched; on, each once, near the screen, within limits, and the text stays
-//! where it is.
+//! Pictures in the text: switched off, nothing is fetched; switched on, each is fetched once, near the visible part, within
+//! limits, and the text stays in place.
 
 use crate::support::scripted::Scripted;
 use crate::support::world::{World, rss};
@@ -24,7 +24,7 @@ const FEED: &str = "https://site.example/feed";
 const WAX: &str = "https://pictures.example/wax.png";
 const POT: &str = "https://pictures.example/pot.png";
 
-/// A picture of two colours, the upper half and the lower.
+/// Returns a picture with one colour in the upper half and another in the lower.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut image = RgbImage::from_pixel(width, height, Rgb([200, 120, 40]));
     for pixel in image.rows_mut().skip(usize::try_from(height / 2).unwrap()).flatten() {
@@ -35,7 +35,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A picture whose lines are all different.
+/// Returns a picture whose rows all differ.
 fn shaded(width: u32, height: u32) -> Vec<u8> {
     let shade = |row: u32| u8::try_from(row * 255 / height).unwrap();
     let image = RgbImage::from_fn(width, height, |_, row| Rgb([shade(row), 90, 160]));
@@ -49,7 +49,7 @@ fn paragraphs(count: usize) -> String {
     (0..count).map(|number| format!("<p>{number}. {words}</p>")).collect()
 }
 
-/// A feed of two entries; the first has this text.
+/// Returns a feed of two entries, the first with this text.
 fn world((columns, rows): (u16, u16), markup: &str) -> World {
     let feed = rss("Notes", &[("n2", "Wax", 1, markup), ("n1", "Ladders", 2, "<p>b</p>")]);
     let mut world = World::subscribed(columns, rows, &[(FEED, &feed, &[])]);
@@ -67,7 +67,7 @@ fn asked(world: &World) -> Vec<&str> {
     asked.map(|request| request.url.as_str()).collect()
 }
 
-/// Time for everything that waits.
+/// Lets enough time pass for everything that is pending.
 fn settle(world: &mut World) -> String {
     world.wait(40);
     world.draw()
@@ -94,7 +94,7 @@ fn each_picture_is_fetched_once_and_only_when_enabled() {
     );
     let screen = settle(&mut world);
     assert_eq!(blocks(&screen), 1, "the row in which its halves meet: {screen}");
-    assert!(screen.contains("[image: a pot of wax]"), "its words stand below it");
+    assert!(screen.contains("[image: a pot of wax]"), "its caption is below it");
     world.press("JKJK");
     settle(&mut world);
     world.press("II");
@@ -104,7 +104,7 @@ fn each_picture_is_fetched_once_and_only_when_enabled() {
     assert_eq!(blocks(&settle(&mut world)), 1);
     assert_eq!(asked(&world), [WAX], "asked for once");
     world.press("I");
-    assert_eq!(world.notice(), "pictures off: none is fetched or shown");
+    assert_eq!(world.notice(), "pictures off: none are fetched or shown");
     assert_eq!(blocks(&world.draw()), 0);
 }
 
@@ -152,7 +152,7 @@ fn undisplayable_picture_says_why_and_is_retried_manually() {
     assert_eq!(asked(&world), [""; 0], "its address says enough");
 }
 
-/// The check sum of a part of a PNG.
+/// Returns the checksum of a part of a PNG.
 #[test]
 fn tracking_pixels_get_no_place_and_no_request() {
     let pixel = "https://pictures.example/pixel.gif";
@@ -189,7 +189,7 @@ fn text_stays_when_a_picture_above_grows() {
     let line = |world: &mut World| world.draw().lines().nth(12).unwrap().to_owned();
     let before = line(&mut world);
     assert!(before.contains("flame"), "{before}");
-    // The answer comes now.
+    // The answer arrives now.
     serve(&mut world, WAX, png(300, 300));
     world.press("II");
     settle(&mut world);
@@ -241,7 +241,7 @@ fn pictures_are_not_requested_offline_or_in_plain_mode() {
     world.app.engine.offline = false;
     world.app.ui.appearance.plain = true;
     world.press("II");
-    assert_eq!(world.notice(), "a plain screen has no pictures: their words stand in the text");
+    assert_eq!(world.notice(), "the plain screen shows captions instead of pictures");
     settle(&mut world);
     assert_eq!(asked(&world), [""; 0]);
 }
@@ -275,7 +275,7 @@ fn terminal_change_redraws_and_sixel_is_all_or_nothing() {
     world.press("jjjjjjjjj");
     let screen = world.draw();
     assert!(!screen.contains("\u{1b}P"));
-    assert!(screen.contains("a picture, shown when all of it is in sight"), "{screen}");
+    assert!(screen.contains("picture: scroll until all of it is visible"), "{screen}");
     world.press("g?");
     assert!(!world.draw().contains("\u{1b}P"), "nothing is painted over the help");
 }
@@ -289,7 +289,7 @@ fn outdated_drawing_is_discarded_when_it_arrives() {
     let mut drawings = Vec::new();
     let mut waiting =
         update(&mut world.app, now, ScreenInput::Key(backissue::ui::keys::key::Key::char('I')));
-    // Everything happens but the drawing.
+    // Everything is performed except the drawing.
     while let Some(effect) = waiting.pop() {
         match effect {
             ScreenEffect::Picture(wish) if matches!(*wish, PictureWork::Draw(_)) => {

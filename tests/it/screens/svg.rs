@@ -1,7 +1,7 @@
-//! A drawn screen as a picture (SVG): for the README, made from the program itself.
+//! A drawn screen as a picture (SVG), made from the program itself for the README.
 //!
-//! Text stands in cells of one size; each stretch of one style is one `text` element that is told how long it is, so
-//! that any monospaced font fits. Lines of borders are drawn as lines, so that they meet.
+//! Text is placed in cells of one size; each run of one style is one `text` element with a stated length, so that any monospaced
+//! font fits. Border characters are drawn as lines, so that they meet.
 
 use std::fmt::Write as _;
 
@@ -13,21 +13,21 @@ use unicode_width::UnicodeWidthStr;
 
 /// Size of a cell, in units of the picture.
 const CELL: (usize, usize) = (8, 18);
-/// From the top of a cell to the line its text stands on.
+/// Distance from the top of a cell to the text baseline.
 const BASE: usize = 13;
-/// Room around the screen.
+/// Margin around the screen.
 const MARGIN: usize = 8;
 
-/// What the terminal's own colours are in the picture.
+/// The picture's values of the terminal's default colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paper {
-    /// Of text.
+    /// Text colour.
     pub ink: (u8, u8, u8),
-    /// Behind it.
+    /// Background colour.
     pub ground: (u8, u8, u8),
 }
 
-/// Draws a screen; `title` says what it shows, to whoever cannot see it.
+/// Draws a screen; `title` describes it for people who cannot see it.
 pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     let area = buffer.area;
     let width = usize::from(area.width).saturating_mul(CELL.0).saturating_add(2 * MARGIN);
@@ -52,7 +52,7 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     svg
 }
 
-/// Neighbouring cells of one style.
+/// Adjacent cells of one style.
 struct Stretch<'c> {
     column: usize,
     cells: usize,
@@ -60,7 +60,7 @@ struct Stretch<'c> {
     look: &'c Cell,
 }
 
-/// Cuts a row into stretches of one style; lines of borders stand alone.
+/// Splits a row into runs of one style; border characters are separate.
 fn stretches(cells: &[Cell]) -> Vec<Stretch<'_>> {
     let mut stretches: Vec<Stretch<'_>> = Vec::new();
     let mut hidden = 0_usize;
@@ -86,7 +86,7 @@ fn stretches(cells: &[Cell]) -> Vec<Stretch<'_>> {
     stretches
 }
 
-/// Whether a text consists of lines that are drawn.
+/// Checks whether a text consists of border characters.
 fn is_drawn(text: &str) -> bool {
     text.chars().next().is_some_and(|sign| arms(sign).is_some())
 }
@@ -147,8 +147,8 @@ fn draw_text(
     }
 }
 
-/// The words of a text with their columns: blanks at the ends and, if wished, stretches of blanks are left out, so
-/// that what stands behind them keeps its place whatever the font.
+/// Returns the words of a text with their columns: leading and trailing blanks and, on request, runs of blanks are removed, so
+/// that later words keep their place with any font.
 fn pieces(text: &str, apart: bool) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut column = 0;
@@ -168,7 +168,7 @@ fn pieces(text: &str, apart: bool) -> Vec<(usize, &str)> {
     }
 }
 
-/// A line of a border: from the middle of its cell to the edges it reaches.
+/// Draws a border character: from the middle of its cell to the edges it reaches.
 fn draw_lines(svg: &mut String, stretch: &Stretch<'_>, (x, y): (usize, usize), ink: Rgb) {
     let mut path = String::new();
     let (half, middle) = (CELL.0 / 2, CELL.1 / 2);
@@ -194,7 +194,7 @@ fn draw_lines(svg: &mut String, stretch: &Stretch<'_>, (x, y): (usize, usize), i
         .ok();
 }
 
-/// The edges a line of a border reaches: up, down, left, right.
+/// Returns the edges that a border character reaches: up, down, left, right.
 const fn arms(sign: char) -> Option<(bool, bool, bool, bool)> {
     Some(match sign {
         '─' | '┄' => (false, false, true, true),
@@ -214,7 +214,7 @@ const fn arms(sign: char) -> Option<(bool, bool, bool, bool)> {
 
 type Rgb = (u8, u8, u8);
 
-/// A colour as it is seen; `own`: what the terminal takes by itself.
+/// Returns a colour as displayed; `own` is the terminal's default.
 fn seen(colour: Color, own: Rgb) -> Rgb {
     const NAMED: [Color; 16] = [
         Color::Black,

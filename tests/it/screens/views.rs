@@ -1,4 +1,4 @@
-//! Every view at six sizes, as a person sees it: empty, full and broken.
+//! Every view at six sizes: empty, full and broken.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue_core::history::FeedKey;
@@ -14,7 +14,7 @@ const ARTICLE: &str = "<h2>The frost</h2><p>The frost of the <em>tenth</em> came
     <table><tr><th>night</th><th>degrees</th></tr><tr><td>ninth</td><td>-2</td></tr></table>\
     <pre>let frost = true;\n    if frost { cover(); }</pre><blockquote><p>Cover the figs.</p></blockquote>";
 
-/// A world with three feeds, one of them failing.
+/// Returns a world with three feeds, one of them failing.
 fn full(columns: u16, rows: u16) -> World {
     let notes = rss(
         "Orchard Notes",
@@ -49,7 +49,7 @@ fn full(columns: u16, rows: u16) -> World {
     world
 }
 
-/// Shows one view at every size.
+/// Checks one view at every size.
 fn show(name: &str, prepare: impl Fn(u16, u16) -> World) {
     for (columns, rows) in SIZES {
         let screen = prepare(columns, rows).draw();
@@ -58,7 +58,7 @@ fn show(name: &str, prepare: impl Fn(u16, u16) -> World) {
     }
 }
 
-/// A full world after some keys.
+/// Returns a full world after some keys.
 fn after(keys: &'static str) -> impl Fn(u16, u16) -> World {
     move |columns, rows| {
         let mut world = full(columns, rows);
@@ -140,7 +140,7 @@ fn a_list_without_entries_says_so() {
     show("all_read", after("Ajk"));
 }
 
-/// A world with a feed of each fate: with rules, failing, gone; the selected one has so many below it.
+/// Returns a world with a feed with rules, a failing one and a gone one; this number of rows is below the selected one.
 fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
     move |columns, rows| {
         let rules = hinting("Harbour Gazette", RULES);
@@ -275,7 +275,7 @@ fn at_every_size(world: &mut World) {
     }
 }
 
-/// The archived feed of the specification, one of its archives refused; its list is open.
+/// Returns the archived feed of the specification with one archive refused and its list open.
 fn with_a_gap(columns: u16, rows: u16) -> World {
     let mut world = World::new(columns, rows);
     crate::history::journeys::serve_orchard(&mut world);

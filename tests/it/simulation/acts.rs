@@ -1,36 +1,36 @@
-//! What happens beside the publishers, and when: the network, the machine, the clock, crashes, people.
+//! Events other than the publishers' and their times: the network, the machine, the clock, crashes, people.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::publishers::FaultKind;
 use super::scenario::Scenario;
 
-/// Something that happens at a time that the seed settles.
+/// An event at a time determined by the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// There is no network until then, true time.
+    /// There is no network until this true time.
     Away(DateTime<Utc>),
-    /// The machine sleeps for so long.
+    /// The machine sleeps for this time.
     Sleep(TimeDelta),
-    /// The wall clock is set by so much.
+    /// The wall clock is changed by this amount.
     SetClock(TimeDelta),
-    /// The program dies after so many more writes.
+    /// The program dies after this number of further writes.
     Crash { power_cut: bool, writes: u32 },
-    /// The program ends and starts again after so many seconds.
+    /// The program ends and starts again after this number of seconds.
     Restart(i64),
-    /// The disk is full, or has room again.
+    /// Whether the disk is full or has room again.
     DiskFull(bool),
     /// A person presses keys.
     Keys,
-    /// A person, or another process, asks for something.
+    /// A person or another process sends a request.
     Request,
-    /// Changes are made and taken back.
+    /// Changes are made and undone.
     Undo,
-    /// The checks that take longer.
+    /// The slower checks run.
     Check,
 }
 
-/// The acts of a scenario, in order.
+/// Returns the acts of a scenario in order.
 pub fn acts(scenario: &Scenario) -> Vec<(DateTime<Utc>, Act)> {
     let (start, days) = (scenario.start(), scenario.days);
     let mut acts = Vec::new();

@@ -1,4 +1,4 @@
-//! Crashes: what the files hold after one is a state that they had, and not an older one than what was reported.
+//! Crashes: afterwards the files hold a state that existed, and none older than the reported one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use backissue::io::store::Store;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flags, KeptEntry};
 
-/// A crash that is to come.
+/// A planned crash.
 #[derive(Debug)]
 pub struct Crash {
-    /// Only what was synced is left.
+    /// Only synced data survives.
     power_cut: bool,
-    /// Writes until then.
+    /// Writes until the crash.
     writes: u32,
-    /// What was synced last.
+    /// The last synced copy.
     synced: Option<PathBuf>,
-    /// The states that may be found: that of the last sync, and those since.
+    /// Possible states after the crash: the last synced one and the later ones.
     pub states: Vec<Dump>,
-    /// Work that takes several transactions is under way: any state between is right.
+    /// Work with several transactions is running, so any intermediate state is correct.
     pub loose: bool,
 }
 
@@ -34,7 +34,7 @@ impl Crash {
         self.power_cut
     }
 
-    /// Another write is about to be done: whether the crash comes before it.
+    /// Counts a write that is about to happen and checks whether the crash comes before it.
     pub fn is_now(&mut self, loose: bool) -> bool {
         if self.writes == 0 {
             return true;
@@ -44,7 +44,7 @@ impl Crash {
         false
     }
 
-    /// Keeps what was synced, in place of what was synced before.
+    /// Keeps a synced copy instead of the previous one.
     pub fn keep(&mut self, folder: PathBuf) {
         self.loose = false;
         if let Some(old) = self.synced.replace(folder) {
@@ -52,7 +52,7 @@ impl Crash {
         }
     }
 
-    /// What is left of a data folder: a folder of the same content.
+    /// Returns the folder that survives of a data folder: a copy of its content.
     pub fn leave(&mut self, folder: &Path, new: PathBuf) -> PathBuf {
         self.synced.take().unwrap_or_else(|| {
             copy_folder(folder, &new);
@@ -60,7 +60,7 @@ impl Crash {
         })
     }
 
-    /// What is wrong with what was found.
+    /// Describes the error in the state found.
     pub fn judge(&self, found: &Dump) -> Result<(), String> {
         if self.loose || self.states.iter().any(|state| state == found) {
             return Ok(());
@@ -75,7 +75,7 @@ impl Crash {
     }
 }
 
-/// Everything that lasts, as the store reads it.
+/// All persistent data as the store reads it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Dump {
     saved: Vec<SavedSubscription>,
@@ -111,7 +111,7 @@ impl Dump {
         dump
     }
 
-    /// What is different, in words.
+    /// Describes the differences.
     fn differs_from(&self, other: &Self) -> String {
         let pairs = [
             ("subscriptions", self.saved == other.saved),
@@ -142,15 +142,15 @@ impl Dump {
     }
 }
 
-/// A folder is copied at most so often until nothing changed meanwhile.
+/// Maximum number of attempts to copy a folder without a concurrent change.
 const COPIES: usize = 50;
 
-/// Copies a data folder as it stands at one instant, as a crash leaves it: sled's threads write and shorten its log and
-/// write snapshots of their own accord, and a part that was copied later than another would be damage that no crash does.
+/// Copies a data folder as of one instant, as a crash leaves it. sled's threads write and truncate its log and write snapshots at
+/// any time; parts copied at different times would be damage that no crash causes.
 pub fn copy_folder(from: &Path, to: &Path) {
     for _ in 0..COPIES {
         copy_once(from, to);
-        // Times of changes do not tell: they are no finer than a tick of the system's.
+        // Modification times do not help: they are no finer than a system tick.
         if contents_of(from, from) == contents_of(to, to) {
             return;
         }
@@ -159,7 +159,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     panic!("the files of the store never rest");
 }
 
-/// The files below a folder, by their paths in it, with what they hold.
+/// Returns the files below a folder by relative path, with their contents.
 fn contents_of(root: &Path, folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -181,7 +181,7 @@ fn copy_once(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let name = to.join(entry.file_name());
-        // A file may be replaced while this looks.
+        // A file may be replaced during the scan.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => copy_once(&entry.path(), &name),
             Ok(kind) if kind.is_file() => drop(std::fs::copy(entry.path(), name)),

@@ -1,4 +1,4 @@
-//! What acts do to the machine and its program.
+//! The effects of acts on the machine and its program.
 
 use chrono::TimeDelta;
 
@@ -7,11 +7,11 @@ use super::checks::{Checks, consistency, undo};
 use super::crash::{Crash, Dump};
 use super::machine::Machine;
 
-/// Acts that need rest are put off by this time while something is under way.
+/// Delay of acts that need an idle program while something is running.
 const LATER: TimeDelta = TimeDelta::minutes(11);
 
 impl Machine {
-    /// Something happens that the seed settled.
+    /// Performs an act of the seed.
     pub fn act(&mut self, act: Act) {
         let needs_rest = matches!(act, Act::Undo | Act::Check);
         if needs_rest && !self.is_quiet() {
@@ -61,7 +61,7 @@ impl Machine {
         self.acts.insert(place, (at, act));
     }
 
-    /// Whether nothing is under way.
+    /// Checks whether nothing is running.
     pub fn is_quiet(&self) -> bool {
         self.keeper.is_idle()
             && self.keeper.crash.is_none()
@@ -72,7 +72,7 @@ impl Machine {
             && !self.disk_full
     }
 
-    /// Lets what was handed to the store become durable.
+    /// Makes everything sent to the store durable.
     pub fn settle(&mut self) {
         self.keeper.write(self.real);
         for _ in 0..10_000 {
@@ -83,7 +83,7 @@ impl Machine {
         self.fail("the store is never done");
     }
 
-    /// The program ends as it does when it is told to, and starts again after so many seconds.
+    /// Ends the program in an orderly way and starts it again after this number of seconds.
     pub fn end_and_start(&mut self, seconds: i64) {
         self.note(|| format!("it ends, and starts again after {seconds} s"));
         self.drop_fetches();
@@ -93,7 +93,7 @@ impl Machine {
         self.start();
     }
 
-    /// The program dies, and starts again on what is left.
+    /// Kills the program and starts it on the surviving files.
     pub fn die(&mut self) {
         self.drop_fetches();
         let Some(mut crash) = self.keeper.crash.take() else { return };
@@ -103,7 +103,7 @@ impl Machine {
         self.keeper.go_on_with(left);
         let now = self.now();
         if self.keeper.open_after_crash(now) {
-            // Of several things that were written together and not acknowledged, some may be there.
+            // Of several unacknowledged writes of one group, some may be present.
             self.keeper.store().check(true).unwrap();
         } else if let Err(why) = crash.judge(&Dump::of(self.keeper.store())) {
             return self.fail(why);

@@ -1,50 +1,50 @@
-//! The store as its thread keeps it, without the thread: reads are answered at once, writes that wait together share one
-//! sync, and are reported after it.
+//! The store as its thread keeps it, without the thread: reads are answered at once; pending writes share one sync and are
+//! reported after it.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use backissue::engine::poll::fetch::FetchRequest;
 use backissue::engine::store_work::{Answer, Job, StoreWork, Stored};
-use backissue::io::store::{Stay, Store};
+use backissue::io::store::{SessionLength, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::crash::{Crash, Dump};
 
-/// The store, what waits to be written, and what is being synced.
+/// The store, pending writes, and the data being synced.
 pub struct Keeper {
     store: Option<Store>,
-    /// The data folder of the moment, below one that goes with the simulation.
+    /// The current data folder, below a folder that is deleted with the simulation.
     folder: PathBuf,
     below: tempfile::TempDir,
     opened: u32,
     queue: VecDeque<Write>,
     unsynced: Vec<Done>,
-    /// When the sync under way ends, true time.
+    /// True time at which the running sync ends.
     pub synced_at: Option<DateTime<Utc>>,
-    /// How many writes were done.
+    /// Number of writes done.
     pub writes: u64,
     pub crash: Option<Crash>,
-    /// The program dies now.
+    /// Whether the program dies now.
     pub dies: bool,
 }
 
-/// What waits for its turn.
+/// Pending work.
 enum Write {
     Work(Box<StoreWork>),
-    /// A request that goes out when what was handed in before is durable.
+    /// A request that is sent once earlier work is durable.
     Fetch(FetchRequest),
 }
 
-/// What was written and is being synced.
+/// Written work that is being synced.
 pub enum Done {
-    /// `None`: there is nothing to answer.
+    /// An answer; `None` if there is nothing to report.
     Answer(Option<Box<Stored>>),
     Fetch(FetchRequest),
 }
 
 impl Keeper {
-    /// A store in a folder that is gone when this is dropped; in memory where the machine has a file system for that.
+    /// Creates a store in a folder that is deleted on drop; in memory if the machine has a file system for that.
     pub fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let below =
@@ -78,19 +78,20 @@ impl Keeper {
     /// Opens the store of the folder.
     pub fn open(&mut self) {
         self.store = None;
-        self.store = Some(Store::open_to(&self.folder, Stay::Short).unwrap());
+        self.store = Some(Store::open_to(&self.folder, SessionLength::Short).unwrap());
     }
 
-    /// Opens what a crash left, as the program does when it starts. Says whether records had to be copied out: sled's threads
-    /// write parts of its log in any order, and may leave a hole in what nobody was told is written.
+    /// Opens the store after a crash as the program does at its start. Returns whether records had to be copied out: sled's
+    /// threads write parts of its log in any order and may leave a hole in unacknowledged data.
     pub fn open_after_crash(&mut self, now: DateTime<Utc>) -> bool {
         self.store = None;
-        let (store, told) = Store::open_or_recover(&self.folder, now, Stay::Short).unwrap();
+        let (store, told) =
+            Store::open_or_recover(&self.folder, now, SessionLength::Short).unwrap();
         self.store = Some(store);
         told.is_some()
     }
 
-    /// Goes on with another folder, as it is after a crash; the old one goes.
+    /// Continues with another folder, as after a crash, and deletes the old one.
     pub fn go_on_with(&mut self, folder: PathBuf) {
         (self.queue, self.unsynced) = (VecDeque::new(), Vec::new());
         (self.synced_at, self.crash, self.dies) = (None, None, false);
@@ -99,18 +100,18 @@ impl Keeper {
         self.folder = folder;
     }
 
-    /// A folder that is not there yet.
+    /// Returns a folder that does not exist yet.
     pub fn new_folder(&mut self) -> PathBuf {
         self.opened += 1;
         self.below.path().join(self.opened.to_string())
     }
 
-    /// Whether everything that was handed in is durable and reported.
+    /// Checks whether everything received is durable and reported.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.unsynced.is_empty()
     }
 
-    /// Takes work; a read is answered at once.
+    /// Accepts work; a read is answered at once.
     pub fn hand(&mut self, mut work: StoreWork) -> Option<Stored> {
         let store = self.store.as_mut().unwrap();
         store.fix_list(&mut work);
@@ -127,12 +128,12 @@ impl Keeper {
         self.store().perform(work)
     }
 
-    /// A request that waits for what was handed in before.
+    /// Accepts a request that waits for earlier work.
     pub fn hand_fetch(&mut self, request: FetchRequest) {
         self.queue.push_back(Write::Fetch(request));
     }
 
-    /// The requests that have not gone out yet.
+    /// Returns the requests that have not been sent yet.
     pub fn waiting_fetches(&self) -> impl Iterator<Item = &FetchRequest> {
         let queued = self.queue.iter().filter_map(|write| match write {
             Write::Fetch(request) => Some(request),
@@ -145,7 +146,7 @@ impl Keeper {
         queued.chain(unsynced)
     }
 
-    /// Does the writes that wait, if no sync is under way, and orders a sync for them.
+    /// Performs the pending writes if no sync is running, and starts a sync for them.
     pub fn write(&mut self, real: DateTime<Utc>) {
         if self.synced_at.is_some() || self.dies {
             return;
@@ -189,7 +190,7 @@ impl Keeper {
         }
     }
 
-    /// What the store says of marks is so.
+    /// Checks what the store reports about marks.
     fn look_at_marks(&mut self, answer: Option<&Stored>) {
         let Some(Ok(Answer::Marked { flag, value, marked, .. })) = answer.map(|it| &it.result)
         else {
@@ -208,7 +209,7 @@ impl Keeper {
         self.note_state();
     }
 
-    /// Before a crash each state that the files may be found in is noted.
+    /// Records each possible state of the files before a crash.
     fn note_state(&mut self) {
         if self.crash.is_some() {
             let state = Dump::of(self.store());
@@ -216,7 +217,7 @@ impl Keeper {
         }
     }
 
-    /// The sync that was under way is over: what it reports.
+    /// Ends the running sync and returns its reports.
     pub fn sync(&mut self) -> Vec<Done> {
         self.synced_at = None;
         self.store().sync().unwrap();
@@ -227,7 +228,7 @@ impl Keeper {
         std::mem::take(&mut self.unsynced)
     }
 
-    /// A crash is to come: from now on it is noted what it may leave.
+    /// Plans a crash and records the possible states from now on.
     pub fn expect(&mut self, mut crash: Crash) {
         self.write_group();
         self.store().sync().unwrap();
@@ -235,7 +236,7 @@ impl Keeper {
         self.crash = Some(crash);
     }
 
-    /// What is durable now must be found after the crash.
+    /// Records that the data durable now must survive the crash.
     fn keep_synced(&mut self, crash: &mut Crash) {
         crash.states = vec![Dump::of(self.store())];
         if crash.is_power_cut() {
@@ -245,7 +246,7 @@ impl Keeper {
         }
     }
 
-    /// Does everything that was handed in, as at an orderly end, and closes the store.
+    /// Performs all pending work, as at an orderly end, and closes the store.
     pub fn close(&mut self, real: DateTime<Utc>) {
         self.crash = None;
         self.write(real);

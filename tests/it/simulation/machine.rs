@@ -1,6 +1,6 @@
-//! The machine that the program runs on: its clocks, its network, its loop.
+//! The machine on which the program runs: its clocks, its network, its loop.
 //!
-//! There are two times: the true one, by which publishers live, and that of the machine's wall clock, which may be set.
+//! There are two times: the true time of the publishers, and the machine's wall clock, which may be set.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -28,47 +28,47 @@ use super::story::Story;
 use crate::support::answers::{learned, rendered};
 use crate::support::dice::Dice;
 
-/// Where nothing falls due the loop is woken after this time all the same; in truth it is after half a minute.
+/// Time after which the loop wakes without a deadline; in the real program it is half a minute.
 const IDLE: TimeDelta = TimeDelta::minutes(20);
 
 /// The size of the terminal.
 pub const SIZE: (u16, u16) = (100, 30);
 
-/// Everything at work.
+/// The complete simulation.
 #[expect(clippy::struct_excessive_bools, reason = "each is a state that the machine is in, or not")]
 pub struct Machine {
     pub scenario: Scenario,
     pub app: App,
-    /// A person looks on; else the engine runs alone, as in `watch`.
+    /// Whether a person uses the screen; otherwise the engine runs alone, as in `watch`.
     pub has_screen: bool,
     pub keeper: Keeper,
     /// True time.
     pub real: DateTime<Utc>,
-    /// When the program took an input last, true time.
+    /// True time of the program's last input.
     told: DateTime<Utc>,
-    /// How much the wall clock is ahead of it.
+    /// Lead of the wall clock over true time.
     ahead: TimeDelta,
     press: Vec<Publisher>,
     fetches: BTreeMap<(DateTime<Utc>, u64), UnderWay>,
     pub acts: VecDeque<(DateTime<Utc>, Act)>,
     away_until: DateTime<Utc>,
     pub disk_full: bool,
-    /// It was since the program started.
+    /// Whether the disk was full since the program started.
     pub disk_was_full: bool,
-    /// The reader left, or asked the program to stop.
+    /// Whether the reader quit or requested the end of the program.
     pub stopped: bool,
-    /// The wall clock ran ahead of the other: to be told before the next input.
+    /// The wall clock jumped ahead, which is reported before the next input.
     woke: bool,
     pub dice: Dice,
     pub story: Story,
     pub checks: Checks,
-    /// What a check found.
+    /// The failure that a check found.
     pub failed: Option<String>,
-    /// Inputs that the program took.
+    /// Number of inputs the program received.
     pub steps: u64,
 }
 
-/// A request under way.
+/// A running request.
 struct UnderWay {
     request: FetchRequest,
     fetched: Fetched,
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    /// The wall clock.
+    /// Returns the wall-clock time.
     pub fn now(&self) -> DateTime<Utc> {
         self.real + self.ahead
     }
@@ -119,7 +119,7 @@ impl Machine {
         self.press.as_slice()
     }
 
-    /// A check found something: the story ends here.
+    /// Records a failure, which ends the simulation.
     pub fn fail(&mut self, why: impl Into<String>) {
         self.failed.get_or_insert(why.into());
     }
@@ -128,7 +128,7 @@ impl Machine {
         self.story.note(self.real + self.ahead, words);
     }
 
-    /// Lives through the days of the scenario, or until something is found.
+    /// Runs the days of the scenario, or until a check fails.
     pub fn run(&mut self) {
         self.begin();
         self.subscribe_to_all();
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Whatever happens next.
+    /// Performs the next event.
     fn step(&mut self) {
         let wake = self.next_wake();
         let synced = self.keeper.synced_at;
@@ -170,7 +170,7 @@ impl Machine {
         Checks::after_step(self);
     }
 
-    /// When the loop wakes up although nothing happens, true time.
+    /// Returns the true time at which the loop wakes if nothing happens.
     fn next_wake(&self) -> DateTime<Utc> {
         let engine = self.engine();
         let due = engine.is_polling_by_itself().then(|| engine.timetable.next()).flatten();
@@ -183,7 +183,7 @@ impl Machine {
         wake.map_or(latest, |at| at.min(latest)).max(self.real + TimeDelta::milliseconds(1))
     }
 
-    /// The program has just started.
+    /// Begins with the program just started.
     pub fn begin(&mut self) {
         if self.has_screen {
             self.tell(ScreenInput::Resized(SIZE.0, SIZE.1));
@@ -195,7 +195,7 @@ impl Machine {
         Checks::started(self);
     }
 
-    /// Lets the program take an input, and everything happen that follows from it at once.
+    /// Sends an input to the program and performs all immediate consequences.
     pub fn tell(&mut self, input: impl Into<ScreenInput>) {
         if std::mem::take(&mut self.woke) {
             let effects = self.take(Input::Woke.into());
@@ -275,7 +275,7 @@ impl Machine {
         Input::Stored(Box::new(stored))
     }
 
-    /// A request goes out.
+    /// Sends a request.
     fn send(&mut self, request: FetchRequest) {
         Checks::asked(self, &request);
         let started = self.now();
@@ -330,7 +330,7 @@ impl Machine {
         self.tell(Input::Fetched(request.id, Box::new(fetched)));
     }
 
-    /// What was written is durable: it is reported, and what waited for it goes out.
+    /// Reports durable writes and sends the requests that waited for them.
     pub fn synced(&mut self) {
         for done in self.keeper.sync() {
             match done {
@@ -345,7 +345,7 @@ impl Machine {
         self.keeper.write(self.real);
     }
 
-    /// Nobody hears of what was under way.
+    /// Drops running requests without an answer.
     pub fn drop_fetches(&mut self) {
         self.fetches.clear();
     }
@@ -354,12 +354,12 @@ impl Machine {
         self.fetches.len()
     }
 
-    /// Time passes while nothing runs.
+    /// Lets time pass while nothing runs.
     pub fn pass(&mut self, time: TimeDelta) {
         self.real += time;
     }
 
-    /// The machine slept: the wall clock went on, the program did not, and what was under way broke off.
+    /// Puts the machine to sleep: the wall clock advances, the program does not, and running requests break off.
     pub fn sleep(&mut self, time: TimeDelta) {
         for (_, mut under_way) in std::mem::take(&mut self.fetches) {
             under_way.fetched.result = Err(FetchFailure::Protocol("it was broken off".into()));
@@ -370,7 +370,7 @@ impl Machine {
         self.woke = time > TimeDelta::seconds(30);
     }
 
-    /// The wall clock is set.
+    /// Sets the wall clock.
     pub fn set_clock(&mut self, by: TimeDelta) {
         self.ahead += by;
         self.woke |= by.abs() > TimeDelta::seconds(30);
@@ -384,7 +384,7 @@ impl Machine {
         self.real >= self.away_until
     }
 
-    /// The program starts with what its store holds.
+    /// Starts the program with the content of its store.
     pub fn start(&mut self) {
         self.keeper.open();
         if self.disk_full {
@@ -400,19 +400,19 @@ impl Machine {
         self.begin();
     }
 
-    /// Feeds that their publishers ended.
+    /// Returns the feeds that their publishers ended.
     pub fn gone(&self) -> BTreeSet<FeedKey> {
         let feeds = self.engine().feeds.values();
         feeds.filter(|feed| feed.is_gone()).map(|feed| feed.key).collect()
     }
 
-    /// Feeds that are polled now.
+    /// Returns the feeds being polled now.
     pub fn polled(&self) -> BTreeSet<FeedKey> {
         self.engine().polls.keys().copied().collect()
     }
 }
 
-/// The engine as the program loads it at its start.
+/// Loads the engine as the program does at its start.
 fn load(keeper: &mut Keeper, scenario: &Scenario, now: DateTime<Utc>) -> Engine {
     let (mut engine, unreadable) = load_engine(keeper.store(), scenario.settings(), now).unwrap();
     assert_eq!(unreadable, Vec::<String>::new(), "everything can be read");

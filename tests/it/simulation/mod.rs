@@ -1,9 +1,8 @@
-//! The whole program in simulation: engine, screen, parser and store are real; publishers, people, the network, the
-//! machine and its clock come from a seed. After every step it is looked at whether what must hold holds.
+//! The whole program in simulation: engine, screen, parser and store are real; publishers, people, the network, the machine and
+//! its clock are generated from a seed. The invariants are checked after every step.
 //!
-//! `BACKISSUE_SEEDS=300 BACKISSUE_DAYS=30 cargo test --test it simulation::` lives through more of them than the ordinary
-//! run. A seed that fails prints a shorter scenario that fails as well, its last steps in words, and how to see it again:
-//! `BACKISSUE_SCENARIO=7/30/0+2/Crashes+Moves`.
+//! `BACKISSUE_SEEDS=300 BACKISSUE_DAYS=30 cargo test --test it simulation::` runs 300 seeds of 30 days. A failing seed prints a
+//! shorter failing scenario, its last steps in words, and how to run it again: `BACKISSUE_SCENARIO=7/30/0+2/Crashes+Moves`.
 
 mod acts;
 mod checks;

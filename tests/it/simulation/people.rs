@@ -1,4 +1,4 @@
-//! People: keys that somebody presses, and what other hands ask for.
+//! People: key presses and requests of other processes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -26,10 +26,10 @@ use super::machine::{Machine, SIZE};
 use crate::support::dice::Dice;
 use crate::support::named_keys::named_key;
 
-/// Keys of one sitting.
+/// Number of keys in one session.
 const KEYS: i64 = 12;
 
-/// Keys with a name, and characters that are pressed more often than others.
+/// Named keys, and characters that are pressed more often than others.
 const NAMED: [&str; 12] = [
     "enter",
     "esc",
@@ -47,7 +47,7 @@ const NAMED: [&str; 12] = [
 const OFTEN: &str = "jjjkkllhh  mmssArRuUtnpv+-oyDFfTgGaAzx/?:";
 
 impl Machine {
-    /// Everybody's publishers are subscribed to.
+    /// Subscribes to all publishers.
     pub fn subscribe_to_all(&mut self) {
         let wanted = |publisher: &super::publishers::Publisher| Subscribe {
             address: publisher.first_address(),
@@ -55,14 +55,14 @@ impl Machine {
             unasked: true,
             ..Subscribe::default()
         };
-        // Not as an import: somebody could take it back.
+        // Not as an import, which could be undone.
         let wanted: Vec<Subscribe> = self.press().iter().map(wanted).collect();
         for wanted in wanted {
             self.ask(Request::Subscribe(Box::new(wanted)));
         }
     }
 
-    /// Somebody asks for something.
+    /// Sends a request of a person.
     pub fn ask(&mut self, request: Request) {
         let words = format!("{request:?}");
         self.note(|| format!("asked for: {}", words.chars().take(160).collect::<String>()));
@@ -75,7 +75,7 @@ impl Machine {
         self.by_hand(Input::Request(request).into());
     }
 
-    /// Takes an input of somebody: polls that begin with it are wanted, and so is a feed that has not ended any more.
+    /// Sends an input of a person: polls that start with it count as wanted, and so does a feed that is resumed.
     fn by_hand(&mut self, input: ScreenInput) {
         let (before, gone) = (self.polled(), self.gone());
         self.tell(input);
@@ -88,7 +88,7 @@ impl Machine {
         Checks::note_rereading(self, true);
     }
 
-    /// Somebody sits down and presses keys.
+    /// Presses keys for one session.
     pub fn press_keys(&mut self) {
         if !self.has_screen {
             return;
@@ -129,7 +129,7 @@ impl Machine {
         self.perform_all(effects);
     }
 
-    /// Some request of those that there are.
+    /// Returns a random request.
     pub fn some_request(&mut self) -> Option<Request> {
         let mut dice = self.dice.clone();
         self.dice.roll(2);
@@ -177,19 +177,20 @@ impl Machine {
         })
     }
 
-    /// Some change that can be taken back.
+    /// Returns a random undoable change.
     pub fn some_change(&mut self, dice: &mut Dice) -> Option<Request> {
         let feed = self.some_feed(dice);
         Some(match dice.roll(10) {
             0..=3 => {
                 let flag = *dice.pick(&[Flag::Read, Flag::Starred, Flag::FromHistory]);
-                // What counts as read because it came from history is marked unread by that mark, and never gets it.
+                // Entries that count as read because they came from an archive are marked unread with that mark and never receive
+                // it.
                 let value = flag != Flag::FromHistory && !dice.one_in(3);
                 let keys = (0..dice.between(1, 6)).filter_map(|_| self.some_entry(dice));
                 let keys: BTreeSet<EntryKey> = keys.collect();
                 let keys: Vec<EntryKey> = keys.into_iter().collect();
                 let mut entries = self.keeper.store().entries(&keys).unwrap();
-                // Who marks entries names those that do not have the mark so.
+                // A mark must name entries that do not have it yet.
                 let is_old = |flags: Flags| flag == Flag::Read && !value && flags.is_from_history();
                 entries.retain(|(_, _, flags)| flags.get(flag) != value && !is_old(*flags));
                 let keys = entries.into_iter().map(|(key, _, _)| key).collect();

@@ -1,4 +1,4 @@
-//! Lives through scenarios, several at a time, and makes those that fail shorter.
+//! Runs scenarios in parallel and shortens the failing ones.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,17 @@ use super::checks::Counts;
 use super::machine::Machine;
 use super::scenario::Scenario;
 
-/// Seeds of the ordinary run, and their days.
+/// Number of seeds in the ordinary run, and their days.
 const SEEDS: u64 = 6;
 const DAYS: i64 = 8;
-/// A failing scenario is made shorter for this time at most.
+/// Maximum time for shortening a failing scenario.
 const SHRINKING: Duration = Duration::from_mins(2);
 
-/// How a scenario ended.
+/// The outcome of a scenario.
 struct Outcome {
     counts: Counts,
     steps: u64,
-    /// What a check found, and the last steps in words.
+    /// The failure and the last steps in words.
     failed: Option<(String, String)>,
 }
 
@@ -37,7 +37,7 @@ fn live(scenario: &Scenario) -> Outcome {
     Outcome { counts, steps, failed: machine.failed.take().map(|why| (why, story)) }
 }
 
-/// Leaves out of a failing scenario whatever it fails without.
+/// Removes everything from a failing scenario that its failure does not need.
 fn shorten(mut scenario: Scenario, mut outcome: Outcome) -> (Scenario, Outcome) {
     let begin = clock::instant();
     'again: loop {
@@ -55,7 +55,7 @@ fn shorten(mut scenario: Scenario, mut outcome: Outcome) -> (Scenario, Outcome) 
     }
 }
 
-/// What is told of a scenario that failed.
+/// Describes a failed scenario.
 fn told(scenario: &Scenario, outcome: &Outcome) -> String {
     let (why, story) = outcome.failed.clone().unwrap_or_default();
     format!(
@@ -100,7 +100,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures are for whoever runs it")]
+#[expect(clippy::print_stdout, reason = "the figures are for information")]
 fn no_simulated_event_breaks_an_invariant() {
     let named = std::env::var("BACKISSUE_SCENARIO").ok();
     let days = number("BACKISSUE_DAYS").map_or(DAYS, |days| i64::try_from(days).unwrap());

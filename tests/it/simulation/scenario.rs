@@ -1,4 +1,4 @@
-//! A scenario: what a seed makes of publishers, days and faults, and what may be left out of it.
+//! A scenario: the publishers, days and faults of a seed, and the parts to omit.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,37 +10,37 @@ use chrono_tz::Tz;
 use super::publishers::{FaultKind, Publisher};
 use crate::support::dice::Dice;
 
-/// Publishers of a seed at most.
+/// Maximum number of publishers per seed.
 const PUBLISHERS_MAX: i64 = 6;
 
-/// What is simulated.
+/// The simulated scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
     pub seed: u64,
     pub days: i64,
-    /// The numbers of its publishers: each is the same whoever else is there.
+    /// Numbers of its publishers; each behaves the same whichever others exist.
     pub publishers: Vec<u64>,
-    /// What may go wrong.
+    /// Kinds of possible faults.
     pub kinds: BTreeSet<FaultKind>,
 }
 
 impl Scenario {
-    /// The whole scenario of a seed.
+    /// Returns the whole scenario of a seed.
     pub fn of(seed: u64, days: i64) -> Self {
         let count = Dice::of(seed, "publishers", 0).between(2, PUBLISHERS_MAX);
         let publishers = (0..u64::try_from(count).unwrap()).collect();
         Self { seed, days, publishers, kinds: FaultKind::all() }
     }
 
-    /// A generator of one stream of it.
+    /// Returns the generator of one random stream.
     pub fn dice(&self, stream: &str) -> Dice {
         Dice::of(self.seed, stream, 0)
     }
 
-    /// When it begins: on a usual day, or some days before something special of the calendar.
+    /// Returns the start: an ordinary day, or some days before a special date of the calendar.
     pub fn start(&self) -> DateTime<Utc> {
         let mut dice = self.dice("start");
-        // Summer time begins and ends in Europe, in America and in Australia; a leap day; a new year.
+        // Start and end of daylight saving time in Europe, America and Australia; a leap day; a new year.
         let days = [
             (2026, 3, 2),
             (2026, 3, 25),
@@ -54,7 +54,7 @@ impl Scenario {
         start + TimeDelta::minutes(dice.between(0, 1440))
     }
 
-    /// Where the reader lives.
+    /// Returns the reader's time zone.
     pub fn zone(&self) -> Tz {
         *self.dice("zone").pick(&[
             Tz::UTC,
@@ -65,7 +65,7 @@ impl Scenario {
         ])
     }
 
-    /// How the reader has configured the program.
+    /// Returns the reader's configuration.
     pub fn settings(&self) -> Settings {
         let mut dice = self.dice("settings");
         let mut settings = Settings::default();
@@ -85,14 +85,14 @@ impl Scenario {
         settings
     }
 
-    /// Its publishers.
+    /// Returns the publishers.
     pub fn press(&self) -> Vec<Publisher> {
         let new =
             |number: &u64| Publisher::new(self.seed, *number, self.start(), self.days, &self.kinds);
         self.publishers.iter().map(new).collect()
     }
 
-    /// Scenarios with something left out, the simplest first.
+    /// Returns scenarios with something removed, the simplest first.
     pub fn simpler(&self) -> Vec<Self> {
         let mut simpler = Vec::new();
         for days in [self.days / 4, self.days / 2, self.days - 1] {
@@ -115,7 +115,7 @@ impl Scenario {
         simpler
     }
 
-    /// The scenario that `BACKISSUE_SCENARIO` names, as [`fmt::Display`] writes it.
+    /// Parses `BACKISSUE_SCENARIO` in the form that [`fmt::Display`] writes.
     pub fn named(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let seed = parts.next()?.parse().ok()?;

@@ -1,13 +1,13 @@
-//! The last steps of a simulation, in words.
+//! The last steps of a simulation in words.
 
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
 
-/// Steps that are told.
+/// Number of steps to print.
 const STEPS: usize = 400;
 
-/// What happened last, oldest first.
+/// The last events, oldest first.
 #[derive(Debug, Default)]
 pub struct Story(VecDeque<String>);
 

@@ -1,7 +1,7 @@
-//! Damage that is found, told in a sentence, and put right where that can be done.
+//! Damage that is found, reported in a sentence, and repaired where possible.
 //!
-//! Damage is planted by opening the files with sled itself: the names of the folder, the trees and the schema's
-//! key are the format on disk, which another version of the program has to read too.
+//! The tests damage files through sled itself: the folder names, the trees and the schema's key are the on-disk format, which
+//! other versions of the program must also read.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -167,7 +167,7 @@ fn damaged_filter_hit_record_is_found_and_removed() {
 
 #[test]
 fn damaged_pages_places_searches_and_folds_are_found() {
-    // What is put right holds nothing that cannot be fetched or done again.
+    // The repaired data holds nothing that cannot be fetched or done again.
     let long = |bytes: &mut [u8]| {
         if bytes.len() > 12 {
             flip(bytes);
@@ -284,7 +284,7 @@ fn damaged_marks_return_from_the_backup_and_losses_count() {
     assert_eq!(listed(&mut store, Show::Unread).len(), 10);
 }
 
-/// Two archives of the feed were read.
+/// Records two archives of the feed as read.
 fn with_archives(store: &mut Store) {
     let address = |name: &str| format!("https://site.example/{name}.xml");
     let edge = |name| Edge { url: address(name), key: address(name), ..Edge::default() };
@@ -365,7 +365,7 @@ fn unreadable_records_are_dropped_and_the_store_is_sound() {
         ("nodes", "a record of an archive of feed 1", 10),
     ] {
         let folder = filled();
-        // So that there is an address by which the feed can be found again.
+        // This gives the feed an address by which it can be found again.
         let mut store = open(&folder);
         let saved = store.subscriptions().unwrap().remove(0);
         let mut state = saved.state;

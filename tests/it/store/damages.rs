@@ -1,8 +1,7 @@
-//! Random damage in every file of a store: nothing panics, what stands outside the damage is there, and afterwards the
-//! store is sound.
+//! Random damage in every file of a store: nothing panics, data outside the damage is intact, and the store is sound afterwards.
 //!
-//! `BACKISSUE_DAMAGES=500 cargo test --test it store::damages -- --nocapture` does so many and prints a table;
-//! `BACKISSUE_DAMAGES=17..18` does one of them alone.
+//! `BACKISSUE_DAMAGES=500 cargo test --test it store::damages -- --nocapture` makes 500 damages and prints a table;
+//! `BACKISSUE_DAMAGES=17..18` makes one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,11 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use backissue::engine::change::MarkChange;
-use backissue::engine::change::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
+use backissue::engine::change::undo_stack::{SavedStep, Step, StepChanges};
+use backissue::engine::change::value::ChangeId;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::feeds::subscription::HistoryCommit;
 use backissue::engine::saved_searches::SavedSearch;
-use backissue::io::store::{Stay, Store};
+use backissue::io::store::{SessionLength, Store};
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::gap::Edge;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
@@ -26,13 +26,13 @@ use tempfile::TempDir;
 use super::record_places::{RecordPlaces, Thing, records_of};
 use super::{at, entry, polled};
 
-/// Damages without the variable.
+/// Number of damages without the variable.
 const FEW: usize = 6;
 const FEEDS: u32 = 8;
 const SESSIONS: u32 = 5;
 const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
-/// Numbers that look random and are the same in every run.
+/// A pseudo-random generator with the same numbers in every run.
 pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
@@ -50,7 +50,7 @@ fn text(seed: u32) -> String {
     (0..words).map(|_| format!("{:05} ", chance.below(100_000))).collect()
 }
 
-/// A store after some sessions, the last of which was never backed up.
+/// Creates a store after some sessions, the last of which was not backed up.
 fn build(folder: &Path) {
     for session in 0..SESSIONS {
         let mut store = Store::open(folder).unwrap();
@@ -79,7 +79,7 @@ fn address(feed: u32, archive: u32) -> String {
     format!("https://site.example/{feed}/archive-{archive}.xml")
 }
 
-/// Writes what a reader has beside entries: some of it in every session.
+/// Writes a reader's data other than entries, some of it in every session.
 fn arrange(store: &mut Store, session: u32) {
     for feed in 1..=FEEDS {
         if feed.is_multiple_of(2) {
@@ -113,7 +113,8 @@ fn arrange(store: &mut Store, session: u32) {
     store.save_searches(&[SavedSearch { id: 1, name: words.clone(), text: words }]).unwrap();
 }
 
-/// What the reader has. An archive is there if it is asked for again by itself, too: texts came from it.
+/// Returns the reader's data. An archive also counts as present if it will be fetched again automatically, because texts came
+/// from it.
 fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
     let mut found = BTreeMap::new();
     found.insert(Thing::Filters, format!("{:?}", store.saved_filters().unwrap()));
@@ -150,7 +151,7 @@ fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
     found
 }
 
-/// A folder that nothing waits for, where there is one.
+/// Returns a folder in memory if the system has one.
 pub(super) fn folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -180,20 +181,20 @@ pub(super) fn files_of(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What is done to a file.
+/// A damage of a file.
 struct Damage {
-    /// The file, below the data folder.
+    /// The file, relative to the data folder.
     file: PathBuf,
-    /// How its files are called in the table.
+    /// Name of the file's kind in the table.
     kind: String,
     how: &'static str,
-    /// The bytes that are not what they were.
+    /// The damaged bytes.
     place: Range<usize>,
 }
 
 /// Damages one of the files of a data folder.
 fn damage(data: &Path, chance: &mut Chance) -> Damage {
-    // Most of what is kept is in the log.
+    // Most data is in the log.
     let files = files_of(data);
     let in_log = chance.below(2) == 0;
     let path =
@@ -227,19 +228,19 @@ fn damage(data: &Path, chance: &mut Chance) -> Damage {
     Damage { file, kind, how, place }
 }
 
-/// What one damage did.
+/// The effect of one damage.
 #[derive(Default)]
 struct Outcome {
-    /// What was lost of what stood in the damaged bytes and nowhere else.
+    /// Number of lost things whose only copy was in the damaged bytes.
     inside: usize,
-    /// What else was lost.
+    /// Other things that were lost.
     outside: Vec<Thing>,
 }
 
-/// Opens a damaged store and does all that `doctor --repair` and `backup` do; returns what is there.
+/// Opens a damaged store and performs `doctor --repair` and `backup`; returns the remaining data.
 fn survive(data: &Path, what: &str) -> BTreeMap<Thing, String> {
     let opened = catch_unwind(AssertUnwindSafe(|| {
-        let (mut store, _) = Store::open_or_recover(data, at(100), Stay::Short).unwrap();
+        let (mut store, _) = Store::open_or_recover(data, at(100), SessionLength::Short).unwrap();
         let mut store = if let Err(why) = store.check(true) {
             drop(store);
             Store::mend(data, at(200), &why.to_string()).unwrap();
@@ -259,7 +260,7 @@ fn survive(data: &Path, what: &str) -> BTreeMap<Thing, String> {
     opened.unwrap_or_else(|_| panic!("{what}: it panicked"))
 }
 
-/// What was lost of what was there before.
+/// Returns the loss compared to the data before.
 fn compare(
     before: &BTreeMap<Thing, String>,
     after: &BTreeMap<Thing, String>,
@@ -287,7 +288,7 @@ fn middle(mut numbers: Vec<usize>) -> usize {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
-/// The damages that are asked for.
+/// Returns the requested damages.
 fn asked() -> Range<usize> {
     let Ok(text) = std::env::var("BACKISSUE_DAMAGES") else { return 0..FEW };
     let (first, last) = text.split_once("..").unwrap_or(("0", &text));

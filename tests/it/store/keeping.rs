@@ -1,4 +1,4 @@
-//! What is committed is kept: entries, texts, states, the poll log, and nothing of what was removed.
+//! Committed data is kept: entries, texts, states and the poll log, and nothing that was removed.
 
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
@@ -147,7 +147,7 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
         seek: Some(Seek {
             from: 10,
             down: true,
-            what: backissue::engine::entries::rows::Sought::Unread,
+            what: backissue::engine::entries::rows::SeekTarget::Unread,
         }),
         ..RowsWanted::at(7, 0, WINDOW_ROWS)
     };
@@ -202,7 +202,7 @@ fn ended_subscription_is_unlisted_and_uncounted() {
     assert_eq!(store.unread_since(chrono::DateTime::UNIX_EPOCH).unwrap(), 1);
     let health = store.check(false).unwrap();
     assert_eq!((health.feeds, health.entries, health.findings), (1, 1, vec![]));
-    // A whole backup has it too.
+    // A whole backup contains it too.
     let mut file = Vec::new();
     store.back_up(&mut file, None).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Marks: what they change, what they count, and that they can be taken back.
+//! Marks: their changes, their counts, and their undo.
 
 use backissue::engine::entries::rows::Show;
 use backissue::io::store::Store;
@@ -65,7 +65,7 @@ fn missing_entry_cannot_be_marked() {
 #[test]
 fn unread_since_a_time_uses_the_listed_date() {
     let (_folder, mut store) = filled();
-    // Entry n is dated n seconds before the beginning.
+    // Entry n is dated n seconds before the start.
     assert_eq!(store.unread_since(at(-10)).unwrap(), 10);
     store.mark(&[key(0), key(50)], Flag::Read, true).unwrap();
     assert_eq!(store.unread_since(at(-10)).unwrap(), 9);

@@ -31,7 +31,7 @@ fn open(folder: &tempfile::TempDir) -> Store {
     patient(folder).unwrap()
 }
 
-/// What opening comes to. sled lets go of its files a moment after it is closed: that is waited for.
+/// Returns the result of opening a store. sled releases its files a moment after closing, so this retries.
 fn patient(folder: &tempfile::TempDir) -> Result<Store, StoreError> {
     for _ in 0..500 {
         match Store::open(folder.path()) {
@@ -77,7 +77,7 @@ fn record(feed: FeedKey) -> SubscriptionRecord {
     }
 }
 
-/// A poll of `feed` at a second that brought these entries.
+/// Returns the commit of a poll of `feed` at a second, with these entries.
 fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
     let polls = u32::try_from(second).unwrap();
     Commit {
@@ -107,7 +107,7 @@ fn commit(store: &mut Store, second: i64, entries: Vec<Entry>) -> Merged {
     store.commit(&polled(FEED, second, entries)).unwrap()
 }
 
-/// Ends a subscription; what is kept of it goes when the store is opened the next time.
+/// Ends a subscription; its remaining data is deleted at the next opening.
 fn end(store: &mut Store, feed: FeedKey) {
     let ended = SubscriptionRecord { ended: Some(at(0)), ..record(feed) };
     store.save_records(&[(feed, ended)]).unwrap();

@@ -1,4 +1,4 @@
-//! What goes on beside the writes of the store while a disk is really full: opening, the search index, marks of many.
+//! Work other than the store's writes on a really full disk: opening, the search index, bulk marks.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,22 +7,22 @@ use std::sync::mpsc::channel;
 use backissue::engine::entries::rows::Show;
 use backissue::engine::store_work::{Answer, Job, MarkedEntries};
 use backissue::io::search::{CatchUp, IndexError, SearchIndex};
-use backissue::io::store::{Stay, Store, StoreError, measure_room};
+use backissue::io::store::{SessionLength, Store, StoreError, measure_room};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::small_disk::{SmallDisk, Working, mark, poll, text};
 use super::{at, commit, document, entry, listed, polled};
 
-/// Entries of each feed that are marked together.
+/// Entries per feed that are marked together.
 const MARKED: u32 = 1500;
 
 /// Opens a store as the reader does.
 fn open_somehow(data: &Path) -> (Store, Option<String>) {
-    let opened = Store::open_or_recover(data, at(100), Stay::Short);
+    let opened = Store::open_or_recover(data, at(100), SessionLength::Short);
     opened.unwrap_or_else(|error| panic!("with {:?} bytes free: {error}", measure_room(data)))
 }
 
-/// A store with a few long texts.
+/// Fills a store with a few long texts.
 fn fill_store(data: &Path) {
     let mut store = Store::open(data).unwrap();
     for id in 1..=8 {
@@ -76,11 +76,11 @@ fn search_index_resumes_when_there_is_room() {
     };
     working.perform(poll(1)).unwrap();
     assert_eq!(missing(&working), Some(0));
-    // Room for the store, which is more important, and none for the index.
+    // Room for the store, which has priority, and none for the index.
     disk.fill(12_000_000);
     working.perform(poll(2)).unwrap();
     for _ in 0..2 {
-        assert_eq!(missing(&working), None, "whoever searches is told at once");
+        assert_eq!(missing(&working), None, "a search is answered at once");
     }
     disk.empty();
     assert_eq!(missing(&working), Some(0));
@@ -143,7 +143,7 @@ fn refused_bulk_mark_is_absent_after_reopening() {
         let marked = working.perform(mark_all(true));
         IS_BLIND.store(false, Ordering::Relaxed);
         disk.empty();
-        // The store is opened anew for this one.
+        // The store is reopened for this mark.
         working.perform(mark(FeedKey(1), 0)).unwrap();
         let expected = match &marked {
             Ok(Answer::Marked { .. }) => 0,

@@ -1,23 +1,23 @@
-//! Power cuts: of what was written since the last sync any part may be on the disk, in blocks of 4 kB and whole files.
-//! Nothing that was acknowledged is lost, and what was not is there as a whole or not at all.
+//! Power cuts: any part of the data written since the last sync may be on the disk, in 4 kB blocks and whole files. No
+//! acknowledged write is lost, and other writes are present completely or not at all.
 //!
-//! `BACKISSUE_POWER_CUTS=100 cargo test --test it store::power_cuts -- --nocapture` does so many.
+//! `BACKISSUE_POWER_CUTS=100 cargo test --test it store::power_cuts -- --nocapture` makes 100 power cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use backissue::io::store::{Stay, Store};
+use backissue::io::store::{SessionLength, Store};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::damages::{Chance, copy, files_of, folder, say};
 use super::{at, entry, polled};
 
-/// Cuts without the variable.
+/// Number of power cuts without the variable.
 const FEW: usize = 3;
-/// Entries of a document.
+/// Entries per document.
 const ENTRIES: u32 = 4;
-/// What a disk writes at once.
+/// Bytes that a disk writes at once.
 const BLOCK: usize = 4096;
 
 fn text(seed: u32) -> String {
@@ -25,7 +25,7 @@ fn text(seed: u32) -> String {
     (0..400 + chance.below(9_000)).map(|_| format!("{:04} ", chance.below(10_000))).collect()
 }
 
-/// Writes a document of one of three feeds, and stars its first entry.
+/// Writes a document of one of three feeds and stars its first entry.
 fn write(store: &mut Store, round: u32) -> EntryKey {
     let feed = FeedKey(1 + round % 3);
     let ids = round * ENTRIES..(round + 1) * ENTRIES;
@@ -38,12 +38,12 @@ fn write(store: &mut Store, round: u32) -> EntryKey {
 
 fn read(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let name = |path: &Path| path.strip_prefix(folder).unwrap().to_owned();
-    // sled removes files that it needs no more while this looks.
+    // sled removes files that it no longer needs during the scan.
     let found = files_of(folder);
     found.iter().filter_map(|path| Some((name(path), fs::read(path).ok()?))).collect()
 }
 
-/// What a disk may hold between two states: of each block and each file that differs the one or the other.
+/// Returns a possible disk content between two states: for each differing block and file, one or the other.
 fn between(
     synced: &BTreeMap<PathBuf, Vec<u8>>,
     later: &BTreeMap<PathBuf, Vec<u8>>,
@@ -54,8 +54,8 @@ fn between(
     for name in names {
         let (old, new) = (synced.get(name), later.get(name));
         let (Some(new), true) = (new, old.is_some() || chance.below(2) == 0) else {
-            // A file that is gone is there still: sled removes one only after it has written out what replaces it, and the
-            // journal of a file system keeps that order.
+            // A removed file still exists: sled removes one only after it has written out its replacement, and the journal of a
+            // file system keeps that order.
             if let Some(old) = old {
                 found.insert(name.clone(), old.clone());
             }
@@ -104,7 +104,8 @@ fn power_cut_loses_no_acknowledged_write() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, bytes).unwrap();
         }
-        let (mut store, told) = Store::open_or_recover(disk.path(), at(100), Stay::Short).unwrap();
+        let (mut store, told) =
+            Store::open_or_recover(disk.path(), at(100), SessionLength::Short).unwrap();
         mended += usize::from(told.is_some());
         let mut has = |key: &EntryKey| match store.entry(*key).unwrap() {
             Some((_, flags)) => {

@@ -1,6 +1,6 @@
-//! Where each record of a store stands in its files, found by looking for its bytes: no part of the program says so.
+//! Positions of each record of a store in its files, found by searching for its bytes; no part of the program knows them.
 //!
-//! A record is within a damage if the messages of sled's log are in which it stands: each of them has one checksum.
+//! A record is within a damage if the messages of sled's log that contain it are: each message has one checksum.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,24 +12,24 @@ use backissue_core::history::{EntryKey, FeedKey};
 /// A tree and a key.
 pub(super) type RecordName = (String, Vec<u8>);
 
-/// How many entries share a record of rows, of entries, of texts.
+/// Number of entries that share a record of rows, of entries, of texts.
 const ROWS: u32 = 64;
 const ENTRIES: u32 = 32;
 const TEXTS: u32 = 4;
 
-/// Where records stand.
+/// Positions of the records.
 pub(super) struct RecordPlaces {
-    /// Of each record every place, by file.
+    /// All positions of each record, by file.
     places: BTreeMap<RecordName, Vec<(PathBuf, Range<usize>)>>,
 }
 
 /// Bytes of a segment of the log.
 const SEGMENT: usize = 512 * 1024;
-/// Bytes of a value that are searched for first: its form and its checksum tell it apart.
+/// Leading bytes of a value to search for first: its format and its checksum identify it.
 const BEGIN: usize = 9;
 
 impl RecordPlaces {
-    /// Looks for what sled reads in a folder of files in all of them. `copy`: a copy of the folder, which sled changes.
+    /// Searches all `files` for the values that sled reads. `copy`: a copy of the folder, which sled changes.
     pub(super) fn find(files: &[PathBuf], copy: &Path) -> Self {
         let mut begins: BTreeMap<Vec<u8>, Vec<(RecordName, Vec<u8>)>> = BTreeMap::new();
         let mut places = BTreeMap::new();
@@ -45,7 +45,7 @@ impl RecordPlaces {
             let name = String::from_utf8_lossy(&tree).into_owned();
             for pair in &db.open_tree(&tree).unwrap() {
                 let (key, value) = pair.unwrap();
-                // Of a few bytes nobody can say which they are.
+                // A few bytes cannot be attributed to a record.
                 if value.len() < BEGIN {
                     continue;
                 }
@@ -82,7 +82,7 @@ impl RecordPlaces {
         Self { places }
     }
 
-    /// The records that stand nowhere but in messages that some damaged bytes of a file belong to.
+    /// Returns the records that are only in messages with damaged bytes of a file.
     pub(super) fn within(&self, file: &Path, damaged: &Range<usize>) -> BTreeSet<&RecordName> {
         let hit = |(in_file, place): &(PathBuf, Range<usize>)| {
             in_file == file && place.start < damaged.end && damaged.start < place.end
@@ -91,12 +91,12 @@ impl RecordPlaces {
         all_hit.filter(|(_, places)| !places.is_empty()).map(|(record, _)| record).collect()
     }
 
-    /// Records that were not found anywhere.
+    /// Returns the records that were not found.
     pub(super) fn unplaced(&self) -> Vec<&RecordName> {
         self.places.iter().filter(|(_, places)| places.is_empty()).map(|(name, _)| name).collect()
     }
 
-    /// Where the records of something stand, for whoever looks for what went wrong.
+    /// Describes the positions of a thing's records, for debugging.
     pub(super) fn told(&self, thing: &Thing) -> String {
         let places = records_of(thing).into_iter().filter_map(|record| self.places.get(&record));
         format!("{thing:?}: {:?}", places.collect::<Vec<_>>())
@@ -107,8 +107,8 @@ impl RecordPlaces {
     }
 }
 
-/// The messages of a sound log: segments with a head of 20 bytes, messages with a checksum of four bytes, a kind, and
-/// three numbers: its length, its segment, its page.
+/// Returns the messages of a sound log: segments with a head of 20 bytes, messages with a checksum of four bytes, a kind, and
+/// three numbers: length, segment, page.
 fn messages(log: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for begin in (0..log.len()).step_by(SEGMENT) {
@@ -128,7 +128,7 @@ fn messages(log: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// A number of the log and the place behind it. Longer ones stand for no length, segment or page here.
+/// Reads a number of the log and returns it with the position after it. No length, segment or page here is longer.
 fn number(log: &[u8], at: usize) -> (usize, usize) {
     let byte = |place: usize| usize::from(log.get(place).copied().unwrap_or_default());
     match byte(at) {
@@ -144,7 +144,7 @@ fn number(log: &[u8], at: usize) -> (usize, usize) {
     }
 }
 
-/// The records without which something that a reader has is not there.
+/// Returns the records that a reader's data needs.
 pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
     let numbered = |tree: &str, key: &EntryKey, each: u32| {
         let chunk = (key.seq / each).to_be_bytes();
@@ -173,7 +173,7 @@ pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
     }
 }
 
-/// Something that a reader has.
+/// An item of a reader's data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Thing {
     Feed(FeedKey),
@@ -183,7 +183,7 @@ pub(super) enum Thing {
     History(FeedKey),
     Archive(FeedKey, String),
     Position(EntryKey),
-    /// A change that can be taken back.
+    /// An undoable change.
     Step(u64),
     Filters,
     Searches,

@@ -1,8 +1,8 @@
-//! A store that cannot be opened is made anew from the backup of a day.
+//! A store that cannot be opened is rebuilt from a daily backup.
 
 use backissue::engine::entries::rows::Show;
 use backissue::engine::poll::fetch::Validators;
-use backissue::io::store::{Stay, Store, StoreError, backup_is_due};
+use backissue::io::store::{SessionLength, Store, StoreError, backup_is_due};
 use backissue_core::history::Flag;
 use chrono::NaiveDate;
 
@@ -10,7 +10,7 @@ use super::{FEED, at, commit, entry, key, listed, open, polled};
 
 const TODAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
-/// A store with a backup of ten entries, of which one was read and another starred, and an entry that came later.
+/// Creates a store with a backup of ten entries, one of them read and another starred, and one later entry.
 fn backed_up() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
@@ -28,15 +28,15 @@ fn backed_up() -> tempfile::TempDir {
     folder
 }
 
-/// What is on the disk instead of sled's log.
+/// The damage to sled's log.
 #[derive(Clone, Copy)]
 enum Damage {
     Nonsense,
-    /// As a file system leaves a file behind that lost its journal.
+    /// Zeros, as a file system without its journal leaves a file.
     Zeros,
 }
 
-/// The program is not running, and the disk says something else than what was written.
+/// Changes the data on the disk while the program is not running.
 fn damage(folder: &tempfile::TempDir, damage: Damage) {
     let log = folder.path().join("store/db");
     let length = usize::try_from(std::fs::metadata(&log).unwrap().len()).unwrap();
@@ -53,7 +53,7 @@ fn damaged_store_is_set_aside_and_marks_are_restored() {
         let folder = backed_up();
         damage(&folder, kind);
         let (mut store, told) =
-            Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
+            Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
         let told = told.expect("it was damaged");
         assert!(told.contains("1 subscription and") && told.contains("2026-02-02"), "{told}");
         assert!(told.contains("the texts of 10 entries are missing"), "{told}");
@@ -73,7 +73,7 @@ fn damaged_store_is_set_aside_and_marks_are_restored() {
     }
 }
 
-/// The first bytes of the record of marks of the feed: they are the same however its entries are marked.
+/// Returns the first bytes of the feed's record of marks, which do not depend on the marks.
 fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
     let files = (0..500).find_map(|_| {
         let opened = sled::open(folder.path().join("store"));
@@ -84,7 +84,7 @@ fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
     });
     let files = files.expect("sled lets go of its files a moment after it is closed");
     let (_, record) = files.open_tree("index").unwrap().first().unwrap().unwrap();
-    // Behind a version and a checksum.
+    // After the version and the checksum.
     record[5..21].to_vec()
 }
 
@@ -112,10 +112,11 @@ fn lost_newest_marks_come_from_the_backup() {
         log[*at..*at + 16].fill(0);
     }
     std::fs::write(path, log).unwrap();
-    let (mut store, told) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
+    let (mut store, told) =
+        Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
     let told = told.unwrap();
     assert!(told.contains("came from the backup of 2026-02-02"), "{told}");
-    assert!(told.ends_with("; no entry and no text is known to be missing"), "{told}");
+    assert!(told.ends_with("; as far as known, no entries or texts are missing"), "{told}");
     for seq in 0..10 {
         let flags = store.entry(key(seq)).unwrap().unwrap().1;
         assert!(flags.is_starred() && flags.is_read(), "{seq}: {told}");
@@ -127,7 +128,8 @@ fn lost_newest_marks_come_from_the_backup() {
 fn restored_texts_are_neither_new_nor_edited() {
     let folder = backed_up();
     damage(&folder, Damage::Zeros);
-    let (mut store, _) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
+    let (mut store, _) =
+        Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
     let merged = commit(&mut store, 200, (1..=3).map(|id| entry(id, "a text")).collect());
     assert_eq!((merged.new, merged.edited), (0, 0));
     let text = |store: &Store, seq| store.body(key(seq)).unwrap().and_then(|body| body.content);
@@ -137,7 +139,8 @@ fn restored_texts_are_neither_new_nor_edited() {
     let again = commit(&mut store, 300, vec![entry(1, "another text")]);
     assert_eq!((again.new, again.edited), (0, 1));
     drop(store);
-    let (mut store, told) = Store::open_or_recover(folder.path(), at(400), Stay::Short).unwrap();
+    let (mut store, told) =
+        Store::open_or_recover(folder.path(), at(400), SessionLength::Short).unwrap();
     assert_eq!((told, listed(&mut store, Show::All).len()), (None, 10));
     assert_eq!(text(&store, 1).as_deref(), Some("a text"), "the texts are noted as lost once only");
 }
@@ -149,7 +152,8 @@ fn without_a_readable_backup_nothing_is_set_aside() {
     let backup = folder.path().join("backups/2026-02-02.backup");
     std::fs::write(&backup, b"not one").unwrap();
     for _ in 0..2 {
-        let refused = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap_err();
+        let refused =
+            Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap_err();
         assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
         assert!(refused.to_string().contains("restore a backup with"), "{refused}");
     }
@@ -162,7 +166,8 @@ fn program_killed_in_its_first_second_starts_over() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("store")).unwrap();
     std::fs::write(folder.path().join("store/db"), vec![0; 512 * 1024]).unwrap();
-    let (store, told) = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap();
+    let (store, told) =
+        Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
     assert_eq!((store.subscriptions().unwrap().len(), told), (0, None));
 }
 
@@ -172,7 +177,7 @@ fn inaccessible_store_is_left_alone() {
     let log = folder.path().join("store/db");
     std::fs::remove_file(&log).unwrap();
     std::fs::create_dir(&log).unwrap();
-    let refused = Store::open_or_recover(folder.path(), at(100), Stay::Short).unwrap_err();
+    let refused = Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap_err();
     assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
     assert!(refused.to_string().contains("may be sound"), "{refused}");
     assert!(log.is_dir());
@@ -190,6 +195,7 @@ fn a_backup_is_made_once_a_day() {
     store.back_up_daily(tomorrow).unwrap();
     drop(store);
     damage(&folder, Damage::Zeros);
-    let (_, told) = Store::open_or_recover(folder.path(), at(24 * 3600), Stay::Short).unwrap();
+    let (_, told) =
+        Store::open_or_recover(folder.path(), at(24 * 3600), SessionLength::Short).unwrap();
     assert!(told.is_some_and(|told| told.contains("2026-02-03")));
 }

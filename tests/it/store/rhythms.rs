@@ -1,4 +1,4 @@
-//! When feeds published, as the store keeps it.
+//! Publication times as the store keeps them.
 
 use backissue_core::feed::Entry;
 use chrono::TimeDelta;

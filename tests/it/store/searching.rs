@@ -1,4 +1,4 @@
-//! The search index beside the store: in step, behind, damaged, gone.
+//! The search index beside the store: current, behind, damaged, missing.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
 
-/// Longest wait for what comes at once.
+/// Longest wait for an event that comes at once.
 const WAIT: Duration = Duration::from_secs(30);
 
 fn matching(query: &str, typing: bool) -> Matching {
@@ -31,7 +31,7 @@ fn matching(query: &str, typing: bool) -> Matching {
     }
 }
 
-/// Brings the index in line as a program does that begins anew.
+/// Updates the index as a starting program does.
 fn catch_up(store: &mut Store) -> CatchUp {
     let index = SearchIndex::open(store.folder()).unwrap();
     let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
@@ -67,7 +67,7 @@ fn words_phrases_fields_and_exclusion_match() {
     commit(&mut store, 1, orchard());
     catch_up(&mut store);
     for (query, expected) in [
-        // The title counts more, and markup not at all.
+        // The title has more weight, and markup none.
         ("frost", vec![0, 1]),
         ("FROST late", vec![0, 1]),
         ("\"late frost\"", vec![0]),
@@ -121,7 +121,7 @@ fn search_catches_up_with_added_changed_and_removed() {
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
     catch_up(&mut store);
-    // An edit, and a new entry.
+    // An edit and a new entry.
     let edited = titled(1, "Thaw report", "It thaws.");
     commit(&mut store, 2, vec![edited, titled(6, "New frost", "x")]);
     assert_eq!(found(&mut store, "frost"), [0, 1], "the index lags behind");
@@ -157,7 +157,7 @@ fn unsubscribed_feed_is_unsearchable_and_leaves_the_index() {
     };
     let left = [EntryKey { feed: FeedKey(2), seq: 0 }];
     let state = catch_up(&mut store).state();
-    assert_eq!((state.indexed, state.missing), (6, 0), "it can be had back");
+    assert_eq!((state.indexed, state.missing), (6, 0), "it can be restored");
     assert_eq!(hits(&mut store), left);
     store.forget_feeds(&[FEED]).unwrap();
     let state = catch_up(&mut store).state();
@@ -176,7 +176,7 @@ fn a_kill_between_the_commits_of_store_and_index_loses_nothing() {
         let index = SearchIndex::open(store.folder()).unwrap();
         let mut behind = CatchUp::new(index, store.texts()).unwrap();
         behind.everything(&mut |_| true).unwrap();
-        // Written, but never made durable: what is given up without a commit is gone, as after a kill.
+        // Written, but not durable: data dropped without a commit is gone, as after a kill.
         drop(behind);
         assert_eq!(found(&mut store, "hail"), [0; 0]);
     }
@@ -203,7 +203,7 @@ fn search_without_waiting_reports_the_unindexed_number() {
     commit(&mut store, 2, vec![titled(7, "Hail and frost", "x")]);
     indexer.changed(FEED);
     indexer.when_indexed(channel().0);
-    // Who waits is told after the screen.
+    // Waiting callers are informed after the screen.
     let (waiting, told) = channel();
     indexer.when_indexed(waiting);
     assert_eq!(told.recv_timeout(WAIT), Ok(0));
@@ -225,7 +225,7 @@ fn missing_or_damaged_index_is_rebuilt() {
     for damage in 0..4 {
         match damage {
             3 => {
-                // Killed while it was made for the first time.
+                // Killed during the first build.
                 std::fs::remove_dir_all(&files).unwrap();
                 std::fs::create_dir(&files).unwrap();
                 std::fs::write(files.join(".managed.json"), "[]").unwrap();

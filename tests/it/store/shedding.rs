@@ -1,13 +1,13 @@
-//! The bound on stored texts (SPEC C.10).
+//! The limit on stored texts (SPEC C.10).
 
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::rows::Show;
-use backissue::io::store::Shed;
+use backissue::io::store::DroppedTexts;
 use backissue_core::history::Flag;
 
 use super::{commit, entry, key, listed, open};
 
-/// A text that does not compress.
+/// Returns a text that does not compress.
 fn text(id: u32) -> String {
     let mut seed = id.wrapping_mul(2_654_435_761) | 1;
     let letter = |_| {
@@ -23,7 +23,7 @@ fn text(id: u32) -> String {
 fn only_texts_of_the_oldest_read_entries_are_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
-    // The larger the number the older. 21 stands alone in its record.
+    // Larger numbers are older. Entry 21 is alone in its record.
     let mut entries: Vec<_> = (1..=20).map(|id| entry(id, &text(id))).collect();
     entries.push(entry(21, &(0..40).map(text).collect::<String>()));
     commit(&mut store, 1, entries);
@@ -33,7 +33,7 @@ fn only_texts_of_the_oldest_read_entries_are_dropped() {
     let whole = store.shed_texts(100_000_000).unwrap();
     assert_eq!(whole.entries, 0);
     assert!(whole.before > 1_000_000, "{whole:?}");
-    // Half a megabyte is what stands alone, and some of the others have to go.
+    // Half a megabyte is in separate records, and some of the others must be dropped.
     let shed = store.shed_texts(200_000).unwrap();
     assert_eq!(shed.before, whole.before);
     let gone: Vec<u32> = (0..21).filter(|&seq| store.body(key(seq)).unwrap().is_none()).collect();
@@ -66,7 +66,7 @@ fn unread_and_starred_texts_are_always_kept() {
     let mut store = open(&folder);
     commit(&mut store, 1, (1..=8).map(|id| entry(id, &text(id))).collect());
     let shed = store.shed_texts(1000).unwrap();
-    assert!(matches!(shed, Shed { entries: 0, before } if before > 100_000), "{shed:?}");
+    assert!(matches!(shed, DroppedTexts { entries: 0, before } if before > 100_000), "{shed:?}");
     assert!(!store.may_hold_too_much(1000).unwrap(), "it has not grown since");
 }
 
@@ -77,7 +77,7 @@ fn already_dropped_texts_free_no_more_space() {
     let max = 1_800_000;
     let mut shed = Vec::new();
     for round in 0..4_u32 {
-        // The larger the number the older. Every second one is unread, so that each record keeps texts.
+        // Larger numbers are older. Every second entry is unread, so that each record keeps texts.
         let from = 1000 - 40 * round;
         commit(
             &mut store,

@@ -1,6 +1,6 @@
-//! A disk that is really full: a small one in memory, which only the superuser can make; others leave this out.
+//! A really full disk: a small one in memory, which only the superuser can create; for others the tests are skipped.
 //!
-//! `BACKISSUE_FULL_DISKS=300 cargo test --test it store::small_disk -- --nocapture` fills it before each of so many writes.
+//! `BACKISSUE_FULL_DISKS=300 cargo test --test it store::small_disk -- --nocapture` fills it before each of 300 writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,19 +17,19 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{entry, polled};
 
-/// Fillings without the variable.
+/// Number of fillings without the variable.
 const FEW: usize = 4;
-/// Entries of a document; their texts are larger than what is left on the disk.
+/// Entries per document; their texts exceed the free space.
 const ENTRIES: u32 = 3;
 
-/// Whether the store cannot say how much room there is.
+/// Whether the store cannot determine the free space.
 static IS_BLIND: AtomicBool = AtomicBool::new(false);
 
 /// A disk of 64 MB.
 pub(crate) struct SmallDisk(PathBuf, tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None`: this system does not let us, which is said.
+    /// Mounts a disk; returns `None` with a message if the system does not permit it.
     pub(crate) fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
@@ -45,12 +45,12 @@ impl SmallDisk {
         mounted.then(|| Self(path, folder))
     }
 
-    /// A folder on it.
+    /// Returns a folder on the disk.
     pub(crate) fn data(&self) -> PathBuf {
         self.0.join("data")
     }
 
-    /// Lets nothing be written to it, or lets it be written again.
+    /// Forbids or permits writes to the disk.
     pub(crate) fn allow_writes(&self, allows: bool) {
         let options = if allows { "remount,rw" } else { "remount,ro" };
         let done = Command::new("mount").args(["-o", options]).arg(&self.0).status();
@@ -62,10 +62,10 @@ impl SmallDisk {
         found.f_bavail * found.f_frsize
     }
 
-    /// Leaves so many bytes free.
+    /// Fills the disk up to this number of free bytes.
     pub(crate) fn fill(&self, left: u64) {
         let taken = usize::try_from(self.free().saturating_sub(left)).unwrap();
-        // What sled writes meanwhile is as good.
+        // Data that sled writes meanwhile fills it just as well.
         fs::write(self.0.join("filler"), vec![1; taken]).ok();
     }
 
@@ -81,7 +81,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// The thread of a store, and what it answers.
+/// A store thread and its answers.
 pub(super) struct Working {
     pub(super) thread: StoreThread,
     answers: UnboundedReceiver<Input>,
@@ -91,7 +91,7 @@ pub(super) struct Working {
 
 impl Working {
     fn start(data: &Path) -> Self {
-        // It does not know that the disk is full: another program fills it between the look and the write.
+        // The store does not know that the disk is full: another program fills it between the check and the write.
         Self::start_measured(data, |folder| {
             let found = rustix::fs::statvfs(folder).unwrap();
             (!IS_BLIND.load(Ordering::Relaxed)).then(|| found.f_bavail * found.f_frsize)
@@ -157,7 +157,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
     let mut working = Working::start(&data);
     let mut kept: BTreeMap<EntryKey, bool> = BTreeMap::new();
     for round in 0..u32::try_from(rounds.unwrap_or(FEW)).unwrap() {
-        // More of what was allocated is used up each time: another write is the one that is refused.
+        // More of the allocated space is used each time, so a different write is refused.
         disk.fill(u64::from(round % 16) * 4096);
         for (work, is_blind) in [(poll(round), true), (poll(round + 10_000), false)] {
             IS_BLIND.store(is_blind, Ordering::Relaxed);
@@ -175,7 +175,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
             }
         }
         disk.empty();
-        // There is room again: everything is written, without anybody doing anything.
+        // There is room again: everything is written without any action.
         let Answer::Committed { feed, counters, .. } =
             working.perform(poll(round + 20_000)).unwrap()
         else {
@@ -197,7 +197,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
     }
 }
 
-/// Looks whether everything is there that was answered; begins with an empty folder.
+/// Checks that everything acknowledged is present; starts with an empty folder.
 fn check_and_begin_anew(
     working: Working,
     data: &Path,

@@ -1,4 +1,4 @@
-//! The sums equal a recount, whatever was done in whatever order.
+//! The counters equal a recount after any steps in any order.
 
 use backissue::engine::entries::rows::Show;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{end, entry, listed, open, polled};
 
-/// Something a reader or a publisher does.
+/// An action of a reader or a publisher.
 #[derive(Debug, Clone)]
 enum Step {
     Poll { feed: u32, ids: Vec<u32>, text: u8 },
@@ -45,7 +45,7 @@ fn check(steps: Vec<Step>) {
                 store.mark(&keys, flag, value).unwrap();
             }
             Step::End { feed } => {
-                // Only what is subscribed to can be ended.
+                // Only an existing subscription can end.
                 let known = store.subscriptions().unwrap();
                 if known.iter().any(|saved| saved.key == FeedKey(feed)) {
                     end(&mut store, FeedKey(feed));

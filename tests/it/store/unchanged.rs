@@ -1,11 +1,11 @@
-//! What a poll that changed nothing writes: its times and a line of the log, not the whole state again.
+//! Writes of a poll without changes: its times and a log line, not the whole state.
 
 use backissue::engine::poll::fetch::Validators;
 use backissue_core::schedule::{CacheState, Lifetime};
 
 use super::*;
 
-/// The state of a feed that was polled so often, last at a second.
+/// Returns the state of a feed after this number of polls, the last at a second.
 fn state(polls: u32, second: i64) -> FeedState {
     let mut state = FeedState {
         polls,
@@ -65,7 +65,7 @@ fn state_round_trips_after_full_and_partial_writes() {
     let mut expected = state(polls, 60);
     let mut store = open(&folder);
     assert_eq!(kept(&store), expected);
-    // An attempt that is taken back is taken back for good.
+    // A reverted attempt stays reverted.
     store.save_try(FEED, at(70)).unwrap();
     store.save_state(FEED, &expected).unwrap();
     assert_eq!(kept(&store), expected);
@@ -78,13 +78,13 @@ fn state_round_trips_after_full_and_partial_writes() {
     assert_eq!(kept(&store), expected);
 }
 
-/// Bytes this process wrote to files, as the system counts them; `None` where it does not.
+/// Returns the bytes this process wrote to files as counted by the system; `None` if it does not count them.
 fn written() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("wchar: "))?.parse().ok()
 }
 
-/// Set in the process that measures.
+/// Variable that is set in the measuring process.
 const MEASURING: &str = "BACKISSUE_TEST_MEASURES";
 const TOLD: &str = "bytes a feed and round: ";
 
@@ -94,7 +94,7 @@ fn rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed() {
         measure();
         return;
     }
-    // What other tests write at the same time must not count: the rounds run in a process of their own.
+    // Writes of other tests must not count, so the rounds run in a separate process.
     let this = "store::unchanged::rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed";
     let mut own = std::process::Command::new(std::env::current_exe().unwrap());
     let ran = own.args(["--exact", this, "--nocapture"]).env(MEASURING, "1").output().unwrap();
@@ -108,7 +108,7 @@ fn rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed() {
     assert!((50..1000).contains(&each), "{each} B a feed and round");
 }
 
-/// Four rounds of 304 over five hundred feeds, synced in groups as the store thread does.
+/// Runs four rounds of 304 over five hundred feeds, synced in groups as the store thread does.
 #[expect(clippy::print_stdout, reason = "it is how this process tells the one that started it")]
 fn measure() {
     const FEEDS: u32 = 500;

@@ -1,4 +1,4 @@
-//! What the world of the tests answers without a store: lines of a text, a plan that was learned, rows of cells.
+//! Helpers of the test world that need no store: screen lines, a learned plan, rows of cells.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use backissue::ui::input::ScreenInput;
 use backissue_core::schedule::learning::learn;
 
-/// The text of a row of cells; the cell behind a wide character is a part of it.
+/// Returns the text of a row of cells; the cell after a wide character is part of it.
 pub fn line_of(row: &[ratatui::buffer::Cell]) -> String {
     let mut line = String::new();
     let mut hidden = 0_usize;
@@ -36,7 +36,7 @@ pub fn learned(wanted: &LearnWanted) -> Input {
     Input::Learned(wanted.feed, plan.map(Arc::new))
 }
 
-/// The work for the store that an effect is, if it is any.
+/// Returns the store job of an effect, if it has one.
 pub fn job(effect: &ScreenEffect) -> Option<&Job> {
     match effect {
         ScreenEffect::Engine(Effect::Store(work)) => Some(&work.job),
@@ -44,7 +44,7 @@ pub fn job(effect: &ScreenEffect) -> Option<&Job> {
     }
 }
 
-/// The store's answer to a job that nobody asked for by number.
+/// Returns the store's answer to a job without a number.
 pub fn answered(answer: Answer) -> Input {
     let subject = JobSubject::Display;
     Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))

@@ -1,4 +1,4 @@
-//! The real binary with a data folder, a configuration and an environment of its own.
+//! The real binary with a separate data folder, configuration and environment.
 
 #![expect(clippy::disallowed_types, reason = "threads of a test share a program")]
 
@@ -18,15 +18,15 @@ use super::terminal_session::Session;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_backissue");
 
-/// Loopback hosts need no sparing.
+/// Requests to loopback hosts need no pauses.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
-/// Whoever has the store open polls only what a test asks for.
+/// The owner of the store polls only what a test requests.
 const NOTHING_BY_ITSELF: &str = "[poll]\nautomatic = false\n";
-/// How often a program that should have ended is looked at, and with which pause.
+/// Maximum number of checks whether a program has ended, and the pause between them.
 const LOOKS_MAX: u32 = 4000;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Who has the store open while commands are run.
+/// The process that has the store open while commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreOwner {
     /// Each command opens it.
@@ -37,7 +37,7 @@ pub(crate) enum StoreOwner {
     Service,
 }
 
-/// The process that has the store open.
+/// The running owner of the store.
 enum OwnerProcess {
     Reader(Box<Session>),
     Service(Child),
@@ -49,11 +49,11 @@ enum OwnerProcess {
 pub(crate) struct Program {
     folder: tempfile::TempDir,
     owner: StoreOwner,
-    /// It is started before the first command on the store.
+    /// The owner, started before the first command on the store.
     owner_process: OnceLock<Mutex<OwnerProcess>>,
 }
 
-/// How a run of the binary ended.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: Option<i32>,
@@ -62,12 +62,12 @@ pub(crate) struct Ended {
 }
 
 impl Program {
-    /// One whose store nobody has open between commands.
+    /// Creates an installation whose store is closed between commands.
     pub(crate) fn new() -> Self {
         Self::owned_by(StoreOwner::Nobody)
     }
 
-    /// One whose store somebody has open from the first command on.
+    /// Creates an installation whose store an owner has open from the first command on.
     pub(crate) fn owned_by(owner: StoreOwner) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = Self { folder, owner, owner_process: OnceLock::new() };
@@ -76,7 +76,7 @@ impl Program {
         program
     }
 
-    /// A file beside the data folder.
+    /// Returns the path of a file beside the data folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -87,7 +87,7 @@ impl Program {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The data folder.
+    /// Returns the data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.path("data")
     }
@@ -97,7 +97,7 @@ impl Program {
         self.run_with(args, b"")
     }
 
-    /// The same with standard input.
+    /// Does the same with standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Ended {
         ended(self.start(args), input)
     }
@@ -110,7 +110,7 @@ impl Program {
         self.start_beside(args)
     }
 
-    /// The same, whoever is to have the store.
+    /// Does the same without starting an owner first.
     fn start_beside(&self, args: &[&str]) -> Child {
         bare(self.folder.path()).args(self.place()).args(args).spawn().unwrap()
     }
@@ -122,13 +122,13 @@ impl Program {
         Session::start_at_home(self.folder.path(), BINARY, &args, 120, 36)
     }
 
-    /// The arguments that name the data folder and the configuration.
+    /// Returns the arguments that name the data folder and the configuration.
     fn place(&self) -> [String; 4] {
         let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
         ["--data-dir".into(), path("data"), "--config".into(), path("config.toml")]
     }
 
-    /// Starts who is to have the store open, and waits until it takes commands.
+    /// Starts the owner of the store and waits until it accepts commands.
     fn start_owner(&self) -> OwnerProcess {
         let started = match self.owner {
             StoreOwner::Reader => OwnerProcess::Reader(Box::new(self.start_reader())),
@@ -140,7 +140,7 @@ impl Program {
         started
     }
 
-    /// Kills whoever has the store open (SIGKILL) and waits for the end. Commands find the store free from then on.
+    /// Kills the owner of the store (SIGKILL) and waits for its end. Later commands find the store free.
     pub(crate) fn kill_owner(&self) {
         let owner = self.owner_process.get().unwrap();
         let mut owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +158,7 @@ impl Program {
         *owner = OwnerProcess::Ended;
     }
 
-    /// Where the owner of the store listens.
+    /// Returns the socket on which the owner of the store listens.
     pub(crate) fn socket(&self) -> PathBuf {
         self.data().join("socket/owner")
     }
@@ -171,7 +171,7 @@ impl Program {
         child.wait().unwrap();
     }
 
-    /// Runs the binary with these arguments and nothing else.
+    /// Runs the binary with only these arguments.
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ended {
         ended(bare(self.folder.path()).args(args).spawn().unwrap(), b"")
     }
@@ -192,7 +192,7 @@ impl Drop for Program {
     }
 }
 
-/// The binary in an environment without a terminal, a proxy or anything of the developer's.
+/// Returns the binary in an environment without a terminal, a proxy or anything from the developer's.
 fn bare(home: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command
@@ -206,7 +206,7 @@ fn bare(home: &Path) -> Command {
     command
 }
 
-/// Waits for the end; a program that does not end is ended and told.
+/// Waits for the end; a program that does not end is killed and reported.
 pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
     // A program that does not read its input closes it.
     child.stdin.take().unwrap().write_all(input).ok();
@@ -239,7 +239,7 @@ pub(crate) fn signal(id: u32, signal: Signal) {
     kill_process(id, signal).ok();
 }
 
-/// Waits until something has come about.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut came: impl FnMut() -> bool) {
     for _ in 0..LOOKS_MAX {
@@ -257,12 +257,12 @@ fn reading(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
         if let Some(mut pipe) = pipe {
             pipe.read_to_end(&mut bytes).unwrap();
         }
-        String::from_utf8(bytes).expect("what is told is UTF-8")
+        String::from_utf8(bytes).expect("the output is UTF-8")
     })
 }
 
 impl Ended {
-    /// It ended with this status and spoke of no panic.
+    /// Checks that it ended with this status and reported no panic.
     #[track_caller]
     pub(crate) fn with(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "{self:#?}");
@@ -273,7 +273,7 @@ impl Ended {
         self
     }
 
-    /// It was refused with this status, in one sentence on standard error and nothing else.
+    /// Checks that it was refused with this status, in one sentence on standard error and no other output.
     #[track_caller]
     pub(crate) fn refused(self, status: i32) -> String {
         let ended = self.with(status);
@@ -285,7 +285,7 @@ impl Ended {
         sentence.to_owned()
     }
 
-    /// What it wrote is one JSON document.
+    /// Parses its output as one JSON document.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))

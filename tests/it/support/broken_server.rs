@@ -1,4 +1,4 @@
-//! A server that answers with bytes of the test's choice, right or wrong, and keeps what it was sent.
+//! A server that answers with arbitrary bytes of a test, valid or not, and records the requests.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,18 +7,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
-/// What is done after the answer is written.
+/// The action after the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// The connection is closed.
+    /// Closes the connection.
     Close,
-    /// The connection stays open and silent.
+    /// Keeps the connection open and silent.
     Wait,
-    /// A byte goes out every few milliseconds for ever.
+    /// Sends a byte every few milliseconds forever.
     Drip,
 }
 
-/// A server that answers every connection in the same way; it ends when it is dropped.
+/// A server that answers every connection in the same way; it stops when dropped.
 pub(crate) struct BrokenServer {
     address: SocketAddr,
     heads: UnboundedReceiver<Vec<u8>>,
@@ -30,7 +30,7 @@ impl BrokenServer {
         Self::start_at(Ipv4Addr::LOCALHOST.into(), 0, answer, then).await
     }
 
-    /// On an address of the test's choice; port 0 is any that is free.
+    /// Starts on an address of the test; port 0 means any free one.
     pub(crate) async fn start_at(
         address: IpAddr,
         port: u16,
@@ -45,7 +45,7 @@ impl BrokenServer {
             let mut open = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 sender.send(head(&mut stream).await).ok();
-                // The client may have gone already.
+                // The client may have disconnected already.
                 stream.write_all(&answer).await.ok();
                 match then {
                     Then::Close => drop(stream),
@@ -65,12 +65,12 @@ impl BrokenServer {
         self.address.port()
     }
 
-    /// How many connections brought something that has not been looked at.
+    /// Returns the number of connections with data that the test has not read.
     pub(crate) fn connections(&self) -> usize {
         self.heads.len()
     }
 
-    /// The head of the next request, byte for byte.
+    /// Returns the head of the next request, byte for byte.
     pub(crate) async fn head(&mut self) -> Vec<u8> {
         self.heads.recv().await.unwrap()
     }
@@ -82,7 +82,7 @@ impl Drop for BrokenServer {
     }
 }
 
-/// Reads up to the empty line, or the first byte of what is no HTTP.
+/// Reads up to the empty line, or the first byte of anything that is not HTTP.
 async fn head(stream: &mut TcpStream) -> Vec<u8> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") && head.first().is_none_or(u8::is_ascii_alphabetic) {

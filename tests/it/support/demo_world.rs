@@ -12,7 +12,7 @@ use super::world::{World, start};
 
 const BASE: &str = "https://demo.example";
 
-/// A world with all feeds of the demo, polled, their histories fetched as far as can be.
+/// Returns a world with all feeds of the demo polled and their histories fetched as far as possible.
 pub fn demo_world(columns: u16, rows: u16) -> World {
     let site = DemoSite::new(BASE, start());
     let mut world = World::new(columns, rows);
@@ -37,7 +37,7 @@ pub fn demo_world(columns: u16, rows: u16) -> World {
     world
 }
 
-/// Puts these addresses on the network, and whatever the documents there name.
+/// Serves these addresses and all addresses named in their documents.
 fn serve(world: &mut World, site: &DemoSite, mut waiting: Vec<String>) {
     let mut known: BTreeSet<String> = BTreeSet::new();
     while let Some(url) = waiting.pop() {
@@ -65,7 +65,7 @@ fn serve(world: &mut World, site: &DemoSite, mut waiting: Vec<String>) {
     }
 }
 
-/// The addresses of the publisher that a document names: whole ones, and those of its links.
+/// Returns the publisher's addresses that a document names, in full or as relative links.
 fn named(url: &str, body: &str) -> Vec<String> {
     let ends = |char: char| char.is_whitespace() || "\"'<>\\)".contains(char);
     let whole = body.match_indices(BASE).map(|(at, _)| {

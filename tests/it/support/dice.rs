@@ -1,11 +1,11 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 /// A small generator (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The generator of one stream of a seed: what is thrown in one stream changes nothing in another.
+    /// Returns the generator of one stream of a seed; the streams are independent.
     pub fn of(seed: u64, stream: &str, number: u64) -> Self {
         let bytes = stream.bytes().map(u64::from);
         let name = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -24,27 +24,27 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below a bound that is not 0.
+    /// Returns a number below a bound that is not 0.
     pub fn roll(&mut self, below: u64) -> u64 {
         self.next() % below.max(1)
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both inclusive.
     pub fn between(&mut self, least: i64, most: i64) -> i64 {
         least + i64::try_from(self.roll(u64::try_from(most - least + 1).unwrap())).unwrap()
     }
 
-    /// True in one of so many cases.
+    /// Returns true in one of this number of cases.
     pub fn one_in(&mut self, cases: u64) -> bool {
         self.roll(cases) == 0
     }
 
-    /// A place in something of this length.
+    /// Returns an index into something of this length.
     pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.roll(u64::try_from(length).unwrap())).unwrap()
     }
 
-    /// One of several.
+    /// Returns one of several values.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.place(from.len())]
     }

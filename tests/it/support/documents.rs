@@ -1,6 +1,6 @@
 //! Feed documents and pages as text.
 
-/// An RSS document with entries `PREFIX-1` to `PREFIX-COUNT`, newest first.
+/// Returns an RSS document with entries `PREFIX-1` to `PREFIX-COUNT`, newest first.
 pub(crate) fn rss(title: &str, prefix: &str, count: u32) -> String {
     let items: String = (1..=count).rev().map(|number| item(prefix, number)).collect();
     format!(
@@ -15,7 +15,7 @@ fn item(prefix: &str, number: u32) -> String {
     )
 }
 
-/// A page that names feeds: title and address of each.
+/// Returns a page that names feeds by title and address.
 pub(crate) fn page(title: &str, feeds: &[(&str, &str)]) -> String {
     let links: String = feeds
         .iter()
@@ -30,7 +30,7 @@ pub(crate) fn page(title: &str, feeds: &[(&str, &str)]) -> String {
     )
 }
 
-/// Bytes that mean nothing.
+/// Returns meaningless bytes.
 pub(crate) fn garbage() -> Vec<u8> {
     (0_u32..4000).map(|n| u8::try_from(n.wrapping_mul(2_654_435_761) >> 24).unwrap()).collect()
 }

@@ -1,4 +1,4 @@
-//! A site that keeps those who ask waiting until the test says so.
+//! A site that delays its answers until the test releases them.
 
 #![expect(clippy::disallowed_types, reason = "threads of a test wait for each other")]
 
@@ -9,7 +9,7 @@ use std::thread;
 
 use super::documents::rss;
 
-/// Answers every request with a feed of two entries, once it is released.
+/// A site that answers every request with a feed of two entries once it is released.
 pub(crate) struct HeldSite {
     address: SocketAddr,
     state: Arc<(Mutex<State>, Condvar)>,
@@ -27,7 +27,7 @@ impl HeldSite {
         let address = listener.local_addr().unwrap();
         let state = Arc::<(Mutex<State>, Condvar)>::default();
         let shared = Arc::clone(&state);
-        // It ends with the process of the tests.
+        // The thread ends with the test process.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let state = Arc::clone(&shared);
@@ -41,12 +41,12 @@ impl HeldSite {
         format!("http://{}{path}", self.address)
     }
 
-    /// How many requests have come.
+    /// Returns the number of requests received.
     pub(crate) fn asked(&self) -> usize {
         self.state.0.lock().unwrap().asked
     }
 
-    /// Answers those who wait, and all others from now on.
+    /// Answers the waiting and all later requests.
     pub(crate) fn release(&self) {
         self.state.0.lock().unwrap().released = true;
         self.state.1.notify_all();
@@ -68,6 +68,6 @@ fn attend(mut stream: TcpStream, state: &(Mutex<State>, Condvar)) {
     let body = rss("Held", "e", 2);
     let head =
         format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
-    // Whoever asked may have gone.
+    // The client may have disconnected.
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).ok();
 }

@@ -1,4 +1,4 @@
-//! What the tests stand on: worlds, servers, the binary, documents.
+//! Shared parts of the tests: worlds, servers, the binary, documents.
 
 pub mod answers;
 pub mod binary;

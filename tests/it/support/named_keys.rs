@@ -1,8 +1,8 @@
-//! Keys by the names that tests write them with.
+//! Key names for tests.
 
 use backissue::ui::keys::key::{Code, Key};
 
-/// The key of a name: `enter`, `pgdn`, `c-d`.
+/// Returns the key for a name: `enter`, `pgdn`, `c-d`.
 pub fn named_key(name: &str) -> Key {
     match name {
         "enter" => Key::code(Code::Enter),

@@ -1,15 +1,15 @@
-//! An RSS document for tests, and two feeds that several of them read.
+//! An RSS document for tests, and two feeds that several tests share.
 
 use chrono::TimeDelta;
 
 use super::world::{World, start};
 
-/// Where [`two_feeds`] has its first feed.
+/// Address of the first feed of [`two_feeds`].
 pub const NOTES: &str = "https://orchard.example/feed";
-/// Where [`two_feeds`] has its second feed.
+/// Address of the second feed of [`two_feeds`].
 pub const TOWER: &str = "https://tower.example/feed";
 
-/// A reader of two feeds with three entries.
+/// Returns a reader of two feeds with three entries.
 pub fn two_feeds() -> World {
     let notes = rss(
         "Orchard Notes",
@@ -19,7 +19,7 @@ pub fn two_feeds() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
 }
 
-/// An RSS document with entries `NAME 1` to `NAME COUNT`, the first the newest, so many hours apart.
+/// Returns an RSS document with entries `NAME 1` to `NAME COUNT`, newest first, this number of hours apart.
 pub fn numbered(title: &str, name: &str, count: usize, hours: i64) -> String {
     let names: Vec<String> = (1..=count).map(|number| format!("{name} {number}")).collect();
     let entries = (1..).zip(&names);
@@ -28,7 +28,7 @@ pub fn numbered(title: &str, name: &str, count: usize, hours: i64) -> String {
     rss(title, &entries.collect::<Vec<_>>())
 }
 
-/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
+/// Returns an RSS document with a title and entries `(guid, title, hours before the start, markup)`.
 pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
     let mut items = String::new();
     for (guid, title, hours, markup) in entries {

@@ -1,4 +1,4 @@
-//! A network made of a table.
+//! A network defined by a table.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use backissue_core::history::walk::adaptor::read_listing;
 
 use super::world::World;
 
-/// One answer of the table.
+/// An answer of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     pub status: u16,
@@ -20,18 +20,18 @@ pub struct Scripted {
     /// Its other headers.
     pub headers: AnswerHeaders,
     pub body: String,
-    /// What it answers to whoever asks for a picture.
+    /// Body of the answer to a picture request.
     pub picture: Vec<u8>,
-    /// It answers with the whole document even to its own tag.
+    /// Whether it sends the whole document even if the request has its tag.
     pub deaf: bool,
-    /// It redirects: by which status, and where to.
+    /// Redirect: status and target.
     pub leads: Option<(u16, String)>,
-    /// There is no answer.
+    /// Failure instead of an answer.
     pub fails: Option<FetchFailure>,
 }
 
 impl World {
-    /// What the table answers to a request.
+    /// Returns the table's answer to a request.
     pub(crate) fn fetch(&self, request: &FetchRequest) -> Fetched {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
@@ -84,7 +84,7 @@ impl World {
     }
 }
 
-/// Adds the feeds that a `Link` header names to a page.
+/// Adds the feeds of a `Link` header to a page.
 fn with_linked(body: AnswerBody, link: &str, url: &str) -> AnswerBody {
     let AnswerBody::Page { title, mut candidates, leads } = body else { return body };
     candidates.extend(feeds_in_link_header(link, url));

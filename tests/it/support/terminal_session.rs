@@ -1,4 +1,4 @@
-//! The real binary in a terminal of its own: what a person presses and sees.
+//! The real binary in a terminal: what a person presses and sees.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
-/// Silence after which what is waited for will not come any more.
+/// Time of silence after which an expected output will not appear.
 const SILENCE: Duration = Duration::from_secs(5);
-/// How long a program that was told to end may be silent: it writes what it knows, on a disk that others use too.
+/// Maximum silence of a program that is ending: it writes its data to a disk that others use too.
 const END_SILENCE: Duration = Duration::from_secs(20);
-/// Pieces of output looked at while something is waited for: the status line moves every second or so.
+/// Maximum number of output chunks to read during a wait; the status line changes about every second.
 const PIECES_MAX: u32 = 2000;
 
-/// The program in a terminal of its own.
+/// The program in its terminal.
 pub(crate) struct Session {
     master: Box<dyn MasterPty + Send>,
     pub(crate) child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     output: Receiver<Vec<u8>>,
     pub(crate) screen: vt100::Parser,
-    /// All that was written so far.
+    /// All output up to now.
     pub(crate) written: Vec<u8>,
-    /// The home folder of a program that was started with a new one.
+    /// The home folder of a program started with a new one.
     pub(crate) home: Option<tempfile::TempDir>,
 }
 
@@ -49,7 +49,7 @@ impl Session {
         session
     }
 
-    /// Starts a program in a home folder of the test's.
+    /// Starts a program in a home folder of the test.
     pub(crate) fn start_at_home(
         home: &Path,
         program: &str,
@@ -91,12 +91,12 @@ impl Session {
     }
 
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        // First our own, so that nothing is drawn over an edge that is not there any more.
+        // First our screen, so that nothing is drawn over an edge that no longer exists.
         self.screen.screen_mut().set_size(cells(rows), cells(columns));
         self.master.resize(size(columns, rows)).unwrap();
     }
 
-    /// How the terminal treats what is typed: echo, lines, signals.
+    /// Returns how the terminal treats input: echo, lines, signals.
     pub(crate) fn flags(&self) -> String {
         format!("{:?}", self.master.get_termios().unwrap().local_flags)
     }
@@ -105,7 +105,7 @@ impl Session {
         self.screen.screen().contents()
     }
 
-    /// Waits until the screen fits.
+    /// Waits until the screen matches.
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, fits: impl Fn(&vt100::Screen) -> bool) {
         for _ in 0..PIECES_MAX {
@@ -125,7 +125,7 @@ impl Session {
         self.until(words, |screen| screen.contents().contains(words));
     }
 
-    /// Takes what is drawn within a time.
+    /// Reads the output within a time.
     pub(crate) fn take_for(&mut self, time: Duration) {
         let end = backissue::io::clock::instant() + time;
         while let Ok(piece) =
@@ -147,12 +147,12 @@ impl Session {
         self.written.extend_from_slice(piece);
     }
 
-    /// Whether this was written to the terminal so far.
+    /// Checks whether the output contains this text.
     pub(crate) fn has_written(&self, what: &str) -> bool {
         self.written.windows(what.len()).any(|piece| piece == what.as_bytes())
     }
 
-    /// Waits for the end of the program, with all it wrote.
+    /// Waits for the end of the program and reads all its output.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> ExitStatus {
         for _ in 0..PIECES_MAX {
@@ -165,10 +165,10 @@ impl Session {
         panic!("it does not end:\n{}", self.text());
     }
 
-    /// Presses a last key and closes the terminal as soon as something is drawn for it; waits for the end of the program.
+    /// Presses last keys and closes the terminal once something is drawn for them; waits for the end of the program.
     pub(crate) fn close_after(&mut self, keys: &str) -> ExitStatus {
         self.until_quiet();
-        // The thread that reads lets go of the terminal with the next piece, which nobody takes.
+        // The reading thread releases the terminal with the next chunk, which is not received.
         self.output = channel().1;
         self.press(keys);
         self.keys = Box::new(std::io::sink());
@@ -176,7 +176,7 @@ impl Session {
         self.child.wait().unwrap()
     }
 
-    /// The terminal is as it was before.
+    /// Checks that the terminal is as before.
     #[track_caller]
     pub(crate) fn given_back(&self) {
         let screen = self.screen.screen();
@@ -187,13 +187,13 @@ impl Session {
         assert!(!self.text().contains("panicked"), "{}", self.text());
         let home = self.home.as_ref().unwrap();
         let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().collect();
-        assert!(left.is_empty(), "nothing stays behind: {left:?}");
+        assert!(left.is_empty(), "nothing remains: {left:?}");
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Only a test that failed finds it running.
+        // Only a failed test finds it running.
         self.child.kill().ok();
     }
 }

@@ -1,4 +1,4 @@
-//! A world for tests: the real model and the real store, a network made of a table, and a clock set by hand.
+//! A world for tests: the real model and store, a network defined by a table, and a clock set by the test.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,11 +38,11 @@ pub use super::rss::rss;
 
 pub use super::scripted::Scripted;
 
-/// The world.
+/// A complete test environment.
 pub struct World {
     pub app: App,
     pub now: DateTime<Utc>,
-    /// What each address answers; an address that is not here refuses the connection.
+    /// Answer of each address; any other address refuses the connection.
     pub network: BTreeMap<String, Scripted>,
     /// Requests made, in order.
     pub requests: Vec<FetchRequest>,
@@ -50,29 +50,29 @@ pub struct World {
     pub opened: Vec<String>,
     /// Texts put on the clipboard.
     pub copied: Vec<String>,
-    /// How often the shell was gone back to.
+    /// Number of times the program was suspended to the shell.
     pub suspended: u32,
-    /// How often the search index was to be written at once.
+    /// Number of requests to update the search index at once.
     pub hurried: u32,
     /// Commands started.
     pub ran: Vec<ExternalRun>,
-    /// What the desktop was told.
+    /// Desktop notifications.
     pub notes: Vec<String>,
     pub quit: bool,
-    /// Work for the store that fails, each once.
+    /// Store jobs that fail, each once.
     pub failing: Vec<fn(&Job) -> bool>,
     pub store: Store,
     size: (u16, u16),
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// When every test begins: a Monday.
+/// Returns the start time of every test, a Monday.
 pub fn start() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap()
 }
 
 impl World {
-    /// A world without subscriptions on a screen of this size.
+    /// Creates a world without subscriptions on a screen of this size.
     pub fn new(columns: u16, rows: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
@@ -104,24 +104,24 @@ impl World {
         world
     }
 
-    /// Puts a document on the network.
+    /// Serves a document at an address.
     pub fn serve(&mut self, url: &str, body: &str) {
         self.network
             .insert(url.into(), Scripted { status: 200, body: body.into(), ..Scripted::default() });
     }
 
-    /// Lets an address redirect.
+    /// Makes an address redirect.
     pub fn lead(&mut self, from: &str, status: u16, to: &str) {
         let leads = Some((status, to.to_owned()));
         self.network.insert(from.into(), Scripted { leads, ..Scripted::default() });
     }
 
-    /// Lets an address answer with a status and nothing else.
+    /// Makes an address answer with a status only.
     pub fn refuse(&mut self, url: &str, status: u16, headers: AnswerHeaders) {
         self.network.insert(url.into(), Scripted { status, headers, ..Scripted::default() });
     }
 
-    /// Polls one feed by hand, after whatever keeps it from being polled.
+    /// Polls one feed by hand after removing all reasons to wait.
     pub fn poll(&mut self, feed: FeedKey) {
         self.pass(TimeDelta::minutes(6));
         self.tell(Request::Poll(PollRequest {
@@ -132,12 +132,12 @@ impl World {
         self.pass(TimeDelta::seconds(2));
     }
 
-    /// A subscription.
+    /// Returns a subscription.
     pub fn feed(&self, feed: u32) -> &Subscription {
         &self.app.engine.feeds[&FeedKey(feed)]
     }
 
-    /// Puts documents on the network and subscribes to them, each with tags; they are polled at once.
+    /// Serves documents and subscribes to them, each with tags; they are polled at once.
     pub fn subscribed(columns: u16, rows: u16, feeds: &[(&str, &str, &[&str])]) -> Self {
         let mut world = Self::new(columns, rows);
         let mut feed_settings = Vec::new();
@@ -156,21 +156,21 @@ impl World {
         world
     }
 
-    /// Subscribes to addresses without asking anybody, as changes that cannot be taken back.
+    /// Subscribes to addresses without questions and without undo.
     pub fn subscribe_to_all(&mut self, wanted: Vec<Subscribe>) {
         for wanted in wanted {
             self.tell(Request::Subscribe(Box::new(Subscribe { unasked: true, ..wanted })));
         }
     }
 
-    /// So many pauses between two requests to a site pass.
+    /// Lets this number of site pauses pass.
     pub fn wait(&mut self, pauses: usize) {
         for _ in 0..pauses {
             self.pass(TimeDelta::seconds(2));
         }
     }
 
-    /// Time passes and the loop wakes.
+    /// Lets time pass and wakes the loop.
     pub fn pass(&mut self, time: TimeDelta) {
         self.now += time;
         self.tell(Input::Tick);
@@ -193,13 +193,13 @@ impl World {
         }
     }
 
-    /// Lets the program take an input and everything that follows from it happen.
+    /// Sends an input to the program and performs everything that follows.
     pub fn tell(&mut self, input: impl Into<ScreenInput>) {
         let effects = update(&mut self.app, self.now, input.into());
         self.perform(effects);
     }
 
-    /// Lets the engine alone take an input, and everything that follows from it happen: what scripts are told of it.
+    /// Sends an input to the engine alone and performs everything that follows; returns the events for scripts.
     pub fn follow(&mut self, input: impl Into<Input>) -> Vec<serde_json::Value> {
         let (mut waiting, mut told) = (VecDeque::from([input.into()]), Vec::new());
         while let Some(input) = waiting.pop_front() {
@@ -213,7 +213,7 @@ impl World {
         told
     }
 
-    /// Lets effects happen, and everything that follows from them.
+    /// Performs effects and everything that follows from them.
     pub fn perform(&mut self, effects: Vec<ScreenEffect>) {
         let mut waiting: VecDeque<ScreenEffect> = effects.into();
         while let Some(effect) = waiting.pop_front() {
@@ -297,7 +297,7 @@ impl World {
         }
     }
 
-    /// Work for the store, done by the function that does it in the program; or refused, where a test wants that.
+    /// Performs store work with the program's own function, or refuses it if the test requests that.
     fn perform_work(&mut self, work: StoreWork) -> Option<Input> {
         let subject = work.job.subject();
         if let Some(place) = self.failing.iter().position(|fails| fails(&work.job)) {
@@ -314,7 +314,7 @@ impl World {
         Some(Input::Stored(Box::new(stored)))
     }
 
-    /// Brings the search index in line before a search; in the program a thread of its own does that.
+    /// Updates the search index before a search; in the program a separate thread does that.
     fn catch_up(&mut self, wanted: &RowsWanted) {
         let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
         if matches!(scope, Some(Scope::Found(_))) {
@@ -330,7 +330,7 @@ impl World {
         self.store.use_index(index);
     }
 
-    /// Draws the screen as the loop does: again if what was measured moved something.
+    /// Draws the screen as the loop does: twice if the measured layout moved something.
     pub fn draw(&mut self) -> String {
         let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
         for _ in 0..2 {
@@ -350,14 +350,14 @@ impl World {
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Another size of the terminal.
+    /// Resizes the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) -> String {
         self.size = (columns, rows);
         self.tell(ScreenInput::Resized(columns, rows));
         self.draw()
     }
 
-    /// The program as a new start would have it.
+    /// Returns the program as after a new start.
     pub fn reload(&self) -> App {
         let saved = self.store.subscriptions().unwrap();
         let settings = self.app.engine.settings.clone();
@@ -373,7 +373,7 @@ impl World {
         app
     }
 
-    /// Time passes until no archive waits or is asked for.
+    /// Lets time pass until no archive is pending.
     pub fn rest(&mut self) {
         for _ in 0..1000 {
             if self.app.engine.backfills.is_empty() {
@@ -384,7 +384,7 @@ impl World {
         panic!("a walk does not end");
     }
 
-    /// The program is killed and starts again: what was not written is lost.
+    /// Kills the program and starts it again: unwritten data is lost.
     pub fn restart(&mut self) {
         self.app = self.reload();
         self.tell(ScreenInput::Resized(self.size.0, self.size.1));
@@ -393,7 +393,7 @@ impl World {
         self.draw();
     }
 
-    /// The program ends by a key and starts again where the reader was.
+    /// Ends the program by a key and starts it again at the reader's place.
     pub fn end_and_come_back(&mut self) {
         self.tell(Request::Stop);
         let place = backissue::ui::come_back::place_of(&self.app);
@@ -405,7 +405,7 @@ impl World {
         self.draw();
     }
 
-    /// The program ends, and another process opens the store and has a screen of its own.
+    /// Ends the program; another process opens the store with its own screen.
     pub fn reopen(&mut self) {
         let elsewhere = tempfile::tempdir().unwrap();
         // The store is closed before it is opened again.
@@ -414,17 +414,17 @@ impl World {
         self.restart();
     }
 
-    /// Addresses asked for, in order.
+    /// Returns the requested addresses, in order.
     pub fn asked(&self) -> Vec<&str> {
         self.requests.iter().map(|request| request.url.as_str()).collect()
     }
 
-    /// The titles of the rows in memory.
+    /// Returns the titles of the rows in memory.
     pub fn titles(&self) -> Vec<&str> {
         self.app.ui.list.rows.iter().map(|row| row.title.as_str()).collect()
     }
 
-    /// What the bottom line says.
+    /// Returns the text of the bottom line.
     pub fn notice(&self) -> &str {
         self.app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }

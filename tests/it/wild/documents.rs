@@ -1,4 +1,4 @@
-//! Documents: what is read of each.
+//! Documents and the expected reading of each.
 
 use std::fs;
 
@@ -152,7 +152,7 @@ fn unclosed_elements_lose_nothing() {
         let is_cut = name == "truncated-in-item.xml";
         match name.as_str() {
             "cms.xml" => assert_eq!(ids, ["c1", "c2"]),
-            // The comment takes the guid with it.
+            // The comment includes the guid.
             "comment.xml" => assert_eq!(ids.len(), 3),
             _ => assert_eq!(ids, ["g1", "g2", "g3"], "{name}"),
         }

@@ -1,4 +1,4 @@
-//! Servers: what the program makes of their answers, one after the other.
+//! Servers, and the program's handling of their answers.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ struct Served {
 }
 
 impl Served {
-    /// Starts `script`; nothing where the folder or Python is absent.
+    /// Starts `script`; returns `None` without the folder or Python.
     fn start(script: &str) -> Option<Self> {
         let folder = wild()?;
         Self::start_file(&folder, &folder.join(script))
@@ -48,7 +48,7 @@ impl Served {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Subscribes and returns what was said.
+    /// Subscribes and returns the output.
     fn add(&self, path: &str) -> String {
         self.program.run(&["add", &self.at(path)]).with(0).out
     }
@@ -61,7 +61,7 @@ impl Served {
         self.program.run(&["entries", "--json"]).with(0).json().as_array().unwrap().clone()
     }
 
-    /// Subscribes, polls so many times, and returns the titles and the text of the feed's history.
+    /// Subscribes, polls this number of times, and returns the titles and the text of the feed's history.
     fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
         self.add(path);
         (0..polls).for_each(|_| drop(self.poll()));
@@ -79,7 +79,7 @@ impl Drop for Served {
     }
 }
 
-/// Which feeds of a server can be subscribed to.
+/// Checks which feeds of a server can be subscribed to.
 fn check_added(script: &str, paths: &[&str]) {
     let Some(served) = Served::start(script) else { return };
     for path in paths {

@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 
 use crate::cli::args_changes::{FeedNamed, MoveAnswer, MoveArgs};
 use crate::cli::commands::poll;
-use crate::cli::desk::{Desk, sentences};
+use crate::cli::context::{CommandContext, sentences};
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::poll::poll_results::PollOutcome;
 use crate::engine::request::{Request, TroubleAnswer};
-use crate::io::visits::Waited;
+use crate::io::loop_handle::Waited;
 use backissue_core::history::FeedKey;
 
 /// Runs `resume`.
-pub(in crate::cli) fn resume(desk: &Desk, args: &FeedNamed) -> Result<Done, Failure> {
+pub(in crate::cli) fn resume(desk: &CommandContext, args: &FeedNamed) -> Result<Done, Failure> {
     let feed = find(desk, &args.feed)?;
     answer(desk, feed, TroubleAnswer::Resume)
 }
 
 /// Runs `move`.
-pub(in crate::cli) fn answer_move(desk: &Desk, args: &MoveArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn answer_move(desk: &CommandContext, args: &MoveArgs) -> Result<Done, Failure> {
     let feed = find(desk, &args.feed)?;
     let done = match args.answer {
         MoveAnswer::Accept => answer(desk, feed, TroubleAnswer::AcceptMove),
@@ -33,13 +33,13 @@ pub(in crate::cli) fn answer_move(desk: &Desk, args: &MoveArgs) -> Result<Done, 
     Ok(if is_open { Done::WithFailures } else { done })
 }
 
-fn find(desk: &Desk, typed: &str) -> Result<FeedKey, Failure> {
+fn find(desk: &CommandContext, typed: &str) -> Result<FeedKey, Failure> {
     let typed = typed.to_owned();
     desk.inspect(move |engine| lookup::find_subscription(engine, &typed))?
 }
 
 /// Submits an answer, waits for the poll it may cause, and prints the result.
-fn answer(desk: &Desk, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Failure> {
+fn answer(desk: &CommandContext, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Failure> {
     let noted = desk.inspect(|engine| engine.poll_run.noted)?;
     for sentence in sentences(&desk.ask(Request::Trouble(feed, answer))?) {
         desk.put(&sentence);
@@ -72,6 +72,6 @@ fn answer(desk: &Desk, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Fai
     desk.wait_until_durable()?;
     match waited {
         Waited::Done => Ok(done),
-        Waited::Cancelled => Err(Failure::new("interrupted; your answer is kept")),
+        Waited::Cancelled => Err(Failure::new("interrupted; your answer is saved")),
     }
 }

@@ -4,15 +4,15 @@ use chrono::{DateTime, Utc};
 
 use super::UNDO_HINT;
 use crate::cli::args_changes::FilterAddArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
+use crate::io::loop_handle::Waited;
 use crate::io::store::Store;
-use crate::io::visits::Waited;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::filters::{
@@ -20,7 +20,7 @@ use backissue_core::filters::{
 };
 
 /// Adds a filter, waits until it is applied, and prints how many entries it hits.
-pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (typed, until) = (args.feed.clone(), args.until.clone());
     let (feed, until) = desk.inspect(move |engine| {
@@ -54,7 +54,7 @@ pub(in crate::cli) fn add(desk: &Desk, args: &FilterAddArgs) -> Result<Done, Fai
     let counts = desk.look(Store::count_filter_hits)?;
     let hits = counts.get(&id).map_or(0, |count| count.hits);
     let hits = counted_words(usize::try_from(hits).unwrap_or(usize::MAX), "entry", "entries");
-    desk.put(&format!("filter {id}: {words}; hits {hits}{UNDO_HINT}"));
+    desk.put(&format!("filter {id}: {words}; matches {hits}{UNDO_HINT}"));
     Ok(Done::All)
 }
 
@@ -68,7 +68,7 @@ fn chosen_action(args: &FilterAddArgs) -> Action {
 }
 
 /// Removes a filter and waits until its effects are reverted.
-pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
+pub(in crate::cli) fn remove(desk: &CommandContext, id: u32) -> Result<Done, Failure> {
     let now = clock::now();
     let words = desk.inspect(move |engine: &Engine| {
         engine.filters.get(id).map(|filter| describe_filter(engine, filter, now))
@@ -85,14 +85,14 @@ pub(in crate::cli) fn remove(desk: &Desk, id: u32) -> Result<Done, Failure> {
 }
 
 /// Waits until a filter change is applied to the entries and durable.
-fn wait_until_applied(desk: &Desk, id: u32) -> Result<(), Failure> {
+fn wait_until_applied(desk: &CommandContext, id: u32) -> Result<(), Failure> {
     let waited =
         desk.follow(move |engine, _, _: &mut Vec<()>| !engine.filters.is_pending(id), |()| {})?;
     desk.wait_until_kept()?;
     match waited {
         Waited::Done => Ok(()),
         Waited::Cancelled => {
-            Err(Failure::new("interrupted; the filters are changed, and applied to what arrives"))
+            Err(Failure::new("interrupted; the filters are changed and apply to new entries"))
         }
     }
 }
@@ -104,7 +104,7 @@ pub(in crate::cli) fn describe_filter(
     now: DateTime<Utc>,
 ) -> String {
     let until = filter.until.map(|until| until_text(until, engine.zone)).map(|last| {
-        if filter.is_over(now) { format!(", over since {last}") } else { format!(", until {last}") }
+        if filter.is_over(now) { format!(", ended {last}") } else { format!(", until {last}") }
     });
     let (does, about) = (filter.action.words(), entry_filters::about(engine, filter));
     format!("{does}: {about}{}", until.unwrap_or_default())

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::UNDO_HINT;
 use crate::cli::args_changes::{MarkArgs, MarkWord};
 use crate::cli::commands::search;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces, lookup, time_args};
 use crate::engine::change::MarkChange;
@@ -21,7 +21,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::Matching;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done, Failure> {
     let before = args.before.as_deref().map(time_args::parse_instant).transpose()?;
     let (flag, value) = match args.mark {
         MarkWord::Read => (Flag::Read, true),
@@ -57,9 +57,9 @@ pub(in crate::cli) fn run(desk: &Desk, args: &MarkArgs) -> Result<Done, Failure>
     } else if marked > 0 {
         desk.put(&format!("{done}{UNDO_HINT}"));
     } else if fitting > 0 {
-        desk.put(&format!("{done}: whatever fits is {word} already"));
+        desk.put(&format!("{done}: all matching entries are already {word}"));
     } else {
-        desk.put(&format!("{done}: no entry fits"));
+        desk.put(&format!("{done}: no entry matches"));
     }
     Ok(Done::All)
 }
@@ -78,7 +78,7 @@ impl MarkWord {
 
 /// Finds the entries named by number. All of them must exist.
 fn find_named(
-    desk: &Desk,
+    desk: &CommandContext,
     typed: &[String],
     before: Option<DateTime<Utc>>,
 ) -> Result<Vec<EntryKey>, Failure> {
@@ -104,7 +104,7 @@ fn find_named(
 
 /// Combines the feeds, tags, search and date into one query. If the query needs the search index, waits until it is up to date.
 fn resolve_query(
-    desk: &Desk,
+    desk: &CommandContext,
     args: &MarkArgs,
     before: Option<DateTime<Utc>>,
 ) -> Result<Matching, Failure> {
@@ -143,11 +143,11 @@ fn match_search(
     let matching = search_query::resolve(engine, now, text, false)
         .map_err(|flaw| Failure::new(flaw.to_string()))?;
     if matching.wants_gaps() {
-        return Err(Failure::new("a gap cannot be marked: leave 'is:gap' out of the search"));
+        return Err(Failure::new("a gap cannot be marked: remove 'is:gap' from the search"));
     }
     if matching == everything && !text.trim().contains(':') {
         return Err(Failure::new(format!(
-            "'{text}' has no word to look for and would find every entry; --all marks them all"
+            "'{text}' contains no search word and would match every entry; --all marks them all"
         )));
     }
     Ok(matching)

@@ -9,4 +9,4 @@ pub(in crate::cli) mod undo;
 pub(in crate::cli) mod unsubscribe;
 
 /// Hint printed after a change that can be undone.
-const UNDO_HINT: &str = " · 'backissue undo' takes it back";
+const UNDO_HINT: &str = " · 'backissue undo' reverts it";

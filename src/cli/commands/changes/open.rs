@@ -2,14 +2,14 @@
 
 use crate::cli::Done;
 use crate::cli::args_changes::OpenArgs;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use backissue_core::history::{EntryKey, Flag};
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &OpenArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &OpenArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
     let found = desk.look(move |store| match store.date_of(key)? {
         Some(_) => store.entry(key),
@@ -22,7 +22,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &OpenArgs) -> Result<Done, Failure>
     };
     let Some(link) = kept.link else {
         return Err(Failure::new(format!(
-            "entry {key} links to no page; 'backissue show {key}' shows its text"
+            "entry {key} has no link; 'backissue show {key}' shows its text"
         )));
     };
     desk.open_link(&link)?;

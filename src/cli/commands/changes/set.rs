@@ -2,7 +2,7 @@
 
 use crate::cli::args_set::SetArgs;
 use crate::cli::commands::plan;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::chosen_settings::Chosen;
@@ -15,12 +15,12 @@ use crate::io::clock;
 use backissue_core::feed::Zone;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
     if args.settings.is_empty() {
-        let sentence = "nothing to set: name a setting, like --pace more or --min 30m";
+        let sentence = "nothing to set: name a setting, such as --pace more or --min 30m";
         return Err(Failure::new(sentence));
     }
     let zone = learn::zone_of(engine.zone);
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> 
     desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
     if changes.is_empty() {
-        desk.put("nothing was changed: it is like that already");
+        desk.put("nothing changed: the settings already have these values");
     }
     for change in changes {
         desk.put(&format!("changed: {change}"));

@@ -1,13 +1,13 @@
 //! `backissue undo`: undoes the last change, including one made in the reader.
 
 use crate::cli::Done;
-use crate::cli::desk::{Desk, sentences};
+use crate::cli::context::{CommandContext, sentences};
 use crate::cli::session::Failure;
 use crate::engine::request::Request;
-use crate::io::visits::Waited;
+use crate::io::loop_handle::Waited;
 
 /// Runs the command.
-pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext) -> Result<Done, Failure> {
     if !desk.inspect(|engine| engine.undo.can_undo())? {
         desk.tell("nothing to undo");
         return Ok(Done::All);
@@ -25,12 +25,12 @@ pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
             |sentence| told.push(sentence),
         )?;
         if waited == Waited::Cancelled {
-            return Err(Failure::new("interrupted; the last change is taken back once it is done"));
+            return Err(Failure::new("interrupted; the last change is undone once it is complete"));
         }
     }
     desk.wait_until_kept()?;
     if told.is_empty() {
-        told.push("undone: what the feed withdrew is brought back".to_owned());
+        told.push("undone: the entries that the feed withdrew are restored".to_owned());
     }
     for sentence in told {
         desk.put(&sentence);

@@ -2,7 +2,7 @@
 
 use super::UNDO_HINT;
 use crate::cli::args_changes::FeedsNamed;
-use crate::cli::desk::Desk;
+use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::unsubscribe::recently_removed;
@@ -10,7 +10,7 @@ use crate::engine::request::Request;
 use crate::io::clock;
 
 /// Runs `subscribe-again`.
-pub(in crate::cli) fn take_back(desk: &Desk, args: &FeedsNamed) -> Result<Done, Failure> {
+pub(in crate::cli) fn take_back(desk: &CommandContext, args: &FeedsNamed) -> Result<Done, Failure> {
     let (typed, now) = (args.feeds.clone(), clock::now());
     let feeds = desk.inspect(move |engine| {
         let removed = recently_removed(engine, now);
@@ -26,7 +26,7 @@ pub(in crate::cli) fn take_back(desk: &Desk, args: &FeedsNamed) -> Result<Done, 
 }
 
 /// Runs `unsubscribe`.
-pub(in crate::cli) fn run(desk: &Desk, args: &FeedsNamed) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsNamed) -> Result<Done, Failure> {
     let typed = args.feeds.clone();
     let feeds = desk.inspect(move |engine| lookup::find_subscriptions(engine, &typed))??;
     for feed in feeds {

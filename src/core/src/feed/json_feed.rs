@@ -51,7 +51,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     let history = read_history(&links, url);
     FeedDocument {
         kind: Kind::Json,
-        role: links::judge_role(&history),
+        role: links::classify_role(&history),
         head: read_head(&value, base.as_ref()),
         hints: read_hints(&value, flaws),
         history,

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-use super::walk::adaptor::Via;
+use super::walk::adaptor::FoundBy;
 use super::walk::retry::ArchiveFailure;
 use crate::feed::text::one_line;
 
@@ -71,7 +71,7 @@ pub struct Edge {
     /// True if SPEC C.2 rule 5 found the link.
     pub by_previous: bool,
     /// Whether a publisher's link or an adaptor found it.
-    pub via: Via,
+    pub via: FoundBy,
 }
 
 /// The document that holds a link to an older one.

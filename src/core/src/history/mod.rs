@@ -53,7 +53,7 @@ pub mod windows;
 
 pub use crate::history::actions::GoOn;
 pub use crate::history::tombstones::Tombstones;
-pub use crate::history::walk::adaptor::{ActiveAdaptor, Adaptor, Via};
+pub use crate::history::walk::adaptor::{ActiveAdaptor, Adaptor, FoundBy};
 pub use crate::history::walk::archive_walk::{
     ArchiveRequest, ArchiveWalk, Arrival, Next, WalkNotice,
 };

@@ -11,7 +11,7 @@ use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link}
 use super::merge::{span, window_bottom};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord};
-use super::walk::adaptor::Via;
+use super::walk::adaptor::FoundBy;
 use super::walk::policy::Mode;
 use crate::feed::FeedDocument;
 
@@ -167,7 +167,7 @@ impl HistoryRecord {
         let epoch = if known { self.epoch } else { self.epoch.saturating_add(1) };
         let url = without_fragment(link).to_owned();
         let head =
-            Edge { url, key, newer, epoch, depth: 0, side: false, by_previous, via: Via::Link };
+            Edge { url, key, newer, epoch, depth: 0, side: false, by_previous, via: FoundBy::Link };
         let former = self.head.replace(head.clone());
         if known {
             self.relink(&head);

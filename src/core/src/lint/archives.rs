@@ -12,7 +12,7 @@ use crate::history::address::canonical;
 
 /// A document of the chain, reduced to the parts that are compared with its neighbours.
 #[derive(Debug)]
-pub(super) struct Met {
+pub(super) struct ChainDocument {
     /// Canonical form of the requested address.
     pub(super) asked: String,
     /// Canonical form of the address that answered.
@@ -26,7 +26,7 @@ pub(super) struct Met {
     feed_id: Option<String>,
 }
 
-impl Met {
+impl ChainDocument {
     pub(super) fn new(
         asked: &str,
         answered: &str,
@@ -59,13 +59,13 @@ impl Met {
 pub(super) struct ChainNeighbours<'a> {
     pub(super) document: &'a FeedDocument,
     /// The archive itself.
-    pub(super) here: &'a Met,
+    pub(super) here: &'a ChainDocument,
     /// Document whose link led to the archive.
-    pub(super) newer: &'a Met,
+    pub(super) newer: &'a ChainDocument,
     /// Subscription document.
-    pub(super) subscription: &'a Met,
+    pub(super) subscription: &'a ChainDocument,
     /// All documents found before, newest first.
-    pub(super) before: &'a [Met],
+    pub(super) before: &'a [ChainDocument],
 }
 
 /// Checks an archive against its neighbours.

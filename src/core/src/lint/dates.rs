@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use super::lint_input::LintInput;
 use crate::feed::text::counted_words;
 use crate::feed::{Kind, OddityKind};
 
@@ -11,13 +11,13 @@ use crate::feed::{Kind, OddityKind};
 const TOLERANCE_HOURS: i64 = 24;
 
 /// Checks the dates of a document.
-pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     sightings(exhibit, findings);
     future(exhibit, findings);
     missing(exhibit, findings);
 }
 
-fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn sightings(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let form = if exhibit.document.kind == Kind::Rss { "RFC 822" } else { "RFC 3339" };
     for seen in exhibit.sightings {
         let (level, what) = match seen.kind {
@@ -43,7 +43,7 @@ fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     }
 }
 
-fn future(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn future(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let document = exhibit.document;
     let of_entries = document.entries.iter().flat_map(|entry| [entry.published, entry.updated]);
     let of_head = [document.head.published, document.head.updated];
@@ -65,7 +65,7 @@ fn future(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     }
 }
 
-fn missing(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn missing(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let document = exhibit.document;
     let entries = |count| counted_words(count, "entry", "entries");
     if document.kind == Kind::Atom {

@@ -1,7 +1,7 @@
 //! Checks of a document's format, role and size.
 
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use super::lint_input::LintInput;
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Kind, NewLocation, OddityKind};
 
@@ -11,7 +11,7 @@ const HEAVY_BYTES: usize = 1 << 20;
 const MANY_ENTRIES: usize = 500;
 
 /// Checks the format, role and size of a document.
-pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let document = exhibit.document;
     match document.kind {
         Kind::Redirect => redirect(exhibit, findings),
@@ -38,7 +38,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     }
 }
 
-fn redirect(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn redirect(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let (text, message) = match &exhibit.document.new_location {
         Some(NewLocation::At(address)) => {
             (address.as_str(), "a redirect document: readers go there and keep the new address")
@@ -71,7 +71,7 @@ const fn role_words(role: DocumentRole) -> &'static str {
     }
 }
 
-fn size(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn size(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let count = exhibit.document.entries.len();
     let is_polled = exhibit.document.role != DocumentRole::Archive;
     if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
@@ -81,7 +81,7 @@ fn size(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     }
 }
 
-fn versions(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn versions(exhibit: &LintInput<'_>, findings: &mut Findings) {
     for seen in exhibit.sightings {
         let message = match seen.kind {
             OddityKind::OldNamespace => {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use super::lint_input::LintInput;
 use crate::feed::identity::is_made_up;
 use crate::feed::text::counted_words;
 use crate::feed::{Kind, Oddity, OddityKind};
 
 /// Checks the entries of a document.
-pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     for seen in exhibit.sightings {
         sighting(exhibit, seen, findings);
     }
@@ -17,7 +17,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     texts(exhibit, findings);
 }
 
-fn sighting(exhibit: &Exhibit<'_>, seen: &Oddity, findings: &mut Findings) {
+fn sighting(exhibit: &LintInput<'_>, seen: &Oddity, findings: &mut Findings) {
     let entries = counted_words(seen.count, "entry", "entries");
     let (level, message) = match seen.kind {
         OddityKind::NoId => (Level::Warning, no_id(exhibit, seen)),
@@ -43,7 +43,7 @@ fn sighting(exhibit: &Exhibit<'_>, seen: &Oddity, findings: &mut Findings) {
     findings.add(level, Topic::Entries, &seen.element, &seen.text, message);
 }
 
-fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
+fn no_id(exhibit: &LintInput<'_>, seen: &Oddity) -> String {
     let made_up = || exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id));
     let sharing = made_up().filter(|entry| entry.link.is_some()).count();
     let made_up = made_up().count();
@@ -66,7 +66,7 @@ fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
 }
 
 /// Reports entries with the same id; readers keep only one of them (SPEC G.41).
-fn doubles(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn doubles(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &exhibit.document.entries {
         *counts.entry(&entry.id).or_default() += 1;
@@ -82,7 +82,7 @@ fn doubles(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     findings.add(Level::Error, Topic::Entries, "id", &first.id, message);
 }
 
-fn texts(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn texts(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let entries = &exhibit.document.entries;
     let blank =
         entries.iter().filter(|entry| entry.title.is_none() && entry.body().is_none()).count();

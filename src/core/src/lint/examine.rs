@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::exhibit::Exhibit;
 use super::finding::Findings;
+use super::lint_input::LintInput;
 use super::lint_report::LintReport;
 use super::polls::{self, Polls};
 use super::{dates, document, entries, flaws, hints, history};
@@ -27,7 +27,7 @@ pub(super) fn examine_answer(
     let document = feed::parse(bytes, origin);
     let sightings =
         if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
-    let exhibit = Exhibit {
+    let exhibit = LintInput {
         document: &document,
         sightings: &sightings,
         size: bytes.len(),

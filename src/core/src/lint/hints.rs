@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use super::lint_input::LintInput;
 use super::polls::{facts, reference};
-use super::speakers::{Speaker, speakers};
+use super::stated_hints::{StatedHint, speakers};
 use super::wording::{about, instant, listed};
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
@@ -18,7 +18,7 @@ const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_2
 const WEEK_HOURS: i64 = 168;
 
 /// Checks the hints of a document.
-pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let hints = &exhibit.document.hints;
     let speakers = speakers(hints, reference(exhibit.now));
     if exhibit.document.role == DocumentRole::Archive {
@@ -40,7 +40,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     sightings(exhibit, findings);
 }
 
-fn archive(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
+fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     if !speakers.is_empty() || !hints.skip_hours.is_empty() || !hints.skip_days.is_empty() {
         let message =
             "hints in an archive document are not read: they belong into the subscription document";
@@ -49,7 +49,7 @@ fn archive(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
 }
 
 /// Describes the interval rules and reports those that never apply. Returns the number of hours in a week that no rule covers.
-fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -> usize {
+fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findings) -> usize {
     let rules = &exhibit.document.hints.intervals;
     if rules.is_empty() {
         return 0;
@@ -75,7 +75,7 @@ fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -
     }
     let next = speakers.get(1).copied();
     if uncovered > 0 {
-        let instead = next.map_or("the reader's default", Speaker::name);
+        let instead = next.map_or("the reader's default", StatedHint::name);
         let message = format!(
             "in {uncovered} of the {WEEK_HOURS} hours of the week no rule applies: {instead} counts there"
         );
@@ -85,7 +85,7 @@ fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -
 }
 
 /// Returns the indices of the rules that apply in at least one hour of the week, and the number of hours without a rule.
-fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
+fn week(exhibit: &LintInput<'_>) -> (Vec<usize>, usize) {
     let facts = facts(exhibit);
     let start: DateTime<Utc> = reference(exhibit.now);
     let hours = (0..WEEK_HOURS).map(|hour| rule_in_force(&facts, start + Duration::hours(hour)));
@@ -100,7 +100,7 @@ fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
 }
 
 /// Names the hint that takes precedence over this one.
-fn rank_words(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
+fn rank_words(above: &[StatedHint], speaker: StatedHint, uncovered: usize) -> String {
     match above {
         [] => format!("; readers follow it{}", held_words(speaker.seconds.unwrap_or_default())),
         [rules] if rules.by == SettledBy::Rules && uncovered > 0 => {
@@ -111,7 +111,7 @@ fn rank_words(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
 }
 
 /// Describes the interval of a hint other than interval rules.
-fn flat(hints: &Hints, speaker: Speaker, standing: &str, findings: &mut Findings) {
+fn flat(hints: &Hints, speaker: StatedHint, standing: &str, findings: &mut Findings) {
     let Some(seconds) = speaker.seconds else { return };
     let every = duration_words(seconds);
     let asks = match (speaker.by, hints.sy) {
@@ -147,7 +147,7 @@ fn held_words(seconds: i64) -> String {
 }
 
 /// Describes the skip windows and whether they apply (SPEC B.5).
-fn skips(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
+fn skips(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     let (hours, days) = (hints.skip_hours.len(), hints.skip_days.len());
     let covers_all = hours >= 24 || days >= 7;
     if (hours == 0 && days == 0) || covers_all {
@@ -184,7 +184,7 @@ fn others(hints: &Hints, findings: &mut Findings) {
 }
 
 /// Reports a `ttl` that looks like seconds. It is never corrected (SPEC G.3).
-fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let hints = &exhibit.document.hints;
     let Some(ttl) = hints.ttl_minutes else { return };
     let gap = exhibit.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
@@ -199,7 +199,7 @@ fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     findings.warn(Topic::Hints, "ttl", &ttl.to_string(), message);
 }
 
-fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+fn sightings(exhibit: &LintInput<'_>, findings: &mut Findings) {
     for seen in exhibit.sightings {
         let (level, message) = match seen.kind {
             OddityKind::Hour24 => (Level::Note, "read as hour 0, the first of the day".to_owned()),

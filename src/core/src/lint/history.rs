@@ -3,12 +3,12 @@
 use url::{Host, Url};
 
 use super::delivery::is_local;
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
+use super::lint_input::LintInput;
 use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
 
 /// Checks the history of a document.
-pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let document = exhibit.document;
     let history = &document.history;
     let mut review = Review { exhibit, history, findings };
@@ -25,7 +25,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
 }
 
 struct Review<'e, 'f> {
-    exhibit: &'e Exhibit<'e>,
+    exhibit: &'e LintInput<'e>,
     history: &'e HistoryLinks,
     findings: &'f mut Findings,
 }

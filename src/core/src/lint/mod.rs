@@ -10,13 +10,13 @@ mod delivery;
 mod document;
 mod entries;
 mod examine;
-mod exhibit;
 mod finding;
 mod flaws;
 mod hints;
 mod history;
+mod lint_input;
 mod polls;
-mod speakers;
+mod stated_hints;
 mod survey;
 mod wording;
 

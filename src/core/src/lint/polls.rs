@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Topic};
+use super::lint_input::LintInput;
 use super::wording::{about, instant, listed, moment};
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
@@ -35,7 +35,7 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
 }
 
 /// Returns the facts of a reader with default settings whose last poll was at the reference time.
-pub(super) fn facts(exhibit: &Exhibit<'_>) -> Facts {
+pub(super) fn facts(exhibit: &LintInput<'_>) -> Facts {
     let document = exhibit.document;
     let standing = if document.role == DocumentRole::Archive {
         FeedStatus::Archive
@@ -49,7 +49,7 @@ pub(super) fn facts(exhibit: &Exhibit<'_>) -> Facts {
 }
 
 /// Computes the polls and adds a note that describes them.
-pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Polls> {
+pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<Polls> {
     let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
     Some(polls)
 }
 
-fn polls(exhibit: &Exhibit<'_>) -> Option<Polls> {
+fn polls(exhibit: &LintInput<'_>) -> Option<Polls> {
     let last_ok = reference(exhibit.now);
     let plans = following_plans(&facts(exhibit), last_ok, FOLLOWING_MAX, |_| 0.0);
     let times = || plans.iter().filter_map(|plan| plan.next_poll);

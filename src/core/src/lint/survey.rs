@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::archives::{self, ChainNeighbours, Met};
+use super::archives::{self, ChainDocument, ChainNeighbours};
 use super::delivery::{self, Delivered};
 use super::examine::examine_answer;
-use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, LintFinding, Topic};
+use super::lint_input::LintInput;
 use super::lint_report::Chain;
 use super::lint_report::LintReport;
 use super::{entries, history};
@@ -29,7 +29,7 @@ pub struct Survey {
     record: HistoryRecord,
     nodes: Nodes,
     policy: WalkPolicy,
-    met: Vec<Met>,
+    met: Vec<ChainDocument>,
     ids: BTreeSet<String>,
     asked: Option<ArchiveRequest>,
     now: DateTime<Utc>,
@@ -69,7 +69,7 @@ impl Survey {
             record,
             nodes: Nodes::default(),
             policy: WalkPolicy::default(),
-            met: vec![Met::new(delivered.asked, delivered.answered, false, &document)],
+            met: vec![ChainDocument::new(delivered.asked, delivered.answered, false, &document)],
             ids: document.entries.iter().map(|entry| entry.id.clone()).collect(),
             asked: None,
             now,
@@ -104,7 +104,7 @@ impl Survey {
         let mut findings = Findings::default();
         delivery::check(delivered, document.kind, true, &mut findings);
         if taken {
-            let here = Met::new(&asked.url, delivered.answered, true, &document);
+            let here = ChainDocument::new(&asked.url, delivered.answered, true, &document);
             self.compare(delivered, &asked, &here, &document, &mut findings);
             let before = self.ids.len();
             self.ids.extend(document.entries.iter().map(|entry| entry.id.clone()));
@@ -123,7 +123,7 @@ impl Survey {
         &self,
         delivered: &Delivered<'_>,
         asked: &ArchiveRequest,
-        here: &Met,
+        here: &ChainDocument,
         document: &feed::FeedDocument,
         findings: &mut Findings,
     ) {
@@ -134,7 +134,7 @@ impl Survey {
             archives::check(&links, findings);
         }
         let sightings = feed::find_oddities(delivered.bytes, &origin(delivered));
-        let exhibit = Exhibit {
+        let exhibit = LintInput {
             document,
             sightings: &sightings,
             size: delivered.bytes.len(),

@@ -14,7 +14,7 @@ use super::explain::explanation::{
 use super::facts::Facts;
 use super::flaws::planning_flaws;
 use super::holds::bans::{Exit, SkipWindows, Skips};
-use super::holds::floors::{Ground, floors};
+use super::holds::floors::{FloorInputs, floors};
 use super::holds::rest::{at_rest, never};
 use super::instant::{instant, seconds};
 use super::jitter::{jittered, share, usable, width};
@@ -59,7 +59,7 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
     let recommendation = recommend(facts);
     let bounds = Bounds::from_facts(facts);
     let u = usable(u);
-    let ground = Ground { facts, recommendation: &recommendation, bounds, now, last_try, u };
+    let ground = FloorInputs { facts, recommendation: &recommendation, bounds, now, last_try, u };
     let draft = match last_ok {
         Some(last) => draft_target(&ground, last, trace),
         None => first_poll(&ground, trace),
@@ -75,7 +75,7 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
 
 /// Step 1: a feed that was never polled successfully is due at once, without jitter. After failed attempts only the
 /// floors determine the time.
-fn first_poll(ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
+fn first_poll(ground: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
     let at = ground.last_try.unwrap_or(seconds(ground.now));
     trace.note(|| first_poll_step(at, ground.last_try.is_some()));
     let flat = ground.bounds.interval(ground.recommendation.flat.seconds);
@@ -85,7 +85,7 @@ fn first_poll(ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
 }
 
 /// Steps 2 to 5: recommendation, pace and bounds, instant, jitter.
-fn draft_target(ground: &Ground<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
+fn draft_target(ground: &FloorInputs<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
     let bounds = ground.bounds;
     let target = find_target(ground.recommendation, bounds, last);
     explain_target(ground, &target, last, trace);
@@ -108,7 +108,7 @@ fn settled_by(target: &TargetTime) -> SettledBy {
 }
 
 /// Step 6: moves the time past every floor.
-fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
+fn above_floors(mut draft: Draft, ground: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
     for floor in floors(ground) {
         trace.note_some(|| floor_step(&floor, draft.at));
         if floor.at > draft.at {

@@ -39,7 +39,7 @@ pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{
     Restriction, floors_in_force, skipped_hours, skips_in_words,
 };
-pub use crate::schedule::holds::manual_poll::{ByHand, judge_manual_poll, urgency};
+pub use crate::schedule::holds::manual_poll::{ByHand, classify_manual_poll, urgency};
 pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 pub use crate::schedule::interval::pace::Pace;
 pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::policies::{Conditions, Given, PollPolicy, Poller};
+use super::policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
 use super::score::{MeanScore, Score, Scoring, Window};
 use super::source::SimulatedFeed;
 
@@ -33,7 +33,7 @@ pub fn experiment(
     source: &SimulatedFeed,
     policies: &[PollPolicy],
     conditions: &Conditions,
-    given: Given<'_>,
+    given: ExperimentInputs<'_>,
     wanted: Wanted,
 ) -> FeedOutcome {
     let rules_help = wanted.rules_help.then(|| rules_help(source, conditions, given));
@@ -74,7 +74,11 @@ pub enum RulesHelp {
 const HELP_MIN: f64 = 5.0;
 
 /// Runs the rules over the training weeks.
-fn rules_help(source: &SimulatedFeed, conditions: &Conditions, given: Given<'_>) -> RulesHelp {
+fn rules_help(
+    source: &SimulatedFeed,
+    conditions: &Conditions,
+    given: ExperimentInputs<'_>,
+) -> RulesHelp {
     // The paper's experiment did not spread polls.
     let conditions = &Conditions { jitter: false, ..*conditions };
     let poller = Poller::for_training(PollPolicy::Rules, source, conditions, given);

@@ -16,7 +16,7 @@ mod week_rules;
 
 pub use driven::Driven;
 pub use experiment::{FeedOutcome, RulesHelp, Wanted, experiment, scored_by, table};
-pub use policies::{Conditions, Given, PollPolicy, Poller};
+pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
 pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};
 pub use source::{SimulatedFeed, read_budgets, read_rules, read_source};

@@ -82,14 +82,14 @@ impl Conditions {
 
 /// The inputs for one feed besides its publications.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Given<'a> {
+pub struct ExperimentInputs<'a> {
     /// Rules to follow; `None` to derive them from the training weeks.
     pub rules: Option<&'a WeekRules>,
     /// Number of polls per week allowed for every policy. The paper's rules ignore it.
     pub polls_per_week: Option<f64>,
 }
 
-impl Given<'_> {
+impl ExperimentInputs<'_> {
     /// Returns the number of polls that a run over a window may make, averaged over its runs. A run begins with a poll,
     /// so on average it has half a poll more than its length implies.
     pub fn allowed_polls(&self, window: Window) -> Option<f64> {
@@ -129,7 +129,7 @@ impl<'a> Poller<'a> {
         policy: PollPolicy,
         source: &'a SimulatedFeed,
         conditions: &Conditions,
-        given: Given<'_>,
+        given: ExperimentInputs<'_>,
     ) -> Self {
         let window = conditions.test(source);
         let days = (window.start..window.end).step_by(1440);
@@ -145,7 +145,7 @@ impl<'a> Poller<'a> {
         policy: PollPolicy,
         source: &'a SimulatedFeed,
         conditions: &Conditions,
-        given: Given<'_>,
+        given: ExperimentInputs<'_>,
     ) -> Self {
         let window = conditions.training(source);
         Self::new(policy, source, conditions, given, || {
@@ -161,7 +161,7 @@ impl<'a> Poller<'a> {
         policy: PollPolicy,
         source: &'a SimulatedFeed,
         conditions: &Conditions,
-        given: Given<'_>,
+        given: ExperimentInputs<'_>,
         learned: impl FnOnce() -> PollerCourse,
     ) -> Self {
         let training = conditions.training(source);
@@ -309,7 +309,7 @@ fn even_interval(
     source: &SimulatedFeed,
     span: (i64, i64),
     conditions: &Conditions,
-    given: Given<'_>,
+    given: ExperimentInputs<'_>,
 ) -> f64 {
     let inside =
         source.minutes.iter().filter(|&&minute| minute >= span.0 && minute < span.1).count();

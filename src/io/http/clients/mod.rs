@@ -99,10 +99,10 @@ impl Clients {
     ) -> Result<Self, String> {
         let own = read_extra_roots(&settings.extra_roots)?;
         let tls = tls(around.roots.as_ref(), own)
-            .map_err(|error| format!("no secure connections can be made: {error}"))?;
+            .map_err(|error| format!("secure connections are not possible: {error}"))?;
         let agent = settings.user_agent.as_deref().unwrap_or(USER_AGENT);
         HeaderValue::from_str(agent).map_err(|_| {
-            "[network] user_agent cannot be sent: a header has printable characters only, on one line".to_owned()
+            "[network] user_agent cannot be sent: use only printable characters, on one line".to_owned()
         })?;
         let link_local = settings.allow_link_local.iter().cloned().collect();
         let allowed = settings.allow_addresses.clone();
@@ -131,7 +131,7 @@ impl Clients {
         // Errors in the settings are reported at once.
         for proxied in [false, true] {
             pool.client(ClientKind { proxied, allowed: Allowed::Public }, "")
-                .map_err(|error| format!("no HTTP client: {error}"))?;
+                .map_err(|error| format!("the HTTP client cannot start: {error}"))?;
         }
         let through = match (&settings.proxy, hosts.first()) {
             (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),

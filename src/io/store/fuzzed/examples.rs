@@ -6,7 +6,8 @@ use std::fs;
 use chrono::{DateTime, Duration, Utc};
 
 use crate::engine::change::MarkChange;
-use crate::engine::change::undo_stack::{ChangeId, SavedStep, Step, StepChanges};
+use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
+use crate::engine::change::value::ChangeId;
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};

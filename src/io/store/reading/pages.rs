@@ -82,7 +82,7 @@ impl Store {
     ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
         unreadable(&self.pages, repair, read, |feed, why| {
-            format!("feed {feed}: a page kept for reading cannot be read ({why})")
+            format!("feed {feed}: a stored page cannot be read ({why})")
         })
     }
 }

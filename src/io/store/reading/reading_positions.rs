@@ -46,7 +46,7 @@ impl Store {
     ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode::<Vec<(u32, ReadingPosition)>>(bytes).map(drop);
         unreadable(&self.places, repair, read, |feed, why| {
-            format!("feed {feed}: where you were in its texts cannot be read ({why})")
+            format!("feed {feed}: your reading positions cannot be read ({why})")
         })
     }
 

@@ -58,9 +58,9 @@ impl Store {
             return Ok(None);
         };
         let became = match self.put_fact_back(SAVED_KEY, repair, |bytes| read(bytes).is_ok())? {
-            FactBack::Left => "none is shown".to_owned(),
-            FactBack::BackedUp(day) => format!("put back as the backup of {day} has them"),
-            FactBack::Dropped => "dropped, you have none".to_owned(),
+            FactBack::Left => "no search is shown".to_owned(),
+            FactBack::BackedUp(day) => format!("restored from the backup of {day}"),
+            FactBack::Dropped => "all were removed".to_owned(),
         };
         let text = format!("the record of your saved searches is damaged ({why}); {became}");
         Ok(Some(StoreProblem { text, repaired: repair }))

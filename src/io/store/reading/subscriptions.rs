@@ -130,7 +130,7 @@ impl LoadedSubscriptions {
         let state = state.and_then(|state| state.as_ref().err());
         if let Some(why) = state.or(times.and_then(|times| times.as_ref().err())) {
             self.unreadable.push(format!(
-                "the state of feed {feed} is damaged ({why}): the feed is read again"
+                "the state of feed {feed} is damaged ({why}): the feed is fetched again"
             ));
         }
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 use super::inspection::{Snapshot, inspect, prepare};
 use super::log_bytes::LogBytes;
 use super::log_scan::{Kind, LogFiles, MASK, SEGMENT, SUM_MASK};
-use super::pages::{Change, Page, read_names};
+use super::pages::{Page, PageChange, read_names};
 use super::salvage;
 
 /// Bytes of an example of a log as it is.
@@ -26,7 +26,7 @@ const OF_ONE_KIND: usize = 8;
 pub(in crate::io::store) fn check_files(bytes: &[u8]) {
     if let Some(mut page) = Page::read(bytes) {
         page.bounds_below();
-        if let Some(change) = Change::read(bytes) {
+        if let Some(change) = PageChange::read(bytes) {
             page.apply(change);
         }
     }

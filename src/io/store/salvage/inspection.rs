@@ -161,13 +161,13 @@ fn inspect_log(
             }
             // A segment that was never used, or was given up, is empty.
             None if has_messages(log.read_segment(number, buffer)) => {
-                return Some("the head of a part of its log is damaged");
+                return Some("the header of a part of its log is damaged");
             }
             None => {}
         }
     }
     let Some((&newest, _)) = heads.last_key_value() else {
-        return (snapshot.stable > 0).then_some("nothing of its log can be read");
+        return (snapshot.stable > 0).then_some("its log cannot be read");
     };
     if newest.saturating_add(size) < snapshot.stable {
         return Some("the end of its log is missing");

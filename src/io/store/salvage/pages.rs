@@ -39,7 +39,7 @@ impl Default for Content {
 
 /// A change of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum PageChange {
     Set(Vec<u8>, Vec<u8>),
     Remove(Vec<u8>),
     /// It is being merged with the page to its left.
@@ -92,23 +92,24 @@ impl Page {
     }
 
     /// Changes the page.
-    pub(super) fn apply(&mut self, change: Change) {
+    pub(super) fn apply(&mut self, change: PageChange) {
         let left_out = self.lo.get(..self.prefix).unwrap_or_default();
         let whole = |end: &[u8]| [left_out, end].concat();
         match (change, &mut self.content) {
-            (Change::Merging, _) => self.merging = true,
-            (Change::Set(end, value), Content::Records(records)) => {
+            (PageChange::Merging, _) => self.merging = true,
+            (PageChange::Set(end, value), Content::Records(records)) => {
                 records.insert(whole(&end), value);
             }
-            (Change::Remove(end), Content::Records(records)) => {
+            (PageChange::Remove(end), Content::Records(records)) => {
                 records.remove(&whole(&end));
             }
-            (Change::Inner, _) | (Change::Set(..) | Change::Remove(_), Content::Children(_)) => {}
+            (PageChange::Inner, _)
+            | (PageChange::Set(..) | PageChange::Remove(_), Content::Children(_)) => {}
         }
     }
 }
 
-impl Change {
+impl PageChange {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut read = LogBytes(bytes);
         Some(match read.byte()? {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::key_ranges::KeyRanges;
 use super::log_scan::Message;
-use super::pages::{Change, Content, Page};
+use super::pages::{Content, Page, PageChange};
 use super::trees::{Pages, Version};
 use super::whole_keys::whole_key;
 use crate::io::store::error::StoreError;
@@ -15,7 +15,7 @@ pub(super) type PutRecord<'a> = dyn FnMut(&[u8], &[u8], Option<u64>) -> Result<(
 
 /// What is told of one tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct TreeTold {
+pub(super) struct TreeSummary {
     /// Ranges of keys of which the newest state is lost.
     pub(super) gaps: u64,
     /// Records that were taken from an earlier state of their page.
@@ -29,11 +29,11 @@ struct State<'m> {
     is_earlier: bool,
     /// Its page is being merged with the one to its left.
     is_merging: bool,
-    said: Said,
+    said: MessageScope,
 }
 
 /// What a message says.
-enum Said {
+enum MessageScope {
     /// All records of a page.
     All,
     /// One record of a page that begins with a key, and leaves out so many bytes of each; `None`: that is not known.
@@ -53,7 +53,7 @@ struct Known {
     records: KeyRanges,
     /// Those of which a page said what stands in them.
     pages: KeyRanges,
-    told: TreeTold,
+    told: TreeSummary,
 }
 
 impl Pages<'_> {
@@ -63,7 +63,7 @@ impl Pages<'_> {
         pages: &[u64],
         tree: &[u8],
         put: &mut PutRecord<'_>,
-    ) -> Result<TreeTold, StoreError> {
+    ) -> Result<TreeSummary, StoreError> {
         let mut states = self.states(pages);
         // What is known to be the newest state first, and then the last before it; a page that is being merged has its records in
         // the one before.
@@ -78,8 +78,8 @@ impl Pages<'_> {
                 }
             }
             match &state.said {
-                Said::All => self.tell_page(state, &mut known, put)?,
-                Said::One { lo, left_out } => {
+                MessageScope::All => self.tell_page(state, &mut known, put)?,
+                MessageScope::One { lo, left_out } => {
                     let change = self.change(state.message);
                     let name = |end: &[u8], value: Option<&[u8]>| {
                         whole_key(tree, lo, *left_out, end, value)
@@ -112,16 +112,16 @@ impl Pages<'_> {
     /// What a state says of one record, if it says that it is there.
     fn value(&self, state: &State<'_>, tree: &[u8], key: &[u8]) -> Option<Vec<u8>> {
         match &state.said {
-            Said::All => match self.page(state)?.content {
+            MessageScope::All => match self.page(state)?.content {
                 Content::Records(mut records) => records.remove(key),
                 Content::Children(_) => None,
             },
-            Said::One { lo, left_out } => match self.change(state.message)? {
-                Change::Set(end, value) => {
+            MessageScope::One { lo, left_out } => match self.change(state.message)? {
+                PageChange::Set(end, value) => {
                     let whole = whole_key(tree, lo, *left_out, &end, Some(&value))?;
                     (whole == key).then_some(value)
                 }
-                Change::Remove(_) | Change::Merging | Change::Inner => None,
+                PageChange::Remove(_) | PageChange::Merging | PageChange::Inner => None,
             },
         }
     }
@@ -153,7 +153,7 @@ impl Pages<'_> {
                 return;
             }
             let (is_earlier, is_merging) = (is_earlier(whole), page.merging);
-            states.push(State { message: whole, is_earlier, is_merging, said: Said::All });
+            states.push(State { message: whole, is_earlier, is_merging, said: MessageScope::All });
             (page.lo, Some(page.prefix), page.merging)
         } else {
             let (lo, left_out) = self.begin_of(page);
@@ -163,7 +163,7 @@ impl Pages<'_> {
         for message in &version.changes {
             // What a page leaves out of its keys may be other bytes when it is written whole again.
             let left_out = left_out.filter(|_| message.lsn < lost_at || lost_at == 0);
-            let said = Said::One { lo: Rc::clone(&lo), left_out };
+            let said = MessageScope::One { lo: Rc::clone(&lo), left_out };
             states.push(State { message, is_earlier: is_earlier(message), is_merging, said });
         }
     }
@@ -207,15 +207,15 @@ impl Pages<'_> {
 impl Known {
     fn tell_change(
         &mut self,
-        change: Option<Change>,
+        change: Option<PageChange>,
         name: impl Fn(&[u8], Option<&[u8]>) -> Option<Vec<u8>>,
         earlier: Option<u64>,
         put: &mut PutRecord<'_>,
     ) -> Result<(), StoreError> {
         let (end, value) = match change {
-            Some(Change::Set(end, value)) => (end, Some(value)),
-            Some(Change::Remove(end)) => (end, None),
-            Some(Change::Merging | Change::Inner) | None => return Ok(()),
+            Some(PageChange::Set(end, value)) => (end, Some(value)),
+            Some(PageChange::Remove(end)) => (end, None),
+            Some(PageChange::Merging | PageChange::Inner) | None => return Ok(()),
         };
         let Some(key) = name(&end, value.as_deref()) else { return Ok(()) };
         self.tell(&key, value.as_deref(), earlier, put)?;

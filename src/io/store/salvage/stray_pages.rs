@@ -144,7 +144,8 @@ fn packed_fields(value: &[u8]) -> Option<Fields> {
 mod tests {
     use super::*;
     use crate::engine::change::MarkChange;
-    use crate::engine::change::undo_stack::{ChangeId, Step};
+    use crate::engine::change::undo_stack::Step;
+    use crate::engine::change::value::ChangeId;
     use crate::io::store::chunks::{BodyChunk, BodySlot};
     use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flag, Flags, IndexRow};
 

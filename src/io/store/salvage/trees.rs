@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::log_scan::{Kind, LogFiles, LogScan, Message};
-use super::pages::{Change, Content, Page, read_names};
+use super::pages::{Content, Page, PageChange, read_names};
 
 /// The page that names the trees.
 const NAMES_PAGE: u64 = 0;
@@ -147,8 +147,8 @@ impl<'a> Pages<'a> {
         Some(page)
     }
 
-    pub(super) fn change(&self, message: &Message) -> Option<Change> {
-        self.files.content(message).and_then(|bytes| Change::read(&bytes))
+    pub(super) fn change(&self, message: &Message) -> Option<PageChange> {
+        self.files.content(message).and_then(|bytes| PageChange::read(&bytes))
     }
 
     /// The tree of each page that can be reached from the beginning of one.

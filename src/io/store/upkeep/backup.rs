@@ -195,10 +195,10 @@ pub(in crate::io::store) fn read_backup(
         return Err(no_backup());
     }
     if magic != *MAGIC {
-        return Err(StoreError::Backup("it was written by a newer backissue; use that one".into()));
+        return Err(StoreError::Backup("it was written by a newer backissue; use that version".into()));
     }
     if byte(&mut input)? > SCHEMA {
-        return Err(StoreError::Backup("its store is of a newer backissue; use that one".into()));
+        return Err(StoreError::Backup("its store is from a newer backissue; use that version".into()));
     }
     let configuration =
         String::from_utf8(read_part(&mut input)?).ok().filter(|text| !text.is_empty());
@@ -212,7 +212,7 @@ pub(in crate::io::store) fn read_backup(
                 records = records.saturating_add(1);
             }
             END => break,
-            _ => return Err(damaged("a part of an unknown kind")),
+            _ => return Err(damaged("a part has an unknown type")),
         }
     }
     let mut counted = [0_u8; 8];
@@ -243,15 +243,15 @@ fn read_part(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
     input.read_exact(&mut length).map_err(cannot_read)?;
     let length = u32::from_be_bytes(length);
     if length > PART_MAX {
-        return Err(damaged("a part that is too large"));
+        return Err(damaged("a part is too large"));
     }
     let mut bytes = Vec::new();
     let read = input.take(u64::from(length)).read_to_end(&mut bytes).map_err(cannot_read)?;
-    if u32::try_from(read) == Ok(length) { Ok(bytes) } else { Err(damaged("it breaks off")) }
+    if u32::try_from(read) == Ok(length) { Ok(bytes) } else { Err(damaged("its end is missing")) }
 }
 
 fn no_backup() -> StoreError {
-    StoreError::Backup("it is not one that 'backissue backup' wrote".into())
+    StoreError::Backup("it was not written by 'backissue backup'".into())
 }
 
 fn damaged(what: &str) -> StoreError {
@@ -261,7 +261,7 @@ fn damaged(what: &str) -> StoreError {
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn cannot_read(error: io::Error) -> StoreError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        return damaged("it breaks off");
+        return damaged("its end is missing");
     }
     unreadable(&error).unwrap_or_else(|| damaged(&system_words(&error)))
 }

@@ -103,13 +103,13 @@ impl Store {
         let stored = self.counters_of(feed);
         if !matches!(&stored, Ok(stored) if *stored == recount) {
             let mut text = format!(
-                "feed {feed}: the sums do not equal a recount ({stored:?}, counted {recount:?})"
+                "feed {feed}: the counters are wrong (stored {stored:?}, counted {recount:?})"
             );
             if repair {
                 let mut batch = Batch::default();
                 batch.insert(&feed_bytes(feed), codec::encode(&recount)?);
                 self.counters.apply_batch(batch)?;
-                text.push_str("; counted anew");
+                text.push_str("; corrected");
             }
             health.findings.push(StoreProblem { text, repaired: repair });
         }
@@ -142,7 +142,7 @@ impl Store {
             let mut text = format!("feed {feed}: {lost} entries have a row but no record");
             if repair {
                 self.mend_feed(feed, false)?;
-                text.push_str("; they are in no list any more, and the feed is polled again");
+                text.push_str("; they are no longer listed, and the feed is polled again");
             }
             health.findings.push(StoreProblem { text, repaired: repair });
         }
@@ -176,11 +176,11 @@ impl Store {
             // Also where the history itself was lost, which says where its archives begin.
             self.ask_whole(feed)?;
             self.reread_archives(feed)?;
-            "they are asked for again by themselves".into()
+            "they are fetched again automatically".into()
         } else {
             format!("'backissue history {feed} --reread' fetches them again")
         };
-        tell(format!("feed {feed}: its archives do not hang together: {why}; {then}"), repair);
+        tell(format!("feed {feed}: its archives are inconsistent: {why}; {then}"), repair);
         Ok(())
     }
 }

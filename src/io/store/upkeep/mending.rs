@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sled::Batch;
 
 use super::backup::TEXTS_LOST;
-use super::came_back::complete_note;
+use super::recovery_report::complete_note;
 use super::repair::revived_words;
 use crate::engine::poll::fetch::Validators;
 use crate::io::codec;
@@ -55,7 +55,7 @@ impl Missing {
             (
                 self.entries,
                 format!(
-                    "{} lost, but for what the next polls bring",
+                    "{} lost unless the next polls bring them back",
                     counted_words(self.entries, "entry is", "entries are"),
                 ),
             ),
@@ -66,14 +66,14 @@ impl Missing {
             (
                 self.texts,
                 format!(
-                    "the texts of {} are missing, and come with the next polls as far as the feeds still have them",
+                    "the texts of {} are missing; the next polls restore those that the feeds still contain",
                     entries(self.texts),
                 ),
             ),
             (
                 self.archived_texts,
                 format!(
-                    "the texts of {} are missing in feeds whose archives are asked for again by themselves",
+                    "the texts of {} are missing; their feeds' archives are fetched again automatically",
                     entries(self.archived_texts),
                 ),
             ),

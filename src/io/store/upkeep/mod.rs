@@ -2,7 +2,6 @@
 
 pub(super) mod backing_up;
 pub(super) mod backup;
-pub(super) mod came_back;
 pub(super) mod check;
 pub(super) mod compact;
 pub(super) mod daily_backup;
@@ -15,6 +14,7 @@ pub(super) mod mending;
 pub(super) mod newest_backup;
 pub(super) mod reading_copy;
 pub(super) mod recovery;
+pub(super) mod recovery_report;
 mod reopening;
 pub(super) mod repair;
 pub(super) mod sync;

@@ -99,7 +99,7 @@ fn told_of(salvaged: &Salvaged) -> String {
     }
     let records = counted_words(salvaged.records, "record", "records");
     format!(
-        "{reads}; its files are damaged too: {records} could be read of them, the others are missing until it can be written and is mended"
+        "{reads}; its files are also damaged: {records} could be read, the others are missing until it is writable and repaired"
     )
 }
 

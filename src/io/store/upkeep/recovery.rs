@@ -8,17 +8,17 @@ use std::path::Path;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::backup::{ABOUT, BackupPart, TEXTS_LOST, read_backup};
-use super::came_back::{CameBack, DAMAGED, DamagedFolder, damaged_folders, note_told};
 use super::daily_backup::{self, Daily};
 use super::damage_note::{forget, is_noted};
 use super::fresh_store::{FreshStore, mend_swap};
 use super::mending::SOME_LOST;
 use super::newest_backup::{RecordName, later_record};
+use super::recovery_report::{DAMAGED, DamagedFolder, RecoveryReport, damaged_folders, note_told};
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::salvage::salvage;
-use crate::io::store::sleepy_threads::Stay;
+use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::words::system_words;
 
 /// The tree without which the others mean nothing.
@@ -35,7 +35,7 @@ impl Store {
     pub fn open_or_recover(
         data: &Path,
         now: DateTime<Utc>,
-        stay: Stay,
+        stay: SessionLength,
     ) -> Result<(Self, Option<String>), StoreError> {
         if is_noted(data) {
             // Where that cannot be done, the store is opened as it is: what was found may have passed.
@@ -66,7 +66,7 @@ impl Store {
     /// Opens a store that was made of what is sound. Only what looks at all of it knows what is missing: that is told, too.
     fn open_mended(
         data: &Path,
-        stay: Stay,
+        stay: SessionLength,
         told: String,
     ) -> Result<(Self, Option<String>), StoreError> {
         let store = Self::open_to(data, stay)?;
@@ -78,7 +78,7 @@ impl Store {
     /// be had back, and nothing was changed.
     pub fn mend(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<String>, StoreError> {
         match mend_files(data, now, why)? {
-            Some(told) => Ok(Self::open_mended(data, Stay::Short, told)?.1),
+            Some(told) => Ok(Self::open_mended(data, SessionLength::Short, told)?.1),
             None => Ok(None),
         }
     }
@@ -127,9 +127,9 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
 fn copy_sound(
     data: &Path,
     now: DateTime<Utc>,
-) -> Result<Option<(FreshStore, CameBack)>, StoreError> {
+) -> Result<Option<(FreshStore, RecoveryReport)>, StoreError> {
     let mut fresh = FreshStore::begin(data)?;
-    let mut came_back = CameBack::default();
+    let mut came_back = RecoveryReport::default();
     let (mut tree, mut feeds, mut earlier) = (Vec::new(), 0_u64, EarlierRecords::new());
     came_back.salvaged = salvage(&data.join("store"), &mut |name, key, value, place| {
         if tree != name {
@@ -170,7 +170,7 @@ fn fill(
     fresh: &mut FreshStore,
     daily: &Daily,
     earlier: &EarlierRecords,
-    came_back: &mut CameBack,
+    came_back: &mut RecoveryReport,
 ) -> Result<(), StoreError> {
     let file = File::open(&daily.path).map_err(|error| StoreError::Backup(system_words(&error)))?;
     let (mut filled, mut tree, mut is_left) = (0_u64, Vec::new(), false);

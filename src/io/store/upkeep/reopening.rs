@@ -11,7 +11,7 @@ use super::reading_copy::is_writable;
 use crate::io::clock;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::sleepy_threads::Stay;
+use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::words::is_out_of_files_now;
 
 /// How often opening is tried while another process has the files for a moment, or the system refuses what passes.
@@ -78,15 +78,15 @@ impl Store {
 }
 
 /// Opens a store whose folder is still locked.
-fn open_held(data: &Path, lock: &File, stay: Stay) -> Result<Store, StoreError> {
+fn open_held(data: &Path, lock: &File, stay: SessionLength) -> Result<Store, StoreError> {
     if is_noted(data) {
-        return Err(StoreError::Corrupted("they have to be mended".into()));
+        return Err(StoreError::Corrupted("they must be repaired".into()));
     }
     Store::open_locked(data, lock, stay)
 }
 
 /// Opens a store, and waits for it while another process has it or the system refuses what passes.
-fn open_patiently(data: &Path, stay: Stay) -> Result<(Store, Option<String>), StoreError> {
+fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<String>), StoreError> {
     let mut tries = 0;
     loop {
         match Store::open_or_recover(data, clock::precise_now(), stay) {
@@ -153,8 +153,9 @@ mod tests {
         // Another process, as far as anybody can see.
         held.write_all(b"1\n/nowhere\n").and_then(|()| held.set_len(11)).unwrap();
         let (sender, opened) = channel();
-        let opening =
-            std::thread::spawn(move || sender.send(open_patiently(&data, Stay::Short).is_ok()));
+        let opening = std::thread::spawn(move || {
+            sender.send(open_patiently(&data, SessionLength::Short).is_ok())
+        });
         assert!(opened.recv_timeout(3 * TRY_PAUSE).is_err(), "it waits");
         drop(held);
         assert!(opened.recv().unwrap());

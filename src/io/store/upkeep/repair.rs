@@ -47,11 +47,11 @@ struct Unreadable<'t> {
 }
 
 const POLLED: &str = "the feed is polled again";
-const TIMES: &str = "the times before them count again";
-const LOG: &str = "the other records stay";
-const RHYTHM: &str = "its rhythm is learned anew";
-const HISTORY: &str = "the feed is polled again, its archives stay";
-const MARKS: &str = "it is made anew of the entries";
+const TIMES: &str = "earlier poll times are used";
+const LOG: &str = "the other records are kept";
+const RHYTHM: &str = "its rhythm is learned again";
+const HISTORY: &str = "the feed is polled again, its archives are kept";
+const MARKS: &str = "it is rebuilt from the entries";
 
 impl Store {
     /// The records that can be dropped. Marks come last: they are compared with the entries.
@@ -147,7 +147,7 @@ impl Store {
         }
         if tree != b"index" {
             kind.tree.insert(key, bytes)?;
-            return Ok(Some(format!("put back as the backup of {day} has it")));
+            return Ok(Some(format!("restored from the backup of {day}")));
         }
         let rows = self.rows_that_fit(key, codec::decode_rows(bytes)?)?;
         if rows.is_empty() {
@@ -155,7 +155,7 @@ impl Store {
         }
         kind.tree.insert(key, codec::encode_rows(&rows))?;
         let marks = counted_words(rows.len(), "entry", "entries");
-        Ok(Some(format!("the marks of {marks} are put back as the backup of {day} has them")))
+        Ok(Some(format!("the marks of {marks} were restored from the backup of {day}")))
     }
 
     /// Those of the rows of a record, from its first one on, that are of the entries that stand at their places.
@@ -248,13 +248,13 @@ impl Revived {
     fn told(&self) -> StoreProblem {
         let text = match self {
             Self::AsBackedUp(feed) => format!(
-                "the record of feed {feed} is damaged; put back as the newest backup has it"
+                "the record of feed {feed} is damaged; restored from the newest backup"
             ),
             Self::ByAddress(feed, asked) => format!(
-                "the record of feed {feed} is damaged; it is read from {asked} again, without its tags and settings"
+                "the record of feed {feed} is damaged; it is fetched again from {asked}, without its tags and settings"
             ),
             Self::Lost(feed) => format!(
-                "the record of feed {feed} is damaged, and nothing says what feed it was: dropped"
+                "the record of feed {feed} is damaged and its address is unknown: removed"
             ),
         };
         StoreProblem { text, repaired: true }
@@ -273,8 +273,8 @@ pub(super) fn revived_words(revived: &[Revived]) -> Vec<String> {
         *count = count.saturating_add(1);
     }
     let told = [
-        (backed_up, "back as a backup has it"),
-        (by_address, "back without tags and settings"),
+        (backed_up, "restored from a backup"),
+        (by_address, "restored without tags and settings"),
         (lost, "lost"),
     ];
     let told = told.into_iter().filter(|(count, _)| *count > 0);

@@ -16,7 +16,7 @@ const GROWTH_MIN: u64 = 1024 * 1024;
 
 /// The texts that were dropped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shed {
+pub struct DroppedTexts {
     /// Number of entries whose text was dropped.
     pub entries: usize,
     /// Bytes of texts and articles before.
@@ -38,11 +38,11 @@ impl Store {
 
     /// If the texts exceed `max` bytes, drops texts until at most nine tenths of that are left. Texts of unread and
     /// starred entries always stay.
-    pub fn shed_texts(&mut self, max: u64) -> Result<Shed, StoreError> {
+    pub fn shed_texts(&mut self, max: u64) -> Result<DroppedTexts, StoreError> {
         let records = self.text_records().chain(self.page_records());
         let sizes: BTreeMap<TextRecord, u64> = records.collect::<Result<_, _>>()?;
         let before = sizes.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
-        let mut shed = Shed { entries: 0, before };
+        let mut shed = DroppedTexts { entries: 0, before };
         if before > max {
             let wanted = before.saturating_sub(max / 10 * 9);
             for (feed, seqs) in self.oldest_texts(&sizes, wanted)? {

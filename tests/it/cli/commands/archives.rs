@@ -1,4 +1,4 @@
-//! Archives in the place of feeds, and answers that carry no whole feed, through the real binary (SPEC C.2, D.2).
+//! Archives instead of feeds, and answers without a whole feed, through the real binary (SPEC C.2, D.2).
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use super::{feeds, new_program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// Feeds of a list that are feeds.
+/// Feeds in the list.
 const FEEDS: usize = 17;
-/// Addresses of a list that are those of archives.
+/// Archive addresses in the list.
 const ARCHIVES: usize = 3;
 
-/// A document of the archived feed `number`: the index, or its archive 1 or 2.
+/// Returns a document of the archived feed `number`: the index, or its archive 1 or 2.
 fn document(number: usize, archive: Option<usize>) -> String {
     let mut text = format!(
         "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
@@ -39,7 +39,7 @@ fn document(number: usize, archive: Option<usize>) -> String {
     text
 }
 
-/// A document with one entry, of one feed with its own links.
+/// Returns a document with one entry and these links.
 fn linked(entry: &str, links: &str) -> String {
     format!(
         "<feed xmlns='http://www.w3.org/2005/Atom'><title>Linked</title><id>urn:linked</id>\
@@ -48,7 +48,7 @@ fn linked(entry: &str, links: &str) -> String {
     )
 }
 
-/// A site with feeds at `/feed/N` and archived feeds at `/press/N/`.
+/// Starts a site with feeds at `/feed/N` and archived feeds at `/press/N/`.
 fn site() -> Site {
     Site::start(|request| {
         let path = request.path().to_owned();
@@ -67,10 +67,10 @@ fn site() -> Site {
                 let link = "<link rel='current' href='/press/9/index.atom'/>";
                 answer(200, &[], archive.replace(link, ""))
             }
-            // A document that names a newer one and is no archive (draft -05).
+            // A document that names a newer one and is not an archive (draft -05).
             ["older"] => answer(200, &[], linked("older", "<link rel='current' href='/newer'/>")),
             ["newer"] => answer(200, &[], linked("newer", "")),
-            // The newest archive leads on to one that the chain does not hold; one of that is missing.
+            // The newest archive links to one outside the chain, which links to a missing one.
             ["chain"] => answer(200, &[], linked("chain", "<link rel='prev-archive' href='/a2'/>")),
             ["a2"] => answer(
                 200,

@@ -1,5 +1,4 @@
-//! A login within an address that was typed or imported: it is kept in a file for its owner alone, sent as before, and
-//! shown nowhere.
+//! A login in a typed or imported address: it is saved in a private file, sent as before, and never shown.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,10 +8,10 @@ use crate::support::binary::{Ended, Program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// `me:op en/s`, as RFC 7617 wants it.
+/// `me:op en/s` as RFC 7617 encodes it.
 const BASIC: &str = "Basic bWU6b3AgZW4vcw==";
 
-/// A site that shows its feed to one reader only.
+/// Starts a site that serves its feed to one user only.
 fn site() -> Site {
     Site::start(|request| match request.header("authorization") {
         Some(BASIC) => answer(200, &[("etag", "\"one\"")], rss("Orchard", "e", 3)),
@@ -20,7 +19,7 @@ fn site() -> Site {
     })
 }
 
-/// The address of the site's feed with the login within.
+/// Returns the address of the site's feed with the login in it.
 fn with_login(site: &Site) -> String {
     site.at("/feed.xml").replace("http://", "http://me:op%20en%2Fs@")
 }
@@ -35,7 +34,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Everything that shows addresses.
+/// Runs every command that shows addresses.
 fn assert_shown_nowhere(program: &Program) {
     let exported = program.path("out.opml");
     program.run(&["export", exported.to_str().unwrap()]).with(0);

@@ -1,4 +1,4 @@
-//! From a page to its feed: what pages and headers name, and what is tried where they name none (SPEC D.9).
+//! Discovery of feeds from a page: links in pages and headers, and the addresses tried if there are none (SPEC D.9).
 
 use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
 
@@ -8,7 +8,7 @@ use crate::support::site::{Site, answer};
 
 const HTML: (&str, &str) = ("content-type", "text/html");
 
-/// A site of pages; what begins with `/f` is a feed.
+/// Starts a site of pages; paths that start with `/f` are feeds.
 fn site() -> Site {
     Site::start(|request: PublisherRequest| respond(&request.path_and_query))
 }

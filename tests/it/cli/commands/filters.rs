@@ -22,7 +22,7 @@ fn new_entries_are_filtered_and_hidden_unless_requested() {
         scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
-    // Before the first command: nobody has the store open yet.
+    // Before the first command no process has the store open yet.
     Store::open(&program.data()).unwrap().save_filters(&[rule]).unwrap();
     program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);
     let shown = entries(&program, &[]);
@@ -46,7 +46,7 @@ fn cli_filter_applies_at_once_and_is_undone() {
     let args = ["filters", "add", "--hide", "--tag", "garden", "--title", "/frost [12]$/"];
     assert_eq!(
         program.run(&args).with(0).out,
-        "filter 1: hide: title ~ /frost [12]$/, tag garden; hits 2 entries · 'backissue undo' takes it back\n"
+        "filter 1: hide: title ~ /frost [12]$/, tag garden; hits 2 entries · 'backissue undo' reverts it\n"
     );
     assert_eq!(program.run(&["unread"]).with(0).out, "5\n");
     let args = ["filters", "add", "--label", "#cold", "--feed", "harbour", "--until", "2w"];

@@ -1,4 +1,4 @@
-//! Subscriptions that are given up, that ended, and that moved.
+//! Subscriptions that were removed, ended or moved.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -73,7 +73,7 @@ fn a_feed_that_ended_is_resumed_and_polled() {
     assert_eq!(feeds(&program)[0]["state"], "ok");
 }
 
-/// A feed that says that it moved to where nothing stands yet.
+/// Starts a feed that announces a move to an address where nothing is served yet.
 fn moved() -> (Site, Program) {
     let status = Arc::new(AtomicU16::new(200));
     let told = Arc::clone(&status);

@@ -1,4 +1,4 @@
-//! From an address to a read entry, and again.
+//! From an address to a read entry and the next poll.
 
 use super::{each, entries, feeds, new_program};
 use crate::support::documents::{page, rss};
@@ -7,7 +7,7 @@ use crate::support::site::{Site, answer};
 const ODD_TAG: &str = "W/\"odd tag, not quoted-gzip";
 const ODD_DATE: &str = "yesterday at noon";
 
-/// A feed that knows its validators, and a page that names it.
+/// Starts a site with a feed that has validators, and a page that names the feed.
 fn site() -> Site {
     Site::start(|request| match request.path() {
         "/feed.xml" => {
@@ -166,7 +166,7 @@ fn doctor_names_a_theme_that_cannot_be_used() {
     program.write("themes/night.toml", "star = \"red\"\nstarr = \"red\"\n");
     let told = program.run(&["doctor"]).with(1).out;
     assert!(told.contains("theme: ansi16, of ansi16, dark, light, high-contrast"), "{told}");
-    assert!(told.contains("line 2: there is no role 'starr'; is 'star' meant?"), "{told}");
+    assert!(told.contains("line 2: unknown role 'starr'; did you mean 'star'?"), "{told}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 use crate::support::world::rss;
 
-/// What a program that uses the store sees of it.
+/// Returns the output that depends on the store.
 fn seen(program: &Program) -> (String, String) {
     let feeds = program.run(&["feeds", "--json"]).with(0).out;
     (feeds, program.run(&["entries", "--json"]).with(0).out)
@@ -46,7 +46,7 @@ fn invalid_backup_is_refused_and_changes_nothing() {
     let file = folder.path().join("x");
     std::fs::write(&file, "<opml/>").unwrap();
     let told = program.run(&["restore", file.to_str().unwrap()]).with(2).err;
-    assert!(told.contains("it is not one that 'backissue backup' wrote"), "{told}");
+    assert!(told.contains("it was not written by 'backissue backup'"), "{told}");
     program.run(&["restore", "/nowhere/at/all"]).with(2);
     program.run(&["backup", "/nowhere/at/all"]).with(2);
     assert_eq!(seen(&program), before);

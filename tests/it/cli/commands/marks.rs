@@ -1,4 +1,4 @@
-//! Marks from the command line, and taking them back.
+//! Marks from the command line and their undo.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{each, entries, feeds, new_program};
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// Two feeds: four entries of the orchard, three of the harbour, one of each day of March 2026 from the first on.
+/// Two feeds: four entries of the orchard and three of the harbour, one a day from 1 March 2026.
 pub(super) fn two_feeds() -> (Site, Program) {
     let site = site();
     let program = new_program();
@@ -14,7 +14,7 @@ pub(super) fn two_feeds() -> (Site, Program) {
     (site, program)
 }
 
-/// A site with two feeds.
+/// Starts a site with two feeds.
 pub(super) fn site() -> Site {
     Site::start(|request| match request.path() {
         "/orchard" => answer(200, &[], feed("Orchard", 4)),
@@ -23,7 +23,7 @@ pub(super) fn site() -> Site {
     })
 }
 
-/// Subscribes to both.
+/// Subscribes to both feeds.
 pub(super) fn add_feeds(site: &Site, program: &Program) {
     program.run(&["add", &site.at("/orchard"), "--tag", "garden/fruit"]).with(0);
     program.run(&["add", &site.at("/harbour"), "--tag", "coast"]).with(0);
@@ -43,7 +43,7 @@ fn feed(title: &str, days: u32) -> String {
     )
 }
 
-/// Unread entries of each feed.
+/// Returns the number of unread entries of each feed.
 fn unread(program: &Program) -> Vec<u64> {
     feeds(program).iter().map(|feed| feed["unread"].as_u64().unwrap()).collect()
 }
@@ -58,7 +58,7 @@ fn mark(program: &Program, args: &[&str], expected: u32) {
 fn entries_are_marked_by_combined_criteria() {
     let (_site, program) = two_feeds();
     let told = program.run(&["mark", "read", "1.0", "2.1"]).with(0);
-    assert_eq!(told.out, "2 marked read · 'backissue undo' takes it back\n");
+    assert_eq!(told.out, "2 marked read · 'backissue undo' reverts it\n");
     assert_eq!(unread(&program), [3, 2]);
     mark(&program, &["unread", "--all"], 2);
     mark(&program, &["read", "--feed", "orch", "--before", "2026-03-03"], 2);

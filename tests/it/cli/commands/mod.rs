@@ -1,5 +1,4 @@
-//! Commands that work on a store. This folder stands in three modules: who has the store open meanwhile is the name of
-//! the module.
+//! Commands that work on a store. This folder is compiled into three modules, named after the process that has the store open.
 
 mod archives;
 mod credentials;
@@ -22,7 +21,7 @@ use serde_json::Value;
 
 use crate::support::binary::{Program, StoreOwner};
 
-/// A fresh installation whose store is open as the name of this module says.
+/// Returns a fresh installation whose store is open as this module's name says.
 fn new_program() -> Program {
     Program::owned_by(match module_path!().rsplit("::").next().unwrap() {
         "store_free" => StoreOwner::Nobody,
@@ -32,18 +31,18 @@ fn new_program() -> Program {
     })
 }
 
-/// `feeds --json`.
+/// Returns the output of `feeds --json`.
 fn feeds(program: &Program) -> Vec<Value> {
     program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().clone()
 }
 
-/// `entries --json` with further arguments.
+/// Returns the output of `entries --json` with further arguments.
 fn entries(program: &Program, more: &[&str]) -> Vec<Value> {
     let args = [&["entries", "--json"], more].concat();
     program.run(&args).with(0).json().as_array().unwrap().clone()
 }
 
-/// One field of each.
+/// Returns one field of each value.
 fn each<'a>(values: &'a [Value], field: &str) -> Vec<&'a str> {
     values.iter().map(|value| value[field].as_str().unwrap()).collect()
 }

@@ -6,12 +6,12 @@ use super::marks::{add_feeds, site};
 use super::{entries, new_program};
 use crate::support::binary::Program;
 
-/// Lets `[commands] open` note what it is to open, and returns the name of the file that it notes it in.
+/// Makes `[commands] open` record what it opens, and returns the name of the file it writes.
 fn note_what_is_opened(program: &Program) -> String {
     let noted = program.write("opened", "");
     let script = program.write("browser", format!("#!/bin/sh\necho \"$1\" >> {noted}\n"));
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    // It has the terminal: what it does is done when the command ends.
+    // The command has the terminal, so it has finished when `open` ends.
     let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
     program.write("config.toml", format!("{kept}[commands]\nopen = \"!{script}\"\n"));
     noted

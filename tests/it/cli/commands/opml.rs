@@ -1,4 +1,4 @@
-//! OPML in and out through the real binary: nested outlines are tags, nothing is lost on the way round (UX 4).
+//! OPML import and export through the real binary: nested outlines are tags, and a round trip loses nothing (UX 4).
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn feeds(program: &Program) -> Vec<Value> {
     program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().clone()
 }
 
-/// What the reader chose of each feed.
+/// Returns the reader's settings of each feed.
 fn chosen(program: &Program) -> Vec<[Value; 5]> {
     let mut all: Vec<[Value; 5]> = feeds(program)
         .iter()
@@ -80,7 +80,7 @@ fn the_same_feed_under_two_tags_is_one_subscription_with_both() {
 fn import_is_undone_in_one_step() {
     let program = new_program();
     let told = imported(&program, NESTED);
-    assert!(told.contains("'backissue undo' takes the import back"), "{told}");
+    assert!(told.contains("'backissue undo' reverts the import"), "{told}");
     let undone = program.run(&["undo"]).with(0).out;
     assert_eq!(undone, "undone: unsubscribed from 3 feeds\n");
     assert_eq!(feeds(&program).len(), 0);
@@ -120,7 +120,7 @@ fn a_round_trip_through_a_file_loses_nothing() {
     second.run(&["import", file]).with(0);
     assert_eq!(chosen(&second), chosen(&first));
     assert_eq!(chosen(&second).len(), 4);
-    // And once more, to see that nothing grows on the way.
+    // A second round trip shows that nothing accumulates.
     let once = std::fs::read_to_string(file).unwrap();
     let twice = second.run(&["export"]).with(0).out;
     let outlines = |text: &str| text.lines().filter(|line| line.contains("outline")).count();

@@ -1,4 +1,4 @@
-//! What each answer does to a feed (SPEC D.2).
+//! The effect of each response status on a feed (SPEC D.2).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -8,10 +8,10 @@ use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// Header fields of an answer.
+/// Header fields of a response.
 type Headers = &'static [(&'static str, &'static str)];
 
-/// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
+/// Polls a feed that was read once and then answers `status`; returns the feed and the program.
 fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     let (site, program) = (site_with(status, headers), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
@@ -19,7 +19,7 @@ fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     (feeds(&program).remove(0), program, site)
 }
 
-/// The same of several feeds of one program, each on a site of its own.
+/// Does the same for several feeds of one program, each on a separate site.
 fn after_each(cases: &[(u16, Headers)]) -> Vec<Value> {
     let sites: Vec<Site> =
         cases.iter().map(|&(status, headers)| site_with(status, headers)).collect();

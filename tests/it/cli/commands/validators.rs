@@ -1,4 +1,4 @@
-//! Validators from poll to poll: kept, replaced and cleared by SPEC D.4.
+//! Validators from poll to poll: kept, replaced and cleared as in SPEC D.4.
 
 use backissue::io::publisher::server::PublisherAnswer;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::{feeds, new_program};
 use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
-/// Answers in order, the last one for ever.
+/// Starts a site with these answers in order, the last one repeated.
 fn scripted(answers: Vec<PublisherAnswer>) -> Site {
     let count = std::sync::atomic::AtomicUsize::new(0);
     Site::start(move |_| {
@@ -22,7 +22,7 @@ fn feed(headers: &[(&str, &str)]) -> PublisherAnswer {
 
 const BOTH: [(&str, &str); 2] = [("etag", "\"one\""), ("last-modified", "Mon")];
 
-/// Polls until every answer was given and once more; what each request sent as its two validators.
+/// Polls until every answer was given and once more; returns the two validators of each request.
 fn sent(answers: Vec<PublisherAnswer>) -> Vec<[Option<String>; 2]> {
     let polls = answers.len() + 1;
     let (site, program) = (scripted(answers), new_program());
@@ -113,7 +113,7 @@ fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
     assert_eq!(polled["feeds"][0]["outcome"], "not_modified");
 }
 
-/// SPEC D.2: asked again once with `no-cache`, then a failure.
+/// SPEC D.2: one retry with `no-cache`, then a failure.
 #[test]
 fn adding_retries_after_an_unrequested_304() {
     for (answers, status, requests) in [

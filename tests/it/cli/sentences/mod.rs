@@ -1,5 +1,5 @@
-//! Every number and every time that `plan`, `history`, `lint` and `doctor` tell of a feed, computed again from what its
-//! server sent and logged. A line with a number that no rule below covers fails.
+//! Recomputes every number and time that `plan`, `history`, `lint` and `doctor` print for a feed from what its server sent and
+//! logged. A line with a number that no rule below covers fails.
 
 mod publisher;
 
@@ -14,7 +14,7 @@ use crate::support::binary::Program;
 use crate::support::dice::Dice;
 use crate::support::site::{Site, answer};
 
-/// `1 d 2 h 3 min 4 s` in seconds.
+/// Parses `1 d 2 h 3 min 4 s` into seconds.
 fn seconds(words: &str) -> i64 {
     let parts: Vec<&str> = words.trim().split(' ').collect();
     let part = |pair: &[&str]| {
@@ -30,7 +30,7 @@ fn seconds(words: &str) -> i64 {
     parts.chunks(2).map(part).sum()
 }
 
-/// `Wed 25 Nov 13:48:17`, of this year or the next: the day of the week tells.
+/// Parses `Wed 25 Nov 13:48:17` of this year or the next; the weekday decides.
 fn instant(words: &str) -> DateTime<Utc> {
     let this = clock::now().year();
     let mut years = [this, this + 1].into_iter().map(|year| format!("{year} {words}"));
@@ -42,19 +42,19 @@ fn near(told: i64, is: i64, apart: i64) -> bool {
     (told - is).abs() <= apart
 }
 
-/// What a rule checks against.
+/// Facts against which a rule checks.
 struct Facts<'a> {
     publisher: &'a Publisher,
-    /// Before and after the poll.
+    /// Times before and after the poll.
     polled: (DateTime<Utc>, DateTime<Utc>),
-    /// What the lines above said: instants and intervals.
+    /// Instants and intervals from the lines above.
     noted: BTreeMap<&'static str, i64>,
 }
 
-/// Whether the numbers of a line are right.
+/// Checks whether the numbers of a line are right.
 type Holds = fn(&Captures<'_>, &mut Facts<'_>) -> bool;
 
-/// A form of line, and what has to hold of it.
+/// A line pattern and its check.
 type Rule = (&'static str, Holds);
 
 const SPAN: &str = r"((?:\d+ (?:d|h|min|s)\b ?)+)";
@@ -64,13 +64,13 @@ fn number(found: &Captures<'_>, group: usize) -> i64 {
     found[group].parse().unwrap()
 }
 
-/// Whether the poll was at that time, to the second.
+/// Checks whether the poll was at that time, to the second.
 fn is_logged(told: DateTime<Utc>, facts: &Facts<'_>) -> bool {
     let (before, after) = facts.polled;
     before - TimeDelta::seconds(1) <= told && told <= after
 }
 
-/// The lines of `plan`.
+/// Rules for the lines of `plan`.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn plan_rules() -> Vec<Rule> {
     vec![
@@ -201,7 +201,7 @@ fn plan_rules() -> Vec<Rule> {
     ]
 }
 
-/// The lines of `history`.
+/// Rules for the lines of `history`.
 fn history_rules() -> Vec<Rule> {
     vec![
         (r"^\d+ '(?:Feed \d+|http\S+)' \S+$", |_, _| true),
@@ -242,14 +242,14 @@ fn history_rules() -> Vec<Rule> {
     ]
 }
 
-/// Archives, and the year that they reach back to.
+/// Checks the number of archives and the year they reach back to.
 fn reach(found: &Captures<'_>, group: usize, publisher: &Publisher) -> bool {
     let Some(archives) = found.get(group) else { return publisher.readable() == 0 };
     let year = publisher.date(publisher.kept() - 1).year();
     archives.as_str() == publisher.readable().to_string() && found[group + 1] == year.to_string()
 }
 
-/// The lines of `lint`.
+/// Rules for the lines of `lint`.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn lint_rules() -> Vec<Rule> {
     vec![
@@ -285,7 +285,7 @@ fn lint_rules() -> Vec<Rule> {
                 let publisher = facts.publisher;
                 let every = publisher.step_hours * 3600;
                 let reach = every * (publisher.entries - 1);
-                // Long times are told in whole days.
+                // Long times are shown in whole days.
                 let is_near =
                     |told: i64, is: i64| near(told, is, if is < 7 * 86_400 { 60 } else { 43_200 });
                 is_near(seconds(&found[1]), every) && is_near(seconds(&found[2]), reach)
@@ -325,7 +325,7 @@ fn lint_rules() -> Vec<Rule> {
         (
             r"^  note +next-archive: none, although there is a newer archive \(and in (\d+) more documents?\)$",
             |found, facts| {
-                // The oldest of a whole chain has a line of its own.
+                // The oldest document of a complete chain has a line of its own.
                 let publisher = facts.publisher;
                 let readable = i64::try_from(publisher.readable()).unwrap();
                 let is_whole = publisher.readable() == publisher.archives.len();
@@ -340,7 +340,7 @@ fn lint_rules() -> Vec<Rule> {
     ]
 }
 
-/// Checks each line with a digit, addresses left out, by the rule that fits it. Returns those that are wrong.
+/// Checks each line with a digit, addresses removed, against its rule. Returns the wrong lines.
 fn wrong_lines(text: &str, rules: &[(Regex, Holds)], facts: &mut Facts<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     for line in text.lines() {
@@ -367,7 +367,7 @@ fn compiled(rules: Vec<Rule>) -> Vec<(Regex, Holds)> {
     rules.into_iter().map(|(form, holds)| (whole(form), holds)).collect()
 }
 
-/// The first line of a plan says the time that its last step ends with.
+/// Checks that the first line of a plan names the time at which its last step ends.
 fn is_announced(facts: &Facts<'_>, asked: DateTime<Utc>) -> bool {
     let noted = |name| facts.noted.get(name).copied();
     let next = noted("next").and_then(|next| DateTime::from_timestamp(next, 0));

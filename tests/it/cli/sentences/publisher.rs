@@ -1,24 +1,24 @@
-//! A publisher by chance: what it says, and what stands at its addresses.
+//! A random publisher: its statements and the documents at its addresses.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::support::dice::Dice;
 
-/// What a publisher says and holds.
+/// A publisher's statements and documents.
 #[derive(Debug, Clone)]
 pub(super) struct Publisher {
     pub(super) number: usize,
-    /// It answers with this status instead.
+    /// Status it answers with instead.
     pub(super) refuses: Option<u16>,
     pub(super) ttl_minutes: Option<i64>,
-    /// `sy:updatePeriod` daily, so many times.
+    /// `sy:updateFrequency` for a daily `sy:updatePeriod`.
     pub(super) times_a_day: Option<i64>,
     pub(super) max_age_seconds: Option<i64>,
-    /// Hours between its entries.
+    /// Hours between entries.
     pub(super) step_hours: i64,
-    /// Entries of the document, newest first.
+    /// Entries in the document, newest first.
     pub(super) entries: i64,
-    /// Entries of its archives, newest first; `None` is refused with 403.
+    /// Entries in each archive, newest first; `None` is refused with 403.
     pub(super) archives: Vec<Option<i64>>,
     pub(super) now: DateTime<Utc>,
 }
@@ -54,12 +54,12 @@ impl Publisher {
         format!("/{}/{}", self.number, self.archives.len() - place)
     }
 
-    /// The date of an entry by its place in the whole feed, the newest first.
+    /// Returns the date of an entry by its position in the whole feed, newest first.
     pub(super) fn date(&self, place: i64) -> DateTime<Utc> {
         self.now - TimeDelta::hours(1 + place * self.step_hours)
     }
 
-    /// Places of the entries of an archive in the whole feed.
+    /// Returns the positions of an archive's entries in the whole feed.
     pub(super) fn places(&self, archive: usize) -> std::ops::Range<i64> {
         let before: i64 = self.archives[..archive].iter().map(|count| count.unwrap_or(3)).sum();
         let first = self.entries + before;
@@ -95,7 +95,7 @@ impl Publisher {
         )
     }
 
-    /// What stands at a path.
+    /// Returns the document at a path.
     pub(super) fn body(&self, path: &str) -> Result<String, u16> {
         let older = |place: usize| (place < self.archives.len()).then(|| self.archive_path(place));
         if path == self.path() {
@@ -113,12 +113,12 @@ impl Publisher {
         Ok(self.document(self.places(place), older(place + 1), &marks))
     }
 
-    /// Archives that can be had, from the newest on.
+    /// Returns the number of readable archives, from the newest on.
     pub(super) fn readable(&self) -> usize {
         self.archives.iter().take_while(|count| count.is_some()).count()
     }
 
-    /// Entries of the document and of these archives.
+    /// Returns the number of entries in the document and the readable archives.
     pub(super) fn kept(&self) -> i64 {
         match self.refuses {
             Some(_) => 0,
@@ -126,7 +126,7 @@ impl Publisher {
         }
     }
 
-    /// The interval that it asks for, seconds.
+    /// Returns the interval that the publisher states, in seconds.
     pub(super) fn stated_interval(&self) -> Option<i64> {
         let sy = self.times_a_day.map(|times| 86_400 / times);
         sy.or_else(|| self.ttl_minutes.map(|minutes| minutes * 60))

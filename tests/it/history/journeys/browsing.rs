@@ -1,11 +1,11 @@
-//! A long history is read: to a date, and from its beginning.
+//! Reading a long history: jumping to a date, and reading from the start.
 
 use super::subscribe;
 use crate::support::world::{World, rss};
 
 const URL: &str = "https://long.example/feed";
 
-/// A feed of so many entries, one a day, back from the start of the test.
+/// Returns a feed with this number of entries, one a day, back from the start of the test.
 fn long(entries: i64) -> World {
     let ids: Vec<String> = (0..entries).map(|day| format!("e{day}")).collect();
     let entries: Vec<(&str, &str, i64, &str)> =
@@ -54,7 +54,7 @@ fn a_long_list_holds_only_the_rows_around_the_selected_one() {
     let mut world = World::new(120, 36);
     world.serve(URL, &rss("Long", &[("x", "X", 1, "")]));
     subscribe(&mut world, URL);
-    // Documents hold 10 000 entries at most: the list is filled by several.
+    // A document holds at most 10 000 entries, so several fill the list.
     let mut number = 0;
     while number < entries {
         let most = (number + 6000).min(entries);

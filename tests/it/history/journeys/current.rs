@@ -1,5 +1,5 @@
-//! A subscription to an archive document is followed to the document that it names as current (SPEC C.2 rule 3), however
-//! it came about; where that may not be, the reader is asked and nobody says that the history is complete.
+//! A subscription to an archive document, however it was created, follows the document that the archive names as current
+//! (SPEC C.2 rule 3). If that is not allowed, the program asks and never calls the history complete.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Concern, Remedy};
@@ -13,12 +13,12 @@ use chrono::TimeDelta;
 use super::{FEED, NOTES, archive, example, serve_orchard, standing, subscribe};
 use crate::support::world::{Scripted, World, rss};
 
-/// The subscription document of the archived feed.
+/// Returns the address of the archived feed's subscription document.
 fn index() -> String {
     format!("{NOTES}index.atom")
 }
 
-/// An import of these addresses, and a poll of all that is due.
+/// Imports these addresses and polls all due feeds.
 fn import(world: &mut World, urls: &[&str]) {
     let wanted =
         urls.iter().map(|url| Subscribe { address: (*url).into(), ..Subscribe::default() });
@@ -49,7 +49,7 @@ fn times_asked(world: &World, url: &str) -> usize {
     world.asked().iter().filter(|asked| **asked == url).count()
 }
 
-/// The archive of January with this in the place of its link to the current document.
+/// Returns the January archive with this text instead of its link to the current document.
 fn january(link: &str) -> String {
     example!("arch-2026-01.xml")
         .replace("<link rel=\"current\" href=\"https://orchard.example/notes/index.atom\"/>", link)
@@ -68,7 +68,7 @@ fn imported_archive_leads_to_its_current_document() {
     assert_eq!(world.requests[1].address_source, by);
     assert_eq!(times_asked(&world, &archive("2026-01")), 1, "the archive counts as fetched");
     assert_eq!(world.asked().len(), 4, "{:?}", world.asked());
-    assert_eq!(remedies(&world), [Remedy::UndoMove], "it is told, and can be undone");
+    assert_eq!(remedies(&world), [Remedy::UndoMove], "it is reported and can be undone");
     world.pass(TimeDelta::hours(30));
     world.rest();
     assert_eq!(times_asked(&world, &archive("2026-01")), 1);
@@ -126,7 +126,7 @@ fn next_poll_corrects_an_archive_stored_as_complete() {
     };
     world.network.insert(archive("2026-01"), tagged(Some("\"1\"")));
     import(&mut world, &[&archive("2026-01")]);
-    // What older versions kept: the validators of the archive, and not a word about it.
+    // State of older versions: the validators of the archive and no mark that it is one.
     let feed = world.app.engine.feeds.get_mut(&FEED).unwrap();
     assert_eq!(feed.state.validators.etag.as_deref(), Some(&b"\"1\""[..]));
     feed.state.archive = None;
@@ -334,7 +334,7 @@ fn implied_archive_is_followed_like_a_marked_one() {
     }
 }
 
-/// A page of a paged feed with links to others by their numbers.
+/// Returns a page of a paged feed with links to others by number.
 fn page(links: &[(&str, u32)], entry: u32) -> String {
     let link = |(rel, number): &(&str, u32)| format!("<link rel='{rel}' href='p{number}'/>");
     let links: String = links.iter().map(link).collect();

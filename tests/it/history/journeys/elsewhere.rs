@@ -1,4 +1,4 @@
-//! Histories that no publisher offers: numbered pages, and copies in the Internet Archive.
+//! Histories that the publisher does not offer: numbered pages, and copies in the Internet Archive.
 
 use backissue::engine::poll::fetch::{AddressSource, AnswerHeaders};
 use backissue::engine::request::Request;
@@ -10,10 +10,10 @@ use crate::support::world::{World, rss, start};
 
 const BLOG: &str = "https://blog.example/feed";
 const ARCHIVE: &str = "https://web.archive.org";
-/// Hours of a year.
+/// Hours in a year.
 const YEAR: i64 = 365 * 24;
 
-/// The blog with its newest two entries.
+/// Returns the blog with its newest two entries.
 fn blog() -> World {
     let mut world = World::new(120, 36);
     world.serve(BLOG, &rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]));
@@ -28,7 +28,7 @@ fn choose(world: &mut World, adaptor: Option<Adaptor>) {
     world.tell(Request::Set(FEED, Box::new(chosen)));
 }
 
-/// The feed is checked, and what follows from that happens.
+/// Polls the feed and performs everything that follows.
 fn check(world: &mut World) {
     world.poll(FEED);
     world.rest();
@@ -38,7 +38,7 @@ fn page(number: u32) -> String {
     format!("{BLOG}?paged={number}")
 }
 
-/// Pages 2 to 4 of the blog; 5 is not there.
+/// Serves pages 2 to 4 of the blog; page 5 does not exist.
 fn serve_pages(world: &mut World) {
     for number in 2..=4_u32 {
         let age = i64::from(number) * 1000;
@@ -66,8 +66,8 @@ fn listing() -> String {
     )
 }
 
-/// Copies of 2021 to 2024, each with an entry of its year and the last entry of the year before; that of 2023 is listed
-/// twice.
+/// Serves copies of 2021 to 2024, each with an entry of its year and the last entry of the year before; the copy of 2023 is
+/// listed twice.
 fn serve_copies(world: &mut World) {
     let mut rows = vec![r#"["timestamp","digest"]"#.to_owned()];
     for year in 2021..=2024_i64 {
@@ -207,7 +207,7 @@ fn copies_are_listed_once_and_read_oldest_first() {
     let request = world.requests.iter().find(|request| request.url == listing()).unwrap();
     let by = AddressSource::Supplied { by: format!("{ARCHIVE}/"), public: true };
     assert_eq!(request.address_source, by);
-    // Five years, and the two of the publisher's own document.
+    // Five years, plus the two entries of the publisher's document.
     let counters = world.feed(1).counters;
     assert_eq!((counters.total, counters.unread), (7, 2));
     assert!(world.titles().contains(&"Eight"), "the publisher's copy stays: {:?}", world.titles());
@@ -306,7 +306,7 @@ fn deselected_adaptor_makes_no_requests_and_no_gap() {
     world.pass(TimeDelta::hours(3));
     check(&mut world);
     assert!(world.asked()[before..].iter().all(|url| *url == BLOG));
-    // Chosen once more, it is read to its end.
+    // When chosen again, it is read to the end.
     serve_copies(&mut world);
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);

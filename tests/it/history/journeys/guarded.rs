@@ -1,4 +1,4 @@
-//! Walks that the reader stops, and chains that mean no good.
+//! Walks that the reader stops, and hostile chains.
 
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue_core::history::{GapKind, Limit, Reason};
@@ -39,7 +39,7 @@ fn one_key_stops_and_continues_a_walk() {
     world.pass(TimeDelta::hours(30));
     world.rest();
     let archives = world.asked()[asked..].iter().filter(|url| url.contains("archive/")).count();
-    assert_eq!(archives, 0, "also after a restart and a check nothing is asked for by itself");
+    assert_eq!(archives, 0, "nothing is requested automatically, even after a restart and a poll");
     world.press("lH");
     world.rest();
     assert_eq!(world.feed(1).history.status().text(), "complete history");
@@ -64,12 +64,12 @@ fn endless_chain_stops_at_the_caps_of_one_run() {
         world.poll(FEED);
         world.rest();
     }
-    assert_eq!(pages(&world), 20, "a check does not go on by itself");
+    assert_eq!(pages(&world), 20, "a poll does not continue the walk");
     for _ in 0..15 {
         world.press("lGH");
         world.rest();
     }
-    assert_eq!(pages(&world), 200, "and whoever says yes always is stopped for the day");
+    assert_eq!(pages(&world), 200, "even with constant consent the walk stops for the day");
 }
 
 #[test]
@@ -97,7 +97,10 @@ fn public_page_cannot_lead_to_local_addresses() {
     world.rest();
     let request = world.requests.iter().find(|request| request.url == near).unwrap();
     let by = AddressSource::Supplied { by: TRAP.into(), public: true };
-    assert_eq!(request.address_source, by, "the client is told whose word it is, and refuses");
+    assert_eq!(
+        request.address_source, by,
+        "the client knows the source of the address and refuses"
+    );
     let gap = world.feed(1).history.gaps.values().next().unwrap().clone();
     assert_eq!((gap.kind(), gap.retry_at), (GapKind::Unavailable, None));
     world.pass(TimeDelta::days(9));

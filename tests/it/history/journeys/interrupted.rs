@@ -1,4 +1,4 @@
-//! Walks that something cuts short: what is stored is what is known.
+//! Interrupted walks: the stored state equals the known state.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::subscription::{ProposedFor, ProposedMove};
@@ -87,7 +87,7 @@ fn interrupted_walk_leaves_memory_equal_to_the_store() {
         world.wait(2);
         world.rest();
         let newest = world.asked().iter().filter(|url| **url == archive("2026-02")).count();
-        assert_eq!(newest, 2, "what the reader wanted read anew is");
+        assert_eq!(newest, 2, "the requested history is reread");
     }
 }
 

@@ -1,6 +1,6 @@
-//! Texts that are lost with a store come back from the archives that they came from.
+//! Texts lost with a store are fetched again from the archives they came from.
 
-use backissue::io::store::{Stay, Store};
+use backissue::io::store::{SessionLength, Store};
 use backissue_core::history::EntryKey;
 use chrono::TimeDelta;
 
@@ -28,7 +28,8 @@ fn archive_texts_lost_with_a_store_are_refetched() {
     let elsewhere = tempfile::tempdir().unwrap();
     world.store = Store::open(elsewhere.path()).unwrap();
     std::fs::write(world.folder.path().join("store/db"), vec![7; 3_000_000]).unwrap();
-    world.store = Store::open_or_recover(world.folder.path(), world.now, Stay::Short).unwrap().0;
+    world.store =
+        Store::open_or_recover(world.folder.path(), world.now, SessionLength::Short).unwrap().0;
     assert_eq!(texts(&world), 0, "a daily backup holds no texts");
     world.restart();
     for _ in 0..30 {

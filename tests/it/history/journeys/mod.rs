@@ -1,4 +1,4 @@
-//! Histories in the whole program but for network, terminal and clock: walked, interrupted, shown, asked for again.
+//! Histories in the whole program except network, terminal and clock: walked, interrupted, shown, retried.
 
 mod browsing;
 mod current;
@@ -25,7 +25,7 @@ macro_rules! example {
 
 pub(crate) use example;
 
-/// The archived feed of SPEC H.4 on the network.
+/// Serves the archived feed of SPEC H.4.
 pub(crate) fn serve_orchard(world: &mut World) {
     for (name, body) in [
         ("index.atom", example!("arch-index.xml")),
@@ -47,12 +47,12 @@ pub(crate) fn standing(world: &World) -> String {
     world.feed(1).history.status().text()
 }
 
-/// The address of one of its archives.
+/// Returns the address of one of its archives.
 pub(crate) fn archive(name: &str) -> String {
     format!("{NOTES}archive/{name}.atom")
 }
 
-/// Subscribes to an address; nothing but the subscription document is asked for yet.
+/// Subscribes to an address; only the subscription document is requested yet.
 pub(crate) fn subscribe(world: &mut World, url: &str) {
     let wanted =
         backissue::engine::feeds::addition::Subscribe { address: url.into(), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
+//! Archives are walked after polls and merged as read, and failed ones are retried.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::trouble;
@@ -293,7 +293,7 @@ fn failing_feed_has_no_archive_to_request() {
     let mut world = orchard();
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.rest();
-    // The feed fails: no archive of it would be asked for now.
+    // The feed fails, so none of its archives would be requested now.
     world.app.engine.feeds.get_mut(&FEED).unwrap().state.facts.failures = 1;
     world.tell(Request::History(FEED, HistoryAction::Continue));
     world.rest();

@@ -1,4 +1,4 @@
-//! Polls that are not wanted any more, and polls without archives: nobody else's are touched.
+//! Cancelled polls, and polls without archives: they do not affect those of others.
 
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
@@ -16,7 +16,7 @@ const ADDRESSES: [&str; 4] = [
     "https://two.example/a",
 ];
 
-/// What came of the polls of a feed: how each ended, and why.
+/// Returns the result of each poll of a feed, with its reason.
 fn outcomes(world: &World, feed: u32) -> Vec<(PollOutcome, Option<&str>)> {
     let results = world.app.engine.poll_run.results.iter();
     let of_feed = results.filter(|result| result.feed == FeedKey(feed));

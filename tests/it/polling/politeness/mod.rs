@@ -1,4 +1,4 @@
-//! Politeness as journeys: the real model and store, a scripted network, a clock set by hand (SPEC D, B.4, B.8).
+//! Politeness journeys: the real model and store, a scripted network, a simulated clock (SPEC D, B.4, B.8).
 
 mod interrupted;
 mod moves;

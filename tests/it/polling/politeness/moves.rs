@@ -21,7 +21,7 @@ fn elsewhere() -> String {
     rss("Elsewhere", &[("x1", "Other", 1, "")])
 }
 
-/// A world subscribed to A.
+/// Returns a world subscribed to A.
 fn world() -> World {
     World::subscribed(120, 36, &[(A, &orchard(), &["garden"])])
 }
@@ -127,11 +127,11 @@ fn another_host_without_shared_entries_asks_first() {
     assert_eq!(world.feed(1).record.url, B);
     world.press("u");
     assert_eq!(world.feed(1).record.url, A);
-    assert_eq!(remedies(&world), [Remedy::AcceptMove], "the question stands again");
+    assert_eq!(remedies(&world), [Remedy::AcceptMove], "the question is open again");
     world.press("N");
     assert_eq!(remedies(&world), [Remedy::Retry]);
     world.poll(FEED);
-    assert_eq!(world.feed(1).record.url, A, "the reader said no");
+    assert_eq!(world.feed(1).record.url, A, "the reader refused");
     assert_eq!(remedies(&world), [Remedy::Retry], "nothing of the feed can be read any more");
 }
 
@@ -232,7 +232,7 @@ fn move_to_a_subscribed_feed_merges_the_marks() {
     let feeds: Vec<(&str, &str, &[&str])> =
         vec![(both[0].0, &both[0].1, &["garden"][..]), (both[1].0, &both[1].1, &["news"][..])];
     let mut world = World::subscribed(120, 36, &feeds);
-    // "Wax" is starred in the first feed, "Ladders" is read there.
+    // "Wax" is starred in the first feed, and "Ladders" is read.
     world.press("jjjjjj<enter>s");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("j<enter><esc><esc>");
@@ -247,10 +247,10 @@ fn move_to_a_subscribed_feed_merges_the_marks() {
     assert_eq!((kept.counters.total, kept.counters.starred, kept.counters.unread), (3, 1, 2));
     assert_eq!(kept.record.tags, ["news", "garden"]);
     world.press("u");
-    assert_eq!(world.app.engine.feeds.len(), 2, "the one that was given up is had back");
+    assert_eq!(world.app.engine.feeds.len(), 2, "the unsubscribed feed is restored");
 }
 
-/// An Atom feed with this id, marks or links, and entries.
+/// Returns an Atom feed with this id, marks or links, and entries.
 fn atom(id: &str, marks: &str, entries: &[&str]) -> String {
     let entry = |id: &&str| {
         format!(

@@ -1,4 +1,4 @@
-//! Servers with habits: deltas, broken tags, 304 for ever, forms they do not accept, 404 for a month (SPEC D.2, D.4, D.7).
+//! Server habits: deltas, broken tags, constant 304, rejected formats, 404 for a month (SPEC D.2, D.4, D.7).
 
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, RequestKind};
@@ -23,7 +23,7 @@ fn dated() -> AnswerHeaders {
     AnswerHeaders { last_modified: Some(b"Mon".into()), ..AnswerHeaders::default() }
 }
 
-/// A world subscribed to A, which sends a tag.
+/// Returns a world subscribed to A, which sends a tag.
 fn world() -> World {
     let mut world = World::subscribed(120, 36, &[(A, &orchard(), &[])]);
     world.network.insert(A.into(), tagged(200, "\"one\""));
@@ -38,7 +38,7 @@ fn last_sent(world: &World) -> (RequestKind, Option<Vec<u8>>) {
 
 #[test]
 fn a_delta_is_merged_and_its_tag_is_kept() {
-    // SPEC D.7, cases 1 and 4; hints a delta is silent about stay.
+    // SPEC D.7, cases 1 and 4; hints that a delta omits stay.
     let mut world = world();
     let headers = AnswerHeaders { im: Some("feed".into()), ..AnswerHeaders::default() };
     let body = rss("Orchard", &[("o3", "Frost", 0, "")]);

@@ -1,5 +1,5 @@
-//! Fourteen simulated days against publishers that answer everything SPEC D knows, at random by seed: whether a
-//! floor, a host, a gone feed or a validator is ever disregarded. An independent observer of the requests judges.
+//! Fourteen simulated days against publishers that give every answer in SPEC D, chosen by seed: no floor, host limit, gone feed
+//! or validator is ever disregarded. An independent observer checks the requests.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const DAYS: i64 = 14;
 const HOSTS: u64 = 20;
 const FEEDS_A_HOST: u64 = 10;
 
-/// Numbers that look random and are the same in every run.
+/// A pseudo-random generator with the same numbers in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -43,20 +43,20 @@ impl Dice {
     }
 }
 
-/// What the observer knows of an address: what must be sent, and what must be waited for.
+/// The observer's knowledge of an address: what must be sent and what must be waited for.
 #[derive(Default)]
 struct Observed {
     etag: Option<Vec<u8>>,
-    /// Nothing but 304 since then.
+    /// Time since which all answers are 304.
     only_304_since: Option<DateTime<Utc>>,
     not_before: Option<DateTime<Utc>>,
     last_try: Option<DateTime<Utc>>,
     gone: bool,
-    /// The answer allows one more request at once.
+    /// Whether the answer allows one more request at once.
     may_repeat: bool,
 }
 
-/// Until when a host asked to be left alone, and when its last answer ended.
+/// Time until which a host requested a pause, and the time its last answer ended.
 type ObservedHost = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 #[derive(Default)]
@@ -78,7 +78,7 @@ struct Simulation {
     engine: Engine,
     now: DateTime<Utc>,
     dice: Dice,
-    /// What the store would hold.
+    /// The records that the store would hold.
     records: BTreeMap<FeedKey, SubscriptionRecord>,
     states: BTreeMap<FeedKey, Box<FeedState>>,
     under_way: BTreeMap<(DateTime<Utc>, FetchId), FetchRequest>,
@@ -141,7 +141,7 @@ impl Simulation {
         self.counts
     }
 
-    /// The program ends and starts again: only what was handed to the store is left.
+    /// Restarts the program, which keeps only what was sent to the store.
     fn restart(&mut self) {
         self.counts.restarts += 1;
         let saved = self.records.iter().map(|(key, record)| SavedSubscription {
@@ -209,7 +209,7 @@ impl Simulation {
         }
     }
 
-    /// Judges a request that goes out now.
+    /// Checks a request as it is sent.
     fn observe_request(&mut self, request: &FetchRequest) {
         let (now, counts) = (self.now, &mut self.counts);
         counts.requests += 1;
@@ -247,7 +247,7 @@ impl Simulation {
             self.observe_answer(request, &last, answer);
         } else {
             self.counts.unanswered += 1;
-            // Nobody was reached, and nobody asked: without a network it does not count.
+            // No host was reached and the reader did not ask: without a network the attempt does not count.
             let unreached =
                 matches!(&result, Err(FetchFailure::Name(_) | FetchFailure::Timeout { .. }));
             let seen = self.observed.entry(request.url.clone()).or_default();
@@ -259,7 +259,7 @@ impl Simulation {
         self.tell(Input::Fetched(id, Box::new(fetched)));
     }
 
-    /// Remembers what the next request has to respect.
+    /// Remembers what the next request must respect.
     fn observe_answer(&mut self, request: &FetchRequest, url: &str, answer: &Answer) {
         let now = self.now;
         let asked =
@@ -276,7 +276,7 @@ impl Simulation {
         let usable =
             matches!(&answer.body, AnswerBody::Document(document) if document.kind.is_feed());
         let seen = self.observed.entry(request.url.clone()).or_default();
-        // At the end of a redirect it is not believed (SPEC D.2).
+        // A 410 at the end of a redirect does not count (SPEC D.2).
         seen.gone |= answer.status == 410 && url == request.url;
         seen.may_repeat = matches!(answer.status, 412 | 421)
             || (answer.status == 400 && request.kind == RequestKind::Delta)
@@ -300,7 +300,7 @@ impl Simulation {
         }
     }
 
-    /// What the publisher of an address answers now.
+    /// Returns a publisher's answer at this time.
     fn publisher(&mut self, request: &FetchRequest) -> (Vec<Hop>, Result<Answer, FetchFailure>) {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
@@ -390,7 +390,7 @@ fn document(number: u64) -> FeedDocument {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are for whoever runs it")]
+#[expect(clippy::print_stdout, reason = "the figures are for information")]
 #[test]
 fn fourteen_simulated_days_are_polite_to_all() {
     for seed in [1] {

@@ -1,4 +1,4 @@
-//! What the program holds and what its store holds are one, and each adds up.
+//! The program and its store hold the same data, and the counters of each are right.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -10,12 +10,12 @@ use backissue_core::schedule::ScheduleSettings;
 
 use crate::simulation::machine::Machine;
 
-/// Lines of the poll log of a feed at most.
+/// Maximum number of poll log lines per feed.
 const LOG_LINES: usize = 200;
-/// Steps of undo at most.
+/// Maximum number of undo steps.
 const STEPS: usize = 200;
 
-/// The store answered: it refuses nothing but for want of room.
+/// Checks an answer of the store: it fails only if there is no room.
 pub fn answered(machine: &mut Machine, stored: &Stored) {
     let Err(failure) = &stored.result else { return };
     let may_fail = failure.no_room || stored.subject == JobSubject::Display;
@@ -24,7 +24,7 @@ pub fn answered(machine: &mut Machine, stored: &Stored) {
     }
 }
 
-/// Everything that can be compared and counted. Nothing is under way.
+/// Checks everything that can be compared and counted. Nothing is running.
 pub fn check(machine: &mut Machine) {
     machine.checks.counts.checked += 1;
     let health = machine.keeper.store().check(false).unwrap();
@@ -37,7 +37,7 @@ pub fn check(machine: &mut Machine) {
     }
 }
 
-/// What of a state is kept with the feed: not what settings say, nor what was learned, which is kept beside it.
+/// Returns the part of a state that is stored with the feed: not the settings, nor the learned plan, which is stored separately.
 fn kept_state(state: &FeedState) -> FeedState {
     let mut state = state.clone();
     state.facts.settings = ScheduleSettings::default();
@@ -45,7 +45,7 @@ fn kept_state(state: &FeedState) -> FeedState {
     state
 }
 
-/// What of a history has to be kept: not how much of a budget is spent, which a walk writes with what it brings.
+/// Returns the part of a history that must be stored: not the spent budget, which a walk writes with its results.
 fn kept_history(history: &HistoryRecord) -> HistoryRecord {
     let (run, day) = (WalkRun::default(), Default::default());
     HistoryRecord { asking: None, run, day, ..history.clone() }
@@ -83,7 +83,7 @@ fn compare(machine: &mut Machine) -> Option<String> {
             return differs("sums", &saved.counters, counters);
         }
         if machine.disk_was_full {
-            // When it was asked, and what was noted of it, could not be written.
+            // The attempt and its record could not be written.
             return None;
         }
         let (stored, known) = (kept_state(&saved.state), kept_state(state));
@@ -97,7 +97,7 @@ fn compare(machine: &mut Machine) -> Option<String> {
     })
 }
 
-/// The lines in which two things differ as they are printed: `-` as stored, `+` as known.
+/// Returns the lines in which two debug outputs differ: `-` as stored, `+` as known.
 fn different_lines(stored: &dyn Debug, known: &dyn Debug) -> String {
     let (stored, known) = (format!("{stored:#?}"), format!("{known:#?}"));
     let only_in = |text: &str, other: &str, sign: &str| -> String {
@@ -108,7 +108,7 @@ fn different_lines(stored: &dyn Debug, known: &dyn Debug) -> String {
     only_in(&stored, &known, "-") + &only_in(&known, &stored, "+")
 }
 
-/// The sums are those of a recount, and no entry stands there twice.
+/// Checks that the counters equal a recount and no entry is duplicated.
 fn recount(machine: &mut Machine) -> Option<String> {
     let feeds: Vec<(_, Counters)> =
         machine.engine().feeds.iter().map(|(feed, known)| (*feed, known.counters)).collect();
@@ -131,7 +131,7 @@ fn recount(machine: &mut Machine) -> Option<String> {
     None
 }
 
-/// What could grow for ever does not.
+/// Checks the limits of everything that could grow.
 fn bounds(machine: &mut Machine) -> Option<String> {
     let feeds: Vec<_> = machine.engine().feeds.keys().copied().collect();
     let steps = machine.keeper.store().saved_steps().unwrap().len();

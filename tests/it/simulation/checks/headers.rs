@@ -1,18 +1,18 @@
-//! What the headers of an answer ask of the next request.
+//! The requirements of an answer's headers for the next request.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use chrono::{DateTime, TimeDelta};
 
 use super::moments::{Moment, Wait};
 
-/// What a refusal asks for (SPEC B.4 rule 3).
+/// Returns the wait that a refusal requests (SPEC B.4 rule 3).
 pub fn wait_of(status: u16, headers: &AnswerHeaders, now: Moment) -> Wait {
     let seconds: i64 = headers.retry_after.as_deref()?.parse().ok()?;
     let wait = TimeDelta::seconds(seconds).min(TimeDelta::days(7));
     (!(200..300).contains(&status) && status != 304).then_some((now, wait))
 }
 
-/// For how long an answer need not be asked for again (SPEC B.4 rule 2).
+/// Returns the time during which an answer need not be requested again (SPEC B.4 rule 2).
 pub fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
     let cache = headers.cache_control.as_deref().unwrap_or_default();
     if cache.contains("no-cache") || cache.contains("no-store") {

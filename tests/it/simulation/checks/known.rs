@@ -1,4 +1,4 @@
-//! What an observer knows of a feed: what its publisher said last, as far as the next request has to respect it.
+//! An observer's knowledge of a feed: the publisher's last statements that the next request must respect.
 
 use backissue::engine::poll::fetch::{Answer, FetchRequest, Fetched, RequestKind};
 use backissue_core::history::FeedKey;
@@ -7,26 +7,26 @@ use chrono::TimeDelta;
 use super::headers::lifetime_of;
 use super::moments::{Moment, Wait};
 
-/// What is known of a feed.
+/// The knowledge of a feed.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// The lifetime of the last good answer.
+    /// Lifetime of the last good answer.
     pub lifetime: Wait,
     /// `Retry-After`.
     pub wait: Wait,
     pub gone: bool,
-    /// The last good answer.
+    /// Time of the last good answer.
     pub answered: Option<Moment>,
-    /// The address that gave a tag with the last document, and the tag.
+    /// The address whose last document had a tag, and the tag.
     pub etag: Option<(String, Vec<u8>)>,
-    /// Nothing but 304 since then.
+    /// Time since which all answers are 304.
     pub only_304_since: Option<Moment>,
-    /// Documents in a row that came with the tag that was sent; then a month without it.
+    /// Number of consecutive documents whose tag equals the sent one; after the limit it is not sent for a month.
     pub same_tags: u32,
 }
 
 impl Known {
-    /// Validators that are known are sent (SPEC D.4), but for the exceptions that are named there.
+    /// Checks that known validators are sent (SPEC D.4), except in the listed cases.
     pub fn judge_validators(
         &self,
         request: &FetchRequest,
@@ -35,7 +35,7 @@ impl Known {
         feed: FeedKey,
     ) -> Result<(), String> {
         let Some((url, etag)) = &self.etag else { return Ok(()) };
-        // It is counted from requests, whose answers take up to two minutes.
+        // The time is counted from requests, whose answers take up to two minutes.
         let patience = TimeDelta::days(8) - TimeDelta::minutes(2);
         let is_stuck =
             self.only_304_since.is_some_and(|since| !since.is_well_within(patience, now));
@@ -55,7 +55,7 @@ impl Known {
         ))
     }
 
-    /// Whether an answer says that its feed is served.
+    /// Checks whether an answer shows that its feed is served.
     pub fn is_good(fetched: &Fetched, answer: &Answer) -> bool {
         match answer.status {
             200 | 226 => answer.body.feed().is_some(),
@@ -64,7 +64,7 @@ impl Known {
         }
     }
 
-    /// What an answer says of its feed.
+    /// Updates the knowledge of a feed from an answer.
     pub fn learn(
         &mut self,
         request: &FetchRequest,
@@ -77,7 +77,7 @@ impl Known {
                 self.lifetime = lifetime_of(&answer.headers, now);
                 self.wait = None;
                 self.answered = Some(now);
-                // The reader had it asked again, and it lives.
+                // The reader resumed the feed, and it is alive.
                 self.gone = false;
                 self.only_304_since = None;
                 let sent = request.validators.as_ref().filter(|sent| sent.speak_for(&answer.url));
@@ -97,7 +97,7 @@ impl Known {
             412 | 416 => self.etag = None,
             _ => {
                 self.wait = waits.or(self.wait);
-                // What was to be verified was not kept either.
+                // Data that was to be verified was not stored either.
                 self.lifetime = self.lifetime.filter(|_| !is_again);
             }
         }

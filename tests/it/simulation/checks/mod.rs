@@ -1,4 +1,4 @@
-//! What must hold, looked at after every step, every day or at the end.
+//! Invariants checked after every step, every day or at the end.
 
 mod archives;
 pub mod consistency;
@@ -19,14 +19,14 @@ use moments::Moment;
 use politeness::Observer;
 use timetable::Attendance;
 
-/// What those who look on remember.
+/// The state of the observers.
 pub struct Checks {
     observer: Observer,
     attendance: Attendance,
     pub counts: Counts,
 }
 
-/// What happened in all.
+/// Totals of all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     pub requests: u64,
@@ -47,27 +47,27 @@ impl Checks {
         }
     }
 
-    /// Somebody wants a feed polled.
+    /// Records that a person wants a feed polled.
     pub fn wanted(&mut self, feed: FeedKey) {
         self.observer.wanted(feed);
     }
 
-    /// See [`Observer::forced`].
+    /// Forwards to [`Observer::forced`].
     pub fn forced(&mut self, feeds: Option<&[FeedKey]>) {
         self.observer.forced(feeds);
     }
 
-    /// Somebody wants a feed polled by plan again that its publisher ended.
+    /// Records that a person resumed a feed that its publisher ended.
     pub fn resumed(&mut self, feed: FeedKey) {
         self.observer.resumed(feed);
     }
 
-    /// Somebody wants the history of a feed read anew.
+    /// Records that a person wants a feed's history reread.
     pub fn reread(&mut self, feed: FeedKey) {
         self.observer.archives.reread(feed);
     }
 
-    /// Looks whether a history is read anew; `by_hand`: somebody has just done something.
+    /// Checks whether a history is being reread; `by_hand`: a person has just done something.
     pub fn note_rereading(machine: &mut Machine, by_hand: bool) {
         let archives = &mut machine.checks.observer.archives;
         if let Err(why) = archives.note_rereading(&machine.app.engine, by_hand) {
@@ -75,7 +75,7 @@ impl Checks {
         }
     }
 
-    /// After each step of the machine.
+    /// Runs the checks after each step of the machine.
     pub fn after_step(machine: &mut Machine) {
         if machine.failed.is_some() {
             return;
@@ -89,7 +89,7 @@ impl Checks {
         timetable::check(machine);
     }
 
-    /// A request goes out.
+    /// Observes a request as it is sent.
     pub fn asked(machine: &mut Machine, request: &FetchRequest) {
         machine.checks.counts.requests += 1;
         Self::note_rereading(machine, false);
@@ -104,23 +104,23 @@ impl Checks {
         }
     }
 
-    /// An answer came.
+    /// Observes an answer.
     pub fn arrived(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
         politeness::remember(machine, request, fetched);
     }
 
-    /// The store answered.
+    /// Observes an answer of the store.
     pub fn answered(machine: &mut Machine, stored: &Stored) {
         consistency::answered(machine, stored);
     }
 
-    /// The program started.
+    /// Observes the start of the program.
     pub fn started(machine: &mut Machine) {
         let real = machine.real;
         machine.checks.attendance = Attendance::since(real);
     }
 
-    /// The program ended; in an orderly way, everything was written but what polls under way were told.
+    /// Observes the end of the program; after an orderly end everything is written except the answers to running polls.
     pub fn ended(machine: &mut Machine, orderly: bool) {
         if orderly {
             machine.checks.counts.restarts += 1;
@@ -136,7 +136,7 @@ impl Checks {
         machine.checks.observer.program_ended();
     }
 
-    /// The machine slept, or its clock was set.
+    /// Observes a sleep of the machine or a change of its clock.
     pub fn slept(machine: &mut Machine) {
         politeness::note_delayed(machine);
         let real = machine.real;

@@ -1,13 +1,13 @@
-//! Instants by the clock that the program sees and by the one that nobody sets.
+//! Instants on the program's clock and on a clock that nothing sets.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::simulation::machine::Machine;
 
-/// A request waits for what is written before it goes out: it may be so much earlier after the last one than was decided.
+/// Tolerance between two requests: each waits for earlier writes, so the gap may be this much shorter than decided.
 const MOMENT: TimeDelta = TimeDelta::seconds(5);
 
-/// An instant by both clocks: what is early by one of them only was not asked too early.
+/// An instant on both clocks; a request is early only if it is early on both.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     pub wall: DateTime<Utc>,
@@ -19,21 +19,21 @@ impl Moment {
         Self { wall: machine.now(), real: machine.real }
     }
 
-    /// Whether less than this time has passed, by both clocks.
+    /// Checks whether less than this time has passed on both clocks.
     pub fn is_within(self, time: TimeDelta, now: Self) -> bool {
         now.wall - self.wall < time && now.real - self.real < time
     }
 
-    /// The same for what is counted in minutes: a request goes out a moment after it was decided on.
+    /// Does the same for times counted in minutes: a request is sent a moment after its decision.
     pub fn is_well_within(self, time: TimeDelta, now: Self) -> bool {
         self.is_within(time - MOMENT, now)
     }
 }
 
-/// A time for which something is to be left alone, counted from an instant.
+/// A period without requests, counted from an instant.
 pub type Wait = Option<(Moment, TimeDelta)>;
 
-/// Of two of which one holds that which ends first, by one of the clocks: one that is over by either is over.
+/// Returns the wait that ends first on either clock; a wait that is over on one clock is over.
 pub fn lesser(one: Wait, other: Wait, now: Moment) -> Wait {
     let (one, other) = (one?, other?);
     let left = |(since, time): (Moment, TimeDelta)| {
@@ -56,7 +56,7 @@ mod tests {
             let time = |hours| DateTime::UNIX_EPOCH + TimeDelta::hours(hours);
             Moment { wall: time(wall), real: time(real) }
         };
-        // The clock was set forward by a day: two days are over by it, and a wait of an hour begins.
+        // The clock was set forward by a day: on it two days are over, and a wait of an hour begins.
         let before = Some((at(0, 0), TimeDelta::hours(48)));
         let last = Some((at(48, 24), TimeDelta::hours(1)));
         let now = at(48, 24);

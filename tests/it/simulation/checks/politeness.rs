@@ -1,7 +1,7 @@
-//! An observer of all requests, who knows nothing of the program but what publishers said and what the reader asked for
+//! An observer of all requests that knows only the publishers' statements and the reader's requests, nothing of the program
 //! (SPEC B.4, D.2, D.4; RFC 9110).
 //!
-//! What an answer said counts once it is durable: a crash may forget it. That a feed was asked is never forgotten.
+//! The content of an answer counts once it is durable, since a crash may lose it. An attempt to poll a feed is never forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,38 +20,37 @@ use crate::simulation::machine::Machine;
 
 /// SPEC 0, `HARD_MIN`, in minutes.
 const HARD_MIN: u32 = 5;
-/// SPEC B.8: a feed is not polled by hand twice within this time.
+/// SPEC B.8: minimum time between two manual polls of a feed.
 const COOL_DOWN: TimeDelta = TimeDelta::seconds(60);
 /// SPEC 0, `HOST_SPACING`.
 const SPACING: TimeDelta = TimeDelta::seconds(1);
-/// Requests of one poll at most: the first, one that an answer called for, and one for the current document.
+/// Maximum number of requests per poll: the first, one that an answer required, and one for the current document.
 const REQUESTS_A_POLL: u32 = 3;
 
-/// Everything that is remembered.
+/// The observer's memory.
 #[derive(Debug, Default)]
 pub struct Observer {
     feeds: BTreeMap<FeedKey, Known>,
-    /// What of it is durable.
+    /// The durable part of it.
     durable: BTreeMap<FeedKey, Known>,
-    /// Hosts that want to be left alone; what of it is durable.
+    /// Hosts that requested a pause, and the durable part of them.
     hosts: BTreeMap<String, Wait>,
     durable_hosts: BTreeMap<String, Wait>,
-    /// Addresses that gave a document before they were subscribed to: a wait of their hosts from before is over for them.
+    /// Addresses that returned a document before being subscribed to; earlier waits of their hosts no longer apply to them.
     previewed: BTreeMap<String, Moment>,
     tries: BTreeMap<FeedKey, Moment>,
-    /// Feeds whose request was decided on before a sleep and went out after it.
+    /// Feeds whose request was decided before a sleep and sent after it.
     delayed: BTreeSet<FeedKey>,
-    /// Feeds whose answer came over a sleep or by another clock than they were asked by: what it counts from is not known to
-    /// the second.
+    /// Feeds whose answer arrived after a sleep or a clock change, so that its start is not known to the second.
     shifted: BTreeSet<FeedKey>,
-    /// Requests under way by host, and when the last one ended.
+    /// Running requests by host, and the end of the last one.
     under_way: BTreeMap<String, u32>,
     ended: BTreeMap<String, Moment>,
-    /// Requests of the polls that go on.
+    /// Number of requests of the running polls.
     polls: BTreeMap<FeedKey, u32>,
-    /// What was known before them, and when the program had a good answer last.
+    /// The knowledge before them, and the time of the program's last good answer.
     before: BTreeMap<FeedKey, (Known, Moment, Option<DateTime<Utc>>)>,
-    /// Polls that somebody wants.
+    /// Polls that a person wants.
     wanted: BTreeSet<FeedKey>,
     pub archives: Archives,
 }
@@ -61,17 +60,17 @@ impl Observer {
         self.wanted.insert(feed);
     }
 
-    /// The reader may have a feed polled again that ended (SPEC D.2, 410).
+    /// Allows a feed that ended to be polled again (SPEC D.2, 410).
     pub fn resumed(&mut self, feed: FeedKey) {
-        // Where this wish is lost in a crash, the feed is not asked.
+        // If a crash loses this request, the feed is not polled.
         for known in [self.feeds.get_mut(&feed), self.durable.get_mut(&feed)].into_iter().flatten()
         {
             known.gone = false;
         }
     }
 
-    /// Feeds, or all, are to be asked as if nothing were known of them: their tags are forgotten before that, and where the
-    /// answer is not kept, no other one comes in their place.
+    /// Records that feeds, or all, are polled as if nothing were known: their tags are forgotten first, and if the answer is not
+    /// stored, no other tag replaces them.
     pub fn forced(&mut self, feeds: Option<&[FeedKey]>) {
         for known in [&mut self.feeds, &mut self.durable] {
             let asked = |feed: &FeedKey| feeds.is_none_or(|feeds| feeds.contains(feed));
@@ -80,7 +79,7 @@ impl Observer {
         }
     }
 
-    /// Whatever was handed to the store is durable. What a poll has been told is handed to it when the poll ends.
+    /// Marks everything sent to the store as durable. A poll's answer is sent to it when the poll ends.
     pub fn all_is_durable(&mut self) {
         self.archives.all_is_durable();
         for (feed, known) in &self.feeds {
@@ -92,22 +91,22 @@ impl Observer {
         self.delayed.retain(|feed| self.polls.contains_key(feed));
     }
 
-    /// What was not durable may be forgotten, or not.
+    /// Forgets data that was not durable where the crash may have lost it.
     pub fn forget_unwritten(&mut self, now: Moment) {
         for (feed, known) in &mut self.durable {
             let Some(last) = self.feeds.get(feed) else { continue };
             known.etag = known.etag.take().filter(|etag| last.etag.as_ref() == Some(etag));
             known.same_tags = known.same_tags.max(last.same_tags);
-            // The less strict of the two: a write that nobody was told of may be there.
+            // Takes the less strict of the two: an unacknowledged write may exist.
             known.lifetime = lesser(known.lifetime, last.lifetime, now);
             known.wait = lesser(known.wait, last.wait, now);
-            // A good answer ends what its host had asked for.
+            // A good answer ends the wait of its host.
             known.answered = last.answered.or(known.answered);
             known.gone &= last.gone;
             known.only_304_since = known.only_304_since.or(last.only_304_since);
         }
         for (&feed, last) in &self.feeds {
-            // One that is new may be there as well, with what was learned of its server.
+            // A new value may exist as well, with what was learned of its server.
             let Known { only_304_since, same_tags, .. } = *last;
             let new = || Known { only_304_since, same_tags, ..Known::default() };
             self.durable.entry(feed).or_insert_with(new);
@@ -115,8 +114,8 @@ impl Observer {
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
         self.archives.forget_unwritten();
-        // That a feed is asked is written before the request (SPEC G.20), with the time at which that was decided. If the
-        // machine slept in between, a poll that never ended is known to be as old as that.
+        // The attempt is written before the request (SPEC G.20), with the time of the decision. If the machine slept in between,
+        // an unfinished poll is known to be as old as the decision.
         for feed in std::mem::take(&mut self.delayed) {
             self.tries.remove(&feed);
         }
@@ -125,7 +124,7 @@ impl Observer {
     pub fn polls_ended(&mut self, going_on: &BTreeSet<FeedKey>, engine: &Engine) {
         let ended = self.before.extract_if(.., |feed, _| !going_on.contains(feed));
         for (feed, (before, begun, last_ok)) in ended {
-            // A poll that is dropped because its host wants to be left alone has taken up nothing of what was to be verified.
+            // A poll dropped because its host requested a pause used none of the data to be verified.
             let took_up =
                 engine.feeds.get(&feed).map(|feed| feed.state.facts.last_ok) != Some(last_ok);
             let answered = self.feeds.get(&feed).and_then(|known| known.answered);
@@ -143,7 +142,7 @@ impl Observer {
         }
     }
 
-    /// Nothing could be written: not even that feeds were asked, nor what they asked for.
+    /// Handles a full disk: neither attempts nor requested waits were written.
     pub fn forget_all(&mut self) {
         self.tries.clear();
         for known in self.feeds.values_mut() {
@@ -156,7 +155,7 @@ impl Observer {
     }
 
     pub fn program_ended(&mut self) {
-        // A forced poll forgets the tag before its request goes out, and the end may come between.
+        // A forced poll forgets the tag before its request is sent, and the program may end in between.
         for known in [&mut self.feeds, &mut self.durable] {
             let wanted = known.iter_mut().filter(|(feed, _)| self.wanted.contains(feed));
             wanted.for_each(|(_, known)| known.etag = None);
@@ -172,7 +171,7 @@ fn host_of(url: &str) -> String {
     url.split('/').nth(2).unwrap_or_default().to_owned()
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Poll(FeedKey),
@@ -180,7 +179,7 @@ enum Purpose {
     Other,
 }
 
-/// What a request is for, by what the program has under way.
+/// Returns the purpose of a request from the program's running work.
 fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
     let engine = machine.engine();
     let asked = Some(request.id);
@@ -193,7 +192,7 @@ fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
     }
 }
 
-/// The machine slept, or its clock was set: the requests that have not gone out yet were decided on before.
+/// Records that the unsent requests were decided before a sleep or clock change.
 pub fn note_delayed(machine: &mut Machine) {
     let waiting = machine.keeper.waiting_fetches();
     let delayed = waiting.filter_map(|request| match purpose_of(machine, request) {
@@ -206,7 +205,7 @@ pub fn note_delayed(machine: &mut Machine) {
     observer.shifted.extend(observer.polls.keys().copied());
 }
 
-/// Judges a request that goes out now.
+/// Checks a request as it is sent.
 pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String> {
     let now = Moment::of(machine);
     let host = host_of(&request.url);
@@ -236,7 +235,7 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
         }
         Purpose::Archive(feed) => {
             checks.counts.archives += 1;
-            // After an overrun the newest archive is read once more: it may have grown (SPEC C.8.1).
+            // After an overrun the newest archive is read once more, since it may have grown (SPEC C.8.1).
             let history = machine.app.engine.feeds.get(&feed).map(|feed| &feed.history);
             let is_overrun = history.is_some_and(|history| {
                 history.gaps.values().any(|gap| gap.kind() == GapKind::Overrun)
@@ -251,7 +250,7 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
     }
 }
 
-/// The reader's minimum for a feed in minutes, and whether cache lifetimes are not believed.
+/// Returns the reader's minimum for a feed in minutes, and whether cache lifetimes are ignored.
 fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
     let engine = machine.engine();
     let Some(feed) = engine.feeds.get(&feed) else { return (HARD_MIN, false) };
@@ -260,8 +259,8 @@ fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
         Some(_) => HARD_MIN,
         None => chosen.min_minutes.unwrap_or(engine.settings.poll.min_minutes).max(HARD_MIN),
     };
-    // Only a success that is known makes the reader's own minimum a floor (SPEC B.4 rule 1); and where nothing can be
-    // written, what somebody set may be taken back between a decision and its request.
+    // The reader's minimum is a floor only after a known success (SPEC B.4 rule 1); if nothing can be written, a setting may be
+    // reverted between a decision and its request.
     let facts = &feed.state.facts;
     let is_hard = facts.failures > 0 || facts.last_ok.is_none() || machine.disk_full;
     let minimum = if is_hard { HARD_MIN } else { minimum };
@@ -300,12 +299,12 @@ fn judge_poll(
         if !wanted && !ignores_lifetime && holds(known.lifetime, now) {
             return Err(format!("feed {feed} is asked within the lifetime of its last answer"));
         }
-        // A reader who asks twice confirms it (SPEC B.8).
+        // A reader who requests twice confirms it (SPEC B.8).
         if !wanted && holds(known.wait, now) {
             return Err(format!("feed {feed} is asked before its Retry-After is over"));
         }
-        // A feed that its host has answered well since then, because the reader asked twice or subscribed to it, is served
-        // again.
+        // A feed is served again if its host has answered it well since then, because the reader requested twice or subscribed to
+        // it.
         let host = observer.hosts.get(&host_of(&request.url)).copied().flatten();
         let previewed = observer.previewed.get(&request.url).copied();
         let served = known.answered.into_iter().chain(previewed).map(|at| at.real).max();
@@ -313,13 +312,13 @@ fn judge_poll(
         if !wanted && holds(host, now) {
             return Err(format!("feed {feed} is asked although its host wants to be left alone"));
         }
-        // What was decided on before a sleep, or by another clock, goes out as it was decided.
+        // A request decided before a sleep or on another clock is sent as decided.
         if !observer.delayed.contains(&feed) {
             known.judge_validators(request, now, wanted, feed)?;
         }
     }
-    // Who wants the whole document forgets the tags before it is asked for (SPEC D.4 rule 8), whatever comes of it: also if
-    // the same tag comes and a kill loses that.
+    // A request for the whole document forgets the tags first (SPEC D.4 rule 8), whatever the result: even if the same tag
+    // arrives and a kill loses it.
     let is_whole = request.kind == RequestKind::Fresh || !is_first;
     if is_whole && request.validators.is_none() {
         known.etag = None;
@@ -329,7 +328,7 @@ fn judge_poll(
     Ok(())
 }
 
-/// Remembers what the next request has to respect.
+/// Remembers what the next request must respect.
 pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
     let now = Moment::of(machine);
     let (purpose, full) = (purpose_of(machine, request), machine.disk_full);
@@ -342,7 +341,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     let Ok(answer) = &fetched.result else {
         let unreached = fetched.result.as_ref().err().map(FetchFailure::class)
             == Some(FailureClass::Unreachable);
-        // Without a network the attempt does not count, and is made again (SPEC B.4 rule 4).
+        // Without a network the attempt does not count and is repeated (SPEC B.4 rule 4).
         if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
             observer.tries.remove(&feed);
         }
@@ -370,19 +369,19 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     };
     let is_page = matches!(answer.body, AnswerBody::Page { .. });
     if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
-        // Somebody stands between: the attempt does not count (SPEC D.2), neither as one without validators.
+        // An intermediary answered, so the attempt does not count (SPEC D.2), not even as one without validators.
         observer.tries.remove(&feed);
         return;
     }
     let was_delayed = observer.delayed.contains(&feed) || observer.shifted.contains(&feed);
     let known = observer.feeds.entry(feed).or_default();
     if request.validators.is_none() && !was_delayed {
-        // It was asked for whole: it may be again after as long a time.
+        // The document was requested in full; this may happen again after the same time.
         known.only_304_since = known.only_304_since.map(|_| now);
     }
     let is_again = observer.polls.get(&feed).is_some_and(|requests| *requests > 1);
     if full {
-        // What cannot be kept has to be asked for again; but whoever wants to be left alone is, until there is a good answer.
+        // Data that cannot be stored is requested again, but a requested pause is respected until there is a good answer.
         known.wait = if Known::is_good(fetched, answer) { None } else { waits.or(known.wait) };
         return;
     }

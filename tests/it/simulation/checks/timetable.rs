@@ -1,4 +1,4 @@
-//! No feed is forgotten: each that lives has its time, within bounds, and is asked when it comes.
+//! No feed is forgotten: each active feed has a poll time within its bounds and is polled then.
 
 use backissue::engine::feeds::subscription::Subscription;
 use backissue_core::history::FeedKey;
@@ -7,14 +7,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::simulation::machine::Machine;
 
-/// A poll may wait so long for its site, for slow answers, and for the network to be tried.
+/// Maximum delay of a poll by its site, slow answers, and network probes.
 const PATIENCE: TimeDelta = TimeDelta::minutes(45);
-/// The longest floor (a week), the longest interval (a day), skipped days and spread: nothing is later than that.
+/// The longest floor (a week), the longest interval (a day), skipped days and jitter: no poll is later.
 const LATEST: TimeDelta = TimeDelta::days(17);
-/// How often it is looked at, true time.
+/// True time between two checks.
 const EVERY: TimeDelta = TimeDelta::minutes(15);
 
-/// Since when the program has run and had a network, without sleep.
+/// Time since which the program has run with a network and without sleep.
 pub struct Attendance {
     since: DateTime<Utc>,
     checked: DateTime<Utc>,
@@ -26,7 +26,7 @@ impl Attendance {
     }
 }
 
-/// Looks at every feed, if it is time to.
+/// Checks every feed if a check is due.
 pub fn check(machine: &mut Machine) {
     let real = machine.real;
     let attendance = &mut machine.checks.attendance;
@@ -72,7 +72,7 @@ fn judge(
     let due = feed.plan.due.unwrap_or(next);
     if engine.timetable.deadline(&key) != Some(due) {
         return Some(format!(
-            "feed {key} is planned for {due} and stands in the timetable for {:?}",
+            "feed {key} is planned for {due} but the timetable has {:?}",
             engine.timetable.deadline(&key)
         ));
     }

@@ -1,4 +1,4 @@
-//! What a publisher answers to a request, and how long that takes.
+//! A publisher's answers to requests and their duration.
 
 use backissue::engine::poll::fetch::{
     Answer, AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchRequest, Hop, RequestKind,
@@ -13,23 +13,23 @@ use crate::support::dice::Dice;
 /// `If-None-Match` and `If-Modified-Since`.
 type SentTags = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// An answer on its way.
+/// A pending answer.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub hops: Vec<Hop>,
     pub result: Result<Answer, FetchFailure>,
     pub takes: TimeDelta,
-    /// Validators were sent to the address that answered.
+    /// Whether validators were sent to the address that answered.
     pub conditional: bool,
 }
 
 impl Publisher {
-    /// Whether an address is one of this publisher's.
+    /// Checks whether an address belongs to this publisher.
     pub fn has(&self, url: &str) -> bool {
         url.contains(&format!(".example/p{}/", self.number))
     }
 
-    /// What it answers to a request that is sent at an instant.
+    /// Returns the answer to a request sent at an instant.
     pub fn answer(&mut self, request: &FetchRequest, at: DateTime<Utc>) -> Response {
         let moment = u64::try_from(at.timestamp_millis()).unwrap();
         let mut dice = Dice::of(self.seed ^ moment, "answer", self.number);
@@ -60,7 +60,7 @@ impl Publisher {
         Response { hops, result, takes, conditional }
     }
 
-    /// Follows the moves of the address, and the detour of the moment; and whether nothing is there any more.
+    /// Follows the moves of the address and its current detour; returns also whether nothing is served there any longer.
     fn follow(&self, url: &str, at: DateTime<Utc>, hops: &mut Vec<Hop>) -> (String, bool) {
         let asked = url.rsplit('-').next().and_then(|moves| moves.parse::<usize>().ok());
         let (mut moves, now) = (asked.unwrap_or(0), self.moves_by(at));
@@ -91,14 +91,14 @@ impl Publisher {
         let Some(archive) = archive_of(url) else { return episode };
         let lost = self.lost_archives.get(&archive);
         let lost = lost.filter(|(until, _)| until.is_none_or(|until| at < until));
-        // What befalls a host befalls its archives.
+        // A fault of the host also affects its archives.
         let down = episode.filter(|fault| {
             matches!(fault, Fault::Name | Fault::Refused | Fault::Silence | Fault::Slow)
         });
         lost.map(|(_, fault)| *fault).or(down)
     }
 
-    /// The answer of a fault that leaves no document; `None`: there is one all the same.
+    /// Returns the answer of a fault without a document; `None` if there is a document nevertheless.
     fn failed(
         &self,
         fault: Fault,
@@ -168,7 +168,7 @@ impl Publisher {
         let delta = request.kind == RequestKind::Delta && self.deltas && known.is_some();
         let is_plain = !matches!(self.offer, Offer::Complete) && self.tags == Tags::Both;
         let (status, im) = if delta && is_plain && fault.is_none() {
-            // What was published or edited since that revision.
+            // Entries published or edited since that revision.
             page.items.truncate(self.revision(at).saturating_sub(known.unwrap_or(0)).max(1));
             (226, Some("feed".to_owned()))
         } else {
@@ -180,7 +180,7 @@ impl Publisher {
         head(status, body, headers)
     }
 
-    /// An archive or an older page, if the address is that of one; an archive that is not there has no document.
+    /// Returns an archive or an older page for its address; a missing archive has no document.
     fn older(&self, url: &str, at: DateTime<Utc>) -> Option<Vec<Page>> {
         if let Some(archive) = archive_of(url) {
             return Some(self.archive(at, archive).into_iter().collect());
@@ -202,7 +202,7 @@ impl Publisher {
         body
     }
 
-    /// The validators of the document.
+    /// Returns the validators of the document.
     fn tag(&self, at: DateTime<Utc>) -> AnswerHeaders {
         let etag = |text: String| Some(text.into_bytes());
         let date = || Some(http_date(self.changed(at)).into_bytes());
@@ -218,7 +218,7 @@ impl Publisher {
         AnswerHeaders { etag, last_modified, ..AnswerHeaders::default() }
     }
 
-    /// Whether a 304 is answered.
+    /// Checks whether the answer is a 304.
     fn is_same(&self, sent: Option<&SentTags>, tag: &AnswerHeaders, dice: &mut Dice) -> bool {
         let Some((etag, date)) = sent else {
             return self.tags == Tags::Unasked && dice.one_in(9);
@@ -233,7 +233,7 @@ impl Publisher {
         }
     }
 
-    /// What the answer says of its lifetime.
+    /// Returns the headers about the lifetime of the answer.
     fn timed(&self, at: DateTime<Utc>) -> AnswerHeaders {
         let mut headers = AnswerHeaders::default();
         match self.caching {
@@ -257,12 +257,12 @@ impl Publisher {
     }
 }
 
-/// The number of the archive that an address is of.
+/// Returns the number of the archive at an address.
 pub fn archive_of(url: &str) -> Option<usize> {
     url.split("/archive/").nth(1)?.split('-').next()?.parse().ok()
 }
 
-/// The number in a tag of ours.
+/// Returns the number in one of this publisher's tags.
 fn number_in(etag: &[u8]) -> Option<usize> {
     String::from_utf8_lossy(etag).strip_prefix("\"r")?.strip_suffix('"')?.parse().ok()
 }

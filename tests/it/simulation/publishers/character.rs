@@ -1,4 +1,4 @@
-//! What kind of publisher a seed makes.
+//! The character of a seed's publisher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ const SY: &str = "http://purl.org/rss/1.0/modules/syndication/";
 const RULE: &str = "tag:backissue.example,2026:schedule";
 
 impl Publisher {
-    /// The publisher of a seed with this number, for a story of so many days. Only faults of these kinds happen to it.
+    /// Creates publisher `number` of a seed for a scenario of this number of days. Only faults of these kinds occur.
     pub fn new(
         seed: u64,
         number: u64,
@@ -34,7 +34,7 @@ impl Publisher {
         let dates =
             *character.pick(&[Dates::Published, Dates::WithUpdates, Dates::None, Dates::Future]);
         let deltas = character.one_in(4);
-        // Two of three have a host of their own.
+        // Two of three have a separate host.
         let host = if character.one_in(3) { 0 } else { number + 1 };
         let moves = if kinds.contains(&FaultKind::Moves) {
             moves(&mut dice("moves"), start, days)
@@ -114,7 +114,7 @@ fn caching(dice: &mut Dice) -> Caching {
     }
 }
 
-/// Hints of all kinds, each in one of a few publishers, some of them wrong.
+/// Generates hints of all kinds, each in a few publishers, some of them invalid.
 fn hints(dice: &mut Dice, form: Form) -> String {
     let mut text = String::new();
     let mut put = |markup: String| text.push_str(&markup);
@@ -156,7 +156,7 @@ fn hints(dice: &mut Dice, form: Form) -> String {
     text
 }
 
-/// Interval rules by hour and day (SPEC A.5), in several time zones.
+/// Generates interval rules by hour and day (SPEC A.5), in several time zones.
 fn rules(dice: &mut Dice) -> String {
     let mut text = String::new();
     for _ in 0..dice.between(1, 4) {
@@ -178,7 +178,7 @@ fn rules(dice: &mut Dice) -> String {
     text
 }
 
-/// Entries from a few months before the story to its end.
+/// Generates entries from a few months before the scenario to its end.
 fn items(dice: &mut Dice, start: DateTime<Utc>, days: i64, liars: bool) -> Vec<Item> {
     let before = dice.between(0, 70);
     let mut at = start - TimeDelta::days(before) - TimeDelta::hours(1);
@@ -190,7 +190,7 @@ fn items(dice: &mut Dice, start: DateTime<Utc>, days: i64, liars: bool) -> Vec<I
         let edited = dice.one_in(8).then(|| later(dice));
         let vanishes = (liars && dice.one_in(12)).then(|| later(dice));
         items.push(Item { at, edited, vanishes });
-        // Now and then a flood, as after a holiday.
+        // Occasionally a flood of entries, as after a holiday.
         let flood = dice.one_in(30);
         at += TimeDelta::minutes(if flood { 1 } else { dice.between(1, hours * 120) });
     }

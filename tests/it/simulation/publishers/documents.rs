@@ -1,4 +1,4 @@
-//! What a publisher writes: the same entries in each of the formats.
+//! A publisher's documents: the same entries in each of the formats.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -7,21 +7,21 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Dates, Fault, Form, Offer, Publisher};
 
-/// One document to be written.
+/// A document to write.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// The numbers of its entries, newest first.
+    /// Numbers of its entries, newest first.
     pub items: Vec<usize>,
-    /// Markers of its kind.
+    /// Elements that mark its kind.
     pub marks: &'static str,
-    /// Links of its head: relation and address.
+    /// Links in its head: relation and address.
     pub links: Vec<(&'static str, String)>,
-    /// Older pages in JSON Feed.
+    /// Link to an older page in JSON Feed.
     pub next: Option<String>,
 }
 
 impl Publisher {
-    /// The document that is polled, with the entries from a number on (for a delta).
+    /// Returns the polled document, with the entries from a number on (for a delta).
     pub fn subscription(&self, at: DateTime<Utc>, from: usize) -> Page {
         let mut items = self.items_by(at);
         items.reverse();
@@ -51,7 +51,7 @@ impl Publisher {
         page
     }
 
-    /// How many archives there are by then.
+    /// Returns the number of archives at an instant.
     pub fn archives(&self, at: DateTime<Utc>) -> usize {
         let out = self.items.iter().take_while(|item| item.at <= at).count();
         match self.offer {
@@ -60,7 +60,7 @@ impl Publisher {
         }
     }
 
-    /// An archive, if there is one with this number.
+    /// Returns an archive if there is one with this number.
     pub fn archive(&self, at: DateTime<Utc>, number: usize) -> Option<Page> {
         let Offer::Archives { entries, .. } = self.offer else { return None };
         let newest = self.archives(at).checked_sub(1)?;
@@ -81,7 +81,7 @@ impl Publisher {
         Some(Page { items, marks: "<fh:archive/>", links, next: None })
     }
 
-    /// An older page.
+    /// Returns an older page.
     pub fn older_page(&self, at: DateTime<Utc>, number: usize) -> Page {
         let mut items = self.items_by(at);
         items.reverse();
@@ -93,7 +93,7 @@ impl Publisher {
         Page { items, links, next, ..Page::default() }
     }
 
-    /// The address of an archive; of the newest one it may change with each entry.
+    /// Returns the address of an archive; the newest one's address may change with each entry.
     fn archive_address(&self, at: DateTime<Utc>, number: usize) -> String {
         let edition = match self.offer {
             Offer::Archives { churns: true, .. } if number + 1 == self.archives(at) => {
@@ -108,7 +108,7 @@ impl Publisher {
         format!("https://{}/p{}/page/{number}", self.host, self.number)
     }
 
-    /// The identity of an entry.
+    /// Returns the identity of an entry.
     pub fn id_of(&self, at: DateTime<Utc>, item: usize) -> String {
         let renamed =
             self.episodes.iter().filter(|it| it.fault == Fault::OtherIds && it.from <= at);
@@ -241,7 +241,7 @@ impl Publisher {
     }
 }
 
-/// An entry as a document shows it.
+/// An entry as written in a document.
 struct Shown {
     id: String,
     title: String,

@@ -1,63 +1,63 @@
-//! What goes wrong with a publisher, and when.
+//! A publisher's faults and their times.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-/// Something that goes wrong for a while.
+/// A temporary fault.
 #[derive(Debug, Clone)]
 pub struct Episode {
     pub from: DateTime<Utc>,
-    /// Not any more at this instant.
+    /// End of the fault (exclusive).
     pub until: DateTime<Utc>,
     pub fault: Fault,
 }
 
-/// What goes wrong.
+/// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// A status, with the seconds of its `Retry-After`.
     Status(u16, Option<i64>),
-    /// The name is not known.
+    /// The name is unknown.
     Name,
     /// The connection is refused.
     Refused,
-    /// Nobody answers.
+    /// There is no answer.
     Silence,
-    /// It takes a minute and more.
+    /// The answer takes more than a minute.
     Slow,
     /// The body breaks off.
     Cut,
     /// The body is larger than allowed.
     TooLarge,
-    /// The body is nothing that can be read.
+    /// The body is garbage.
     Nonsense,
-    /// The body is a page.
+    /// The body is a web page.
     Page,
-    /// There is no body.
+    /// The body is empty.
     Empty,
     /// The document has no entries.
     NoEntries,
-    /// It leads to another address for now.
+    /// The address redirects elsewhere temporarily.
     Elsewhere,
     /// Entries have other identities from then on.
     OtherIds,
 }
 
-/// What can be left out of a story, to see whether it ends the same.
+/// Kinds of faults that can be removed from a scenario to see whether it still fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
     /// Statuses other than 200 and 304.
     Refusals,
-    /// Other answers that are no documents, and none at all.
+    /// Other answers without a document, and missing answers.
     Silences,
     /// 410.
     Deaths,
     /// Addresses that change.
     Moves,
-    /// Validators that lie, entries that change or vanish.
+    /// Wrong validators, and entries that change or vanish.
     Liars,
-    /// Archives that cannot be had.
+    /// Missing archives.
     LostArchives,
     /// Times without a network.
     Away,
@@ -73,9 +73,9 @@ pub enum FaultKind {
     FullDisk,
     /// A person presses keys.
     Keys,
-    /// A person and other processes ask for things.
+    /// A person and other processes send requests.
     Requests,
-    /// Changes are taken back.
+    /// Changes are undone.
     Undo,
 }
 
@@ -104,7 +104,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// What kind it is of.
+    /// Returns the kind of the fault.
     pub const fn kind(self) -> FaultKind {
         match self {
             Self::Status(410, _) => FaultKind::Deaths,

@@ -1,4 +1,4 @@
-//! Publishers of a seed, as values: what each answers at which time is settled before the first request.
+//! Publishers of a seed, as values: each answer at each time is determined before the first request.
 
 mod answering;
 mod character;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use backissue::engine::poll::fetch::AnswerBody;
 use chrono::{DateTime, Utc};
 
-/// One publisher.
+/// A publisher.
 #[derive(Debug, Clone)]
 pub struct Publisher {
     pub number: u64,
@@ -21,24 +21,24 @@ pub struct Publisher {
     pub form: Form,
     pub offer: Offer,
     pub tags: Tags,
-    /// What is said of the lifetime of an answer.
+    /// Cache lifetime statements.
     pub caching: Caching,
-    /// Markup of the hints, and what takes its place at some time.
+    /// Markup of the hints, and its replacements with their times.
     pub hints: Vec<(DateTime<Utc>, String)>,
-    /// Everything it ever publishes, oldest first.
+    /// All its entries, oldest first.
     pub items: Vec<Item>,
-    /// Entries in its document at most.
+    /// Maximum number of entries in its document.
     pub window: usize,
     pub dates: Dates,
-    /// Deltas are served (RFC 3229).
+    /// Whether deltas are served (RFC 3229).
     pub deltas: bool,
-    /// What goes wrong, in order.
+    /// Faults in order of time.
     pub episodes: Vec<Episode>,
-    /// Archives that cannot be had: since the beginning, until when, and how.
+    /// Missing archives: since the start, until when, and with which fault.
     pub lost_archives: BTreeMap<usize, (Option<DateTime<Utc>>, Fault)>,
-    /// When it moves on to its next address, how, and whether the old one goes on leading there.
+    /// Moves to the next address: their times and kinds, and whether the old address keeps redirecting.
     pub moves: Vec<Move>,
-    /// The document that was read last: the same text is not read again.
+    /// The last parsed document; the same text is not parsed again.
     pub read: Option<(String, String, AnswerBody)>,
 }
 
@@ -51,44 +51,44 @@ pub enum Form {
     Json,
 }
 
-/// What it offers of its history.
+/// The history it offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     Nothing,
     /// The document is the whole feed.
     Complete,
-    /// Archives of so many entries. `churns`: the address of the newest one changes with each entry.
+    /// Archives with this number of entries. `churns`: the address of the newest one changes with each entry.
     Archives {
         entries: usize,
         churns: bool,
     },
-    /// Pages of as many entries as the document has.
+    /// Pages with as many entries as the document.
     Pages,
 }
 
-/// Validators, and how honest they are.
+/// Validators and their reliability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tags {
     None,
     Etag,
     Date,
     Both,
-    /// The document comes with its tag even to whoever sent that.
+    /// The whole document is sent even if the request has its tag.
     Deaf,
-    /// A 304 to whatever tag.
+    /// A 304 for any tag.
     Stuck,
-    /// A tag that says nothing of the document: it changes each time.
+    /// A tag that changes with each answer, independent of the document.
     Restless,
-    /// A 304 now and then to requests that sent nothing.
+    /// Occasional 304 answers to unconditional requests.
     Unasked,
 }
 
-/// What an answer says of its lifetime.
+/// Cache lifetime statements of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
     Nothing,
     MaxAge(i64),
-    /// `Expires` so many seconds after `Date`.
+    /// `Expires` this number of seconds after `Date`.
     Expires(i64),
     NoCache,
     /// With an `Age`.
@@ -96,23 +96,23 @@ pub enum Caching {
     Nonsense,
 }
 
-/// How its entries are dated.
+/// The dates of its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dates {
     Published,
     WithUpdates,
     None,
-    /// Some lie in the future.
+    /// Some dates are in the future.
     Future,
 }
 
-/// One entry.
+/// An entry.
 #[derive(Debug, Clone)]
 pub struct Item {
     pub at: DateTime<Utc>,
-    /// It has another text from then on.
+    /// Time from which it has another text.
     pub edited: Option<DateTime<Utc>>,
-    /// It is in no document from then on.
+    /// Time from which no document contains it.
     pub vanishes: Option<DateTime<Utc>>,
 }
 
@@ -121,19 +121,19 @@ pub struct Item {
 pub struct Move {
     pub at: DateTime<Utc>,
     pub status: u16,
-    /// The old address leads to the new one until then; later there is nothing.
+    /// Time until which the old address redirects to the new one; later nothing is served there.
     pub until: DateTime<Utc>,
-    /// To another host.
+    /// Whether the move is to another host.
     pub abroad: bool,
 }
 
 impl Publisher {
-    /// The address that is subscribed to.
+    /// Returns the subscribed address.
     pub fn first_address(&self) -> String {
         self.address(0)
     }
 
-    /// Its address after so many moves.
+    /// Returns the address after this number of moves.
     fn address(&self, moves: usize) -> String {
         let abroad = self.moves.iter().take(moves).filter(|found| found.abroad).count();
         let host = match abroad {
@@ -143,19 +143,19 @@ impl Publisher {
         format!("https://{host}/p{}/feed-{moves}", self.number)
     }
 
-    /// How often it has moved by then.
+    /// Returns the number of moves at an instant.
     fn moves_by(&self, at: DateTime<Utc>) -> usize {
         self.moves.iter().filter(|found| found.at <= at).count()
     }
 
-    /// The entries that are out by then and not gone, oldest first, with their numbers.
+    /// Returns the entries published and not vanished at an instant, oldest first, by number.
     fn items_by(&self, at: DateTime<Utc>) -> Vec<usize> {
         let out = self.items.iter().take_while(|item| item.at <= at).enumerate();
         let kept = out.filter(|(_, item)| item.vanishes.is_none_or(|gone| gone > at));
         kept.map(|(number, _)| number).collect()
     }
 
-    /// A number that grows with each change of what it says.
+    /// Returns a number that grows with each change of the content.
     fn revision(&self, at: DateTime<Utc>) -> usize {
         let changes = self.items.iter().take_while(|item| item.at <= at).map(|item| {
             let passed = |time: Option<DateTime<Utc>>| usize::from(time.is_some_and(|it| it <= at));
@@ -167,7 +167,7 @@ impl Publisher {
         changes.sum::<usize>() + hints + renamed.count()
     }
 
-    /// When that changed last.
+    /// Returns the time of the last content change.
     fn changed(&self, at: DateTime<Utc>) -> DateTime<Utc> {
         let of_item = |item: &Item| [Some(item.at), item.edited, item.vanishes];
         let times = self.items.iter().flat_map(of_item).flatten();

@@ -1,10 +1,10 @@
 //! Parses dates as publishers write them: RFC 822 with common errors, RFC 3339 and W3C-DTF in all partial forms, and the usual
 //! forms of all languages.
 
-use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
-use super::clock::TimeOfDay;
-pub use super::order::{DateOrder, order_of};
+use super::instant::to_instant;
+pub use super::order::DateOrder;
 use super::{iso, usual, words};
 
 /// Maximum length of a date text, in bytes.
@@ -58,8 +58,43 @@ pub fn has_no_time(text: &str) -> bool {
 }
 
 /// Returns the order of day and month that a date shows.
-pub(super) fn shown_order(text: &str) -> Option<DateOrder> {
+fn shown_order(text: &str) -> Option<DateOrder> {
     read(text, None)?.shows
+}
+
+/// Returns the order that most of a document's unambiguous dates show. English *am* or *pm* next to three numbers shows that
+/// the month is first. Dates with dots show nothing.
+pub fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
+    let (mut day_first, mut month_first) = (0_u32, 0_u32);
+    for text in texts.filter(|text| can_show(text)) {
+        match shown_order(text) {
+            Some(DateOrder::DayFirst) => day_first += 1,
+            Some(DateOrder::MonthFirst) => month_first += 1,
+            None => {}
+        }
+    }
+    match day_first.cmp(&month_first) {
+        std::cmp::Ordering::Less => Some(DateOrder::MonthFirst),
+        std::cmp::Ordering::Equal => None,
+        std::cmp::Ordering::Greater => Some(DateOrder::DayFirst),
+    }
+}
+
+/// Checks whether a text can contain a date of three numbers that starts with its day or month.
+fn can_show(text: &str) -> bool {
+    if !text.is_ascii() {
+        return true;
+    }
+    let mut digits = 0;
+    for byte in text.trim_start().bytes() {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b'/' | b'-' if matches!(digits, 1 | 2) => return true,
+            b' ' if digits > 0 => {}
+            _ => digits = 0,
+        }
+    }
+    false
 }
 
 fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
@@ -81,11 +116,6 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     words::read(text, order)
 }
 
-/// Checks whether a year is plausible for a date. Programs write year 1 if they have no date.
-fn is_year(year: i32) -> bool {
-    (100..=9999).contains(&year)
-}
-
 /// Reads seconds since 1970, with an optional fraction, or milliseconds since 1970.
 fn read_epoch(text: &str) -> Option<DateTime<Utc>> {
     let (digits, fraction) = text.split_once('.').unwrap_or((text, "0"));
@@ -100,19 +130,6 @@ fn read_epoch(text: &str) -> Option<DateTime<Utc>> {
     }
     let number: i64 = digits.parse().ok()?;
     DateTime::from_timestamp(if digits.len() == 13 { number / 1_000 } else { number }, 0)
-}
-
-/// Converts a date with a time, or midnight, in a zone east of UTC to an instant.
-pub(super) fn to_instant(
-    date: NaiveDate,
-    clock: Option<TimeOfDay>,
-    offset_minutes: i32,
-) -> Option<DateTime<Utc>> {
-    let clock = clock.unwrap_or_default();
-    let date = if clock.next_day { date.succ_opt()? } else { date };
-    let there = NaiveDateTime::new(date, clock.time);
-    let here = there.checked_sub_signed(TimeDelta::minutes(i64::from(offset_minutes)))?;
-    Some(here.and_utc()).filter(|here| is_year(date.year()) && is_year(here.year()))
 }
 
 #[cfg(test)]

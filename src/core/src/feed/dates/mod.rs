@@ -2,6 +2,7 @@
 
 mod clock;
 pub mod date;
+mod instant;
 mod iso;
 mod months;
 mod names;

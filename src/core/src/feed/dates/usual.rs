@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::clock::{self, TimeOfDay};
-use super::{date, zone_names};
+use super::{instant, zone_names};
 
 /// Reads RFC 3339, or `Mon, 02 Mar 2026 10:00:00 GMT` with an optional weekday and optional seconds.
 pub(super) fn read(text: &str) -> Option<DateTime<Utc>> {
@@ -63,7 +63,7 @@ impl<'a> Bytes<'a> {
         offset: i32,
     ) -> Option<DateTime<Utc>> {
         let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
-        date::to_instant(date, Some(clock), offset).filter(|_| self.0.is_empty())
+        instant::to_instant(date, Some(clock), offset).filter(|_| self.0.is_empty())
     }
 
     fn eat(&mut self, wanted: u8) -> bool {

@@ -217,7 +217,7 @@ fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, fl
 }
 
 /// Determines the role of a document from the document alone (SPEC C.2).
-pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole {
+pub(in crate::feed) const fn classify_role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
     if history.archive {

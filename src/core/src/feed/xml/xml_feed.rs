@@ -182,7 +182,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         hints.generator.clone_from(&head.generator);
         FeedDocument {
             kind: self.kind,
-            role: links::judge_role(&history),
+            role: links::classify_role(&history),
             head,
             hints,
             history,

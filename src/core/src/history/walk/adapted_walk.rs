@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::{Via, taken_at};
+use super::adaptor::{FoundBy, taken_at};
 use super::archive_walk::{ArchiveWalk, Arrival};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
@@ -17,7 +17,7 @@ impl ArchiveWalk<'_> {
     /// Applies a listing of captures. Write the record, then call [`Self::next`].
     pub fn listed(&mut self, captures: Vec<u64>, now: DateTime<Utc>) {
         let Some(frontier) = self.take_answered() else { return };
-        if frontier.edge.via == Via::Listing {
+        if frontier.edge.via == FoundBy::Listing {
             self.record.adapted.captures = captures;
             self.skip_document(&frontier, now);
         } else {
@@ -35,7 +35,7 @@ impl ArchiveWalk<'_> {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
         let answered = canonical(arrival.url);
         let known = answered != edge.key && self.nodes.find(&answered).is_some();
-        let is_page = matches!(edge.via, Via::Page(_));
+        let is_page = matches!(edge.via, FoundBy::Page(_));
         let stale = known || self.record.is_own(&answered);
         if is_page && (stale || document.entries.is_empty() || self.repeats(document)) {
             self.end_pages(frontier, now);
@@ -54,7 +54,7 @@ impl ArchiveWalk<'_> {
             }
             self.record.push(Frontier { edge: next, ..Frontier::default() });
         }
-        if let Via::Capture(taken) = edge.via {
+        if let FoundBy::Capture(taken) = edge.via {
             let taken = taken_at(taken).map_or(0, |at| at.timestamp());
             merging.place.position = Position::Capture { taken };
         }
@@ -69,7 +69,7 @@ impl ArchiveWalk<'_> {
         now: DateTime<Utc>,
     ) -> bool {
         let missing = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. });
-        let ends = missing && matches!(frontier.edge.via, Via::Page(_));
+        let ends = missing && matches!(frontier.edge.via, FoundBy::Page(_));
         if ends {
             self.end_pages(frontier, now);
         }
@@ -89,7 +89,7 @@ impl ArchiveWalk<'_> {
                 | ArchiveFailure::Unreadable(_)
                 | ArchiveFailure::TooLarge(_)
         );
-        let is_copy = matches!(frontier.edge.via, Via::Capture(_));
+        let is_copy = matches!(frontier.edge.via, FoundBy::Capture(_));
         if gone
             && is_copy
             && let Some(next) = self.record.link_after(&frontier.edge)

@@ -72,7 +72,7 @@ pub struct Adapted {
 
 /// How a document was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Via {
+pub enum FoundBy {
     /// A link of its publisher leads to it.
     #[default]
     Link,
@@ -86,20 +86,20 @@ pub enum Via {
 
 impl ActiveAdaptor {
     /// Returns the first document to request.
-    pub(super) const fn first(&self) -> Via {
+    pub(super) const fn first(&self) -> FoundBy {
         match self.adaptor {
-            Adaptor::WordPress => Via::Page(SECOND_PAGE),
-            Adaptor::InternetArchive => Via::Listing,
+            Adaptor::WordPress => FoundBy::Page(SECOND_PAGE),
+            Adaptor::InternetArchive => FoundBy::Listing,
         }
     }
 
     /// Returns the address of a document.
-    pub(super) fn address(&self, via: Via) -> String {
+    pub(super) fn address(&self, via: FoundBy) -> String {
         let Self { base, url, .. } = self;
         match via {
-            Via::Link => url.clone(),
-            Via::Page(number) => with_query(url, "paged", &number.to_string()),
-            Via::Listing => {
+            FoundBy::Link => url.clone(),
+            FoundBy::Page(number) => with_query(url, "paged", &number.to_string()),
+            FoundBy::Listing => {
                 let query = [
                     ("url", url.as_str()),
                     ("output", "json"),
@@ -112,7 +112,7 @@ impl ActiveAdaptor {
                     query.iter().fold(address, |at, (name, value)| with_query(&at, name, value));
                 with_query(&with_all, "limit", &CAPTURES_MAX.to_string())
             }
-            Via::Capture(taken) => format!("{base}/web/{taken:014}id_/{url}"),
+            FoundBy::Capture(taken) => format!("{base}/web/{taken:014}id_/{url}"),
         }
     }
 }
@@ -167,12 +167,12 @@ mod tests {
         assert_eq!(pages.address(pages.first()), "https://a.example/feed?x=1&paged=2");
         let copies = way(Adaptor::InternetArchive);
         assert_eq!(
-            copies.address(Via::Listing),
+            copies.address(FoundBy::Listing),
             "https://web.archive.org/cdx/search/cdx?url=https%3A%2F%2Fa.example%2Ffeed%3Fx%3D1&output=json\
              &fl=timestamp%2Cdigest&filter=statuscode%3A200&collapse=digest&limit=2000"
         );
         assert_eq!(
-            copies.address(Via::Capture(20_140_301_120_000)),
+            copies.address(FoundBy::Capture(20_140_301_120_000)),
             "https://web.archive.org/web/20140301120000id_/https://a.example/feed?x=1"
         );
     }

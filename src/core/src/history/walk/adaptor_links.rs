@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use super::adaptor::{ActiveAdaptor, Adapted, Adaptor, Via, taken_at};
+use super::adaptor::{ActiveAdaptor, Adapted, Adaptor, FoundBy, taken_at};
 use crate::history::address::canonical;
 use crate::history::gap::{Edge, GapKey, GapKind, Newer};
 use crate::history::kind::DocumentKind;
@@ -42,7 +42,7 @@ impl HistoryRecord {
         }
         let Some(way) = way else { return };
         // Archives offered by the publisher take precedence.
-        let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
+        let offered = self.head.as_ref().is_some_and(|head| head.via == FoundBy::Link);
         if offered || self.kind == DocumentKind::Complete {
             return;
         }
@@ -75,7 +75,7 @@ impl HistoryRecord {
     }
 
     fn forget_adaptor(&mut self) {
-        let adapted = |edge: &Edge| edge.via != Via::Link;
+        let adapted = |edge: &Edge| edge.via != FoundBy::Link;
         self.frontiers.retain(|next| !adapted(&next.edge));
         self.gaps.retain(|_, gap| gap.kind() == GapKind::Paged || !adapted(&gap.edge));
         if self.head.as_ref().is_some_and(adapted) {
@@ -89,18 +89,18 @@ impl HistoryRecord {
         let way = self.adapted.way.as_ref()?;
         let captures = &self.adapted.captures;
         let via = match edge.via {
-            Via::Link => return None,
-            Via::Page(number) => Via::Page(number.saturating_add(1)),
-            Via::Listing => Via::Capture(*captures.first()?),
-            Via::Capture(taken) => {
+            FoundBy::Link => return None,
+            FoundBy::Page(number) => FoundBy::Page(number.saturating_add(1)),
+            FoundBy::Listing => FoundBy::Capture(*captures.first()?),
+            FoundBy::Capture(taken) => {
                 let place = captures.partition_point(|capture| *capture <= taken);
-                Via::Capture(*captures.get(place)?)
+                FoundBy::Capture(*captures.get(place)?)
             }
         };
         let oldest = match via {
             // Missing entries were published before the capture.
-            Via::Capture(taken) => taken_at(taken),
-            Via::Link | Via::Page(_) | Via::Listing => edge.newer.oldest,
+            FoundBy::Capture(taken) => taken_at(taken),
+            FoundBy::Link | FoundBy::Page(_) | FoundBy::Listing => edge.newer.oldest,
         };
         let url = way.address(via);
         Some(Edge {
@@ -115,7 +115,7 @@ impl HistoryRecord {
 
     /// Returns the adaptor that supplies this feed's history: one is enabled and the publisher offers no history.
     pub fn adaptor(&self) -> Option<Adaptor> {
-        let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
+        let offered = self.head.as_ref().is_some_and(|head| head.via == FoundBy::Link);
         let way = self.adapted.way.as_ref()?;
         (!offered && !self.archived && self.kind != DocumentKind::Complete).then_some(way.adaptor)
     }
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(record.adaptor(), Some(Adaptor::WordPress));
         record.adapt(Some(&way(Adaptor::InternetArchive)));
         assert_eq!(record.frontiers.len(), 1);
-        assert_eq!(record.frontiers[0].edge.via, Via::Listing);
+        assert_eq!(record.frontiers[0].edge.via, FoundBy::Listing);
         record.adapt(None);
         assert_eq!((record.frontiers.len(), &record.head, record.adaptor()), (0, &None, None));
     }

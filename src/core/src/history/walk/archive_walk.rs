@@ -11,7 +11,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::Via;
+use super::adaptor::FoundBy;
 use super::policy::{GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
@@ -156,7 +156,7 @@ impl ArchiveWalk<'_> {
             by: edge.newer.url.clone(),
             by_public: edge.newer.public,
             cross_origin: !same_origin(&edge.url, &edge.newer.url),
-            listing: edge.via == Via::Listing,
+            listing: edge.via == FoundBy::Listing,
         }
     }
 
@@ -173,7 +173,7 @@ impl ArchiveWalk<'_> {
             self.assert_sound();
             return None;
         }
-        if frontier.edge.via != Via::Link {
+        if frontier.edge.via != FoundBy::Link {
             let merging = self.keep_adapted(&frontier, arrival);
             self.assert_sound();
             return merging;
@@ -314,7 +314,7 @@ impl ArchiveWalk<'_> {
             depth: edge.depth.saturating_add(1),
             side: false,
             by_previous,
-            via: Via::Link,
+            via: FoundBy::Link,
         };
         let next = Frontier { edge: next, ..Frontier::default() };
         if !self.record.push(next.clone()) {
@@ -384,7 +384,7 @@ impl ArchiveWalk<'_> {
         let kept = self.nodes.len() >= NODES_MAX || self.record.gaps.len() >= GAPS_MAX;
         let unasked = !run.consented;
         // A list of captures is finite, so captures without new entries are no reason to stop.
-        let is_listed = matches!(frontier.edge.via, Via::Capture(_));
+        let is_listed = matches!(frontier.edge.via, FoundBy::Capture(_));
         let old_form = frontier.edge.by_previous && !self.record.old_form_confirmed;
         [
             (kept && frontier.gap.is_none(), Limit::Kept),

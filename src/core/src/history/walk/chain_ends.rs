@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::Via;
+use super::adaptor::FoundBy;
 use super::archive_walk::ArchiveWalk;
 use super::policy::GAPS_MAX;
 use super::retry::ArchiveFailure;
@@ -134,7 +134,7 @@ impl ArchiveWalk<'_> {
             self.reopen(frontier.gap);
             return;
         }
-        if frontier.edge.via != Via::Link {
+        if frontier.edge.via != FoundBy::Link {
             if self.adapted_failed(&frontier, failure, now) {
                 return;
             }

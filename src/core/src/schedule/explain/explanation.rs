@@ -7,7 +7,7 @@ use super::wording::duration_words;
 use crate::feed::text::counted_words;
 use crate::schedule::bounds::{Bounds, IntervalBound};
 use crate::schedule::holds::bans::Exit;
-use crate::schedule::holds::floors::{Cause, DelayBy, Floor, Ground};
+use crate::schedule::holds::floors::{Cause, DelayBy, Floor, FloorInputs};
 use crate::schedule::holds::rest::Rest;
 use crate::schedule::holds::retry_after::WaitHeader;
 use crate::schedule::instant::instant;
@@ -81,7 +81,7 @@ pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
 
 /// Explains the recommendation, the pace, the bounds and the resulting instant.
 pub(in crate::schedule) fn explain_target(
-    ground: &Ground<'_>,
+    ground: &FloorInputs<'_>,
     target: &TargetTime,
     last: i64,
     trace: &mut PlanTrace,

@@ -56,7 +56,7 @@ pub(in crate::schedule) enum DelayBy {
 
 /// Inputs for the floors.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::schedule) struct Ground<'a> {
+pub(in crate::schedule) struct FloorInputs<'a> {
     pub(in crate::schedule) facts: &'a Facts,
     pub(in crate::schedule) recommendation: &'a Recommendation,
     pub(in crate::schedule) bounds: Bounds,
@@ -67,7 +67,7 @@ pub(in crate::schedule) struct Ground<'a> {
 }
 
 /// A rule that can impose a floor.
-type FloorRule = fn(&Ground<'_>) -> Option<Floor>;
+type FloorRule = fn(&FloorInputs<'_>) -> Option<Floor>;
 
 /// All floors, in the order of SPEC B.4. The latest floor wins; the order only decides which one is named if
 /// two are equal: the first.
@@ -75,24 +75,24 @@ const FLOORS: [FloorRule; 7] =
     [hard_minimum, minimum, cache_lifetime, server_wait, host_wait, back_off, dead];
 
 /// Returns the floors in force.
-pub(in crate::schedule) fn floors<'a>(ground: &'a Ground<'a>) -> impl Iterator<Item = Floor> {
+pub(in crate::schedule) fn floors<'a>(ground: &'a FloorInputs<'a>) -> impl Iterator<Item = Floor> {
     FLOORS.iter().filter_map(move |floor| floor(ground))
 }
 
-fn hard_minimum(ground: &Ground<'_>) -> Option<Floor> {
+fn hard_minimum(ground: &FloorInputs<'_>) -> Option<Floor> {
     let minimum = ground.bounds.hard_min;
     let at = ground.last_try? + minimum;
     Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::HardMinimum(minimum) })
 }
 
-fn minimum(ground: &Ground<'_>) -> Option<Floor> {
+fn minimum(ground: &FloorInputs<'_>) -> Option<Floor> {
     let applies = ground.facts.failures == 0 && !ground.bounds.fixed;
     let minimum = ground.bounds.min;
     let at = ground.last_try.filter(|_| applies && ground.facts.last_ok.is_some())? + minimum;
     Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::Minimum(minimum) })
 }
 
-fn cache_lifetime(ground: &Ground<'_>) -> Option<Floor> {
+fn cache_lifetime(ground: &FloorInputs<'_>) -> Option<Floor> {
     let cache = ground.facts.cache.filter(|_| !ground.facts.settings.ignore_cache_lifetime)?;
     let at = since(cache.received_at, ground.now) + cache.floor_seconds()?;
     let stated = cache.stated_seconds()?;
@@ -101,7 +101,7 @@ fn cache_lifetime(ground: &Ground<'_>) -> Option<Floor> {
     Some(Floor { at, settled_by: SettledBy::CacheLifetime, cause })
 }
 
-fn server_wait(ground: &Ground<'_>) -> Option<Floor> {
+fn server_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
     let wait = ground.facts.retry_after?;
     let settled_by = match wait.stated_by {
         WaitHeader::RetryAfter => SettledBy::RetryAfter,
@@ -116,7 +116,7 @@ fn server_wait(ground: &Ground<'_>) -> Option<Floor> {
     Some(Floor { at, settled_by, cause: Cause::Wait { seconds, header: wait.stated_by } })
 }
 
-fn host_wait(ground: &Ground<'_>) -> Option<Floor> {
+fn host_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
     let (at, seconds) = end_of(ground.facts.host_wait?, ground.now);
     Some(Floor { at, settled_by: SettledBy::RetryAfter, cause: Cause::HostWait { seconds } })
 }
@@ -139,7 +139,7 @@ fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
 ///    recommended interval after that attempt.
 /// 3. It is at least the minimum for the kind of failure.
 /// 4. Jitter adds up to a quarter, so that installations do not all return at the same time.
-fn back_off(ground: &Ground<'_>) -> Option<Floor> {
+fn back_off(ground: &FloorInputs<'_>) -> Option<Floor> {
     let failures = ground.facts.failures;
     let last_try = ground.last_try.filter(|_| failures > 0)?;
     let doubling = doubled(failures);
@@ -173,7 +173,7 @@ const fn minimum_after(failure: PollFailure) -> i64 {
     }
 }
 
-fn dead(ground: &Ground<'_>) -> Option<Floor> {
+fn dead(ground: &FloorInputs<'_>) -> Option<Floor> {
     let is_dead = ground.facts.standing == FeedStatus::Dead;
     let at = ground.last_try.filter(|_| is_dead)? + DEAD_SECONDS;
     Some(Floor { at, settled_by: SettledBy::Dead, cause: Cause::Dead })

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::bans::Skips;
-use super::floors::{Cause, Floor, Ground, floors};
+use super::floors::{Cause, Floor, FloorInputs, floors};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::explain::explanation::floor_step;
 use crate::schedule::facts::Facts;
@@ -25,7 +25,7 @@ pub struct Restriction {
 pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restriction> {
     let recommendation = recommend(facts);
     let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(seconds(now)));
-    let ground = Ground {
+    let ground = FloorInputs {
         facts,
         recommendation: &recommendation,
         bounds: Bounds::from_facts(facts),

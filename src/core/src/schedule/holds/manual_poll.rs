@@ -24,7 +24,7 @@ pub enum ByHand {
 
 /// Checks whether a manual poll is allowed. `cool_down` is false only for hosts that need no pauses (UX 4,
 /// `space_loopback = false`).
-pub fn judge_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
+pub fn classify_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         return ByHand::AtRest;
     }
@@ -64,16 +64,16 @@ mod tests {
     fn manual_poll_waits_a_minute_and_respects_retry_after() {
         let wait = |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by });
         let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
-        assert_eq!(judge_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
-        assert_eq!(judge_manual_poll(&facts, at(59), false), ByHand::Allowed);
-        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Allowed);
+        assert_eq!(classify_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
+        assert_eq!(classify_manual_poll(&facts, at(59), false), ByHand::Allowed);
+        assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Allowed);
         facts.retry_after = wait(WaitHeader::CacheControl);
-        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Allowed);
+        assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Allowed);
         facts.host_wait = wait(WaitHeader::RetryAfter);
-        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Confirm(at(3600)));
-        assert_eq!(judge_manual_poll(&facts, at(3600), true), ByHand::Allowed);
+        assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Confirm(at(3600)));
+        assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::Allowed);
         facts.standing = FeedStatus::Gone;
-        assert_eq!(judge_manual_poll(&facts, at(3600), true), ByHand::AtRest);
+        assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::AtRest);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::clocks::Precision;
 use super::peaks::{Peak, PeakDays};
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
-use super::profile::{Past, Profile, foresight, profile};
+use super::profile::{Profile, PublicationHistory, foresight, profile};
 use super::publications::{Publications, minute};
 use super::report::{LearnedFrom, LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
@@ -155,7 +155,7 @@ impl Forecast {
             (timed, watched_since, Precision::Minutes)
         };
         let since = since.min(now - 1).max(oldest);
-        let past = Past { minutes: &minutes, since, now, precision };
+        let past = PublicationHistory { minutes: &minutes, since, now, precision };
         let profile = in_best_zone(&past, publications, &terms.zone);
         let waiting = ExpectedWaiting::from_rates(&profile.lambda, profile.phases);
         let document_entries = publications.document_entries();
@@ -284,7 +284,11 @@ const fn price_factor(pace: Pace) -> f64 {
 
 /// Returns the profile in the publisher's zone. This is the zone that the feed's dates reveal, otherwise the user's
 /// zone, unless another zone predicts the past clearly better.
-fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
+fn in_best_zone(
+    past: &PublicationHistory<'_>,
+    publications: &Publications,
+    reader: &Zone,
+) -> Profile {
     let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
     let stated = ZoneClock::for_zone(&stated);
     let foresight = |clock: ZoneClock| foresight(past, clock);

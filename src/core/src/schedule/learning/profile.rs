@@ -22,7 +22,7 @@ const HALF_DAY_MINUTES: i64 = 720;
 
 /// Publications, and the time since which they are complete, in minutes since 1970.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Past<'a> {
+pub(super) struct PublicationHistory<'a> {
     /// Ascending, none after `now`.
     pub(super) minutes: &'a [i64],
     /// Start of the complete record, before `now`.
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn from_past(past: &Past<'_>, clock: ZoneClock) -> Self {
+    fn from_past(past: &PublicationHistory<'_>, clock: ZoneClock) -> Self {
         let weights: Vec<f64> = (0..=WEEKS_WEIGHED).map(weight).collect();
         let mut offsets = Offsets { clock, known: None };
         let seen = past.minutes.iter().map(|&minute| {
@@ -133,13 +133,13 @@ pub(super) struct Profile {
 }
 
 /// Returns how well the weeks in a zone are predicted by the other weeks. The result is comparable between zones.
-pub(super) fn foresight(past: &Past<'_>, clock: ZoneClock) -> f64 {
+pub(super) fn foresight(past: &PublicationHistory<'_>, clock: ZoneClock) -> f64 {
     let seen = Seen::from_past(past, clock);
     clocks::foresight(&seen.weekly(seen.round_minute()), past.precision)
 }
 
 /// Computes the profile in one zone.
-pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
+pub(super) fn profile(past: &PublicationHistory<'_>, clock: ZoneClock) -> Profile {
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
@@ -161,7 +161,7 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
 }
 
 /// Returns the age in whole weeks, 0 for the most recent week.
-const fn age(past: &Past<'_>, minute: i64) -> i64 {
+const fn age(past: &PublicationHistory<'_>, minute: i64) -> i64 {
     (past.now - minute).div_euclid(WEEK_MINUTES)
 }
 
@@ -171,7 +171,7 @@ fn weight(age: i64) -> f64 {
 }
 
 /// Returns the publications a week. Time without publications counts as observed, so silence lowers the rate.
-fn rate(past: &Past<'_>, seen: &Seen) -> f64 {
+fn rate(past: &PublicationHistory<'_>, seen: &Seen) -> f64 {
     let published: f64 = seen.publications.iter().map(|(_, weight, _)| weight).sum();
     let observed = (past.now - past.since).max(0);
     let (whole, rest) = (observed.div_euclid(WEEK_MINUTES), observed.rem_euclid(WEEK_MINUTES));
@@ -182,7 +182,12 @@ fn rate(past: &Past<'_>, seen: &Seen) -> f64 {
 
 /// Returns how far a silent feed has lost its clocks, 0 to 1. It depends on the publications expected since the last
 /// one, so a night or a weekend that is always silent has no effect.
-fn fading(past: &Past<'_>, rate: f64, density: &WeekBins, local: impl Fn(i64) -> i64) -> f64 {
+fn fading(
+    past: &PublicationHistory<'_>,
+    rate: f64,
+    density: &WeekBins,
+    local: impl Fn(i64) -> i64,
+) -> f64 {
     let last = past.minutes.last().copied().unwrap_or(past.since).min(past.now);
     let silence = past.now - last;
     let weeks = real(silence.div_euclid(WEEK_MINUTES));

@@ -1,6 +1,6 @@
 //! Work that other threads run on the loop. A visit runs between two inputs, and watchers check their conditions after each input.
 //!
-//! A command runs on a separate thread and reaches the engine and the store only through a [`Hand`]. So it works the same in
+//! A command runs on a separate thread and reaches the engine and the store only through a [`LoopHandle`]. So it works the same in
 //! the process started for it and in a process that already has the store open.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub type Watcher = Box<dyn FnMut(&Engine, &[Event]) -> bool + Send>;
 
 /// A command's handle to the loop and the store of its process.
 #[derive(Clone)]
-pub struct Hand {
+pub struct LoopHandle {
     visits: UnboundedSender<Visit>,
     store: StoreHandle,
     /// Set when the user cancels the command.
@@ -46,7 +46,7 @@ pub struct Hand {
     cut_short: Arc<AtomicBool>,
 }
 
-impl std::fmt::Debug for Hand {
+impl std::fmt::Debug for LoopHandle {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Hand").finish_non_exhaustive()
     }
@@ -61,7 +61,7 @@ pub enum Waited {
     Cancelled,
 }
 
-impl Hand {
+impl LoopHandle {
     pub(super) fn new(visits: UnboundedSender<Visit>, store: StoreHandle) -> Self {
         Self {
             visits,
@@ -220,7 +220,7 @@ impl Hand {
                 Err(_) => {
                     // The loop still runs, so the index must be unwritable.
                     self.visit(|_| ())?;
-                    let why = "the search index cannot be written now, and lacks what is new; if the disk is not full, run 'backissue doctor'";
+                    let why = "the search index cannot be written and lacks new entries; if the disk is not full, run 'backissue doctor'";
                     return Err(StoreError::Search(why.to_owned()));
                 }
             }

@@ -15,22 +15,22 @@ use crate::engine::request::Request;
 use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
 use crate::io::loop_ended::LoopEnded;
+use crate::io::loop_handle::{LoopHandle, Waited, Watcher};
 use crate::io::named_files::{NamedFile, WriteFile};
-use crate::io::output::Output;
+use crate::io::output::CommandOutput;
 use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
-use crate::io::visits::{Hand, Waited, Watcher};
 use backissue_core::feed::text::counted_words;
 
 /// The context in which a command runs.
-pub(in crate::cli) struct Desk {
+pub(in crate::cli) struct CommandContext {
     /// Global options of the command.
     pub(in crate::cli) options: Options,
     /// Recent events.
     pub(in crate::cli) log: EventLog,
-    hand: Hand,
-    output: Rc<dyn Output>,
+    hand: LoopHandle,
+    output: Rc<dyn CommandOutput>,
     /// Receives the problems reported since the command's first request.
     troubles: RefCell<Option<Receiver<String>>>,
     /// Keeps the problem watcher registered while the context exists.
@@ -43,12 +43,12 @@ impl From<LoopEnded> for Failure {
     }
 }
 
-impl Desk {
+impl CommandContext {
     /// Creates a context on the loop that `hand` reaches.
     pub(in crate::cli) fn new(
         options: Options,
-        hand: Hand,
-        output: Rc<dyn Output>,
+        hand: LoopHandle,
+        output: Rc<dyn CommandOutput>,
         log: EventLog,
     ) -> Self {
         let (troubles, listens) = (RefCell::new(None), Arc::new(()));
@@ -77,7 +77,7 @@ impl Desk {
         }
         let what = counted_words(count, one, many);
         self.tell(&format!(
-            "backissue: without {what} that cannot be read: run 'backissue doctor'"
+            "backissue: skipped {what} that cannot be read; run 'backissue doctor'"
         ));
         Done::WithFailures
     }
@@ -87,7 +87,7 @@ impl Desk {
         self.output.show_progress(Some(Progress { text: text.into(), done, all }));
     }
 
-    /// Removes what [`Desk::show_progress`] showed.
+    /// Removes what [`CommandContext::show_progress`] showed.
     pub(in crate::cli) fn end_progress(&self) {
         self.output.show_progress(None);
     }
@@ -148,7 +148,7 @@ impl Desk {
         self.ask_about(|_| (request, ()), |engine, told, ()| look(engine, told))
     }
 
-    /// Like [`Desk::ask_and_inspect`], for a request that depends on the current state of the engine. The value that
+    /// Like [`CommandContext::ask_and_inspect`], for a request that depends on the current state of the engine. The value that
     /// `request` returns is passed to `look`.
     pub(in crate::cli) fn ask_about<T: Send + 'static, B>(
         &self,
@@ -273,10 +273,13 @@ impl Desk {
     }
 
     /// Turns the result of a command that was cancelled before it finished into an error.
-    pub(in crate::cli) fn judge(&self, done: Result<Done, Failure>) -> Result<Done, Failure> {
+    pub(in crate::cli) fn report_interrupted(
+        &self,
+        done: Result<Done, Failure>,
+    ) -> Result<Done, Failure> {
         let interrupted = self.hand.was_cut_short() && !self.hand.is_endless();
         if interrupted && !self.output.is_closed() && done.is_ok() {
-            return Err(Failure::new("interrupted; what had been done is saved"));
+            return Err(Failure::new("interrupted; the work done so far is saved"));
         }
         done
     }

@@ -30,9 +30,9 @@ pub(in crate::io) fn log_input(input: &ScreenInput) {
     } else if let Input::Woke = input {
         info!("the machine was asleep, or its clock was set");
     } else if let Input::ZoneChanged(zone) = input {
-        info!("the time zone is {zone} now");
+        info!("the time zone is now {zone}");
     } else if let Input::Reconfigured(_) = input {
-        info!("the configuration was read again");
+        info!("the configuration was reloaded");
     }
 }
 
@@ -42,10 +42,10 @@ pub(in crate::io) fn log_effect(effect: &ScreenEffect) {
     if let Effect::Fetch(request) = effect {
         debug!("fetch {}: {}", request.id.0, request.url);
     } else if let Effect::Run(run) = effect {
-        info!("the command {} is started", run.command.program());
+        info!("starting the command {}", run.command.program());
     } else if let Effect::Store(work) = effect {
         debug!("store work {} for {:?}", work.id.0, work.job.subject());
     } else if let Effect::Stop = effect {
-        info!("the program is told to stop");
+        info!("the program was asked to stop");
     }
 }

@@ -7,13 +7,13 @@ use crate::schedule::{Facts, PlanStage, ScheduleSettings, SettledBy, Value, deci
 
 /// A hint that states an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Speaker {
+pub(super) struct StatedHint {
     pub(super) by: SettledBy,
     /// Requested interval before bounds; `None` for interval rules, which state several.
     pub(super) seconds: Option<i64>,
 }
 
-impl Speaker {
+impl StatedHint {
     /// Returns the name of the hint.
     pub(super) fn name(self) -> &'static str {
         match self.by {
@@ -45,13 +45,13 @@ impl Speaker {
 
 /// Returns the hints that state an interval, strongest first (SPEC B.2). Asks the schedule which hint determines the
 /// plan, removes that hint, and repeats.
-pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<Speaker> {
+pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<StatedHint> {
     let mut left =
         Hints { skip_hours: Vec::new(), skip_days: Vec::new(), expired: false, ..hints.clone() };
     let mut speakers = Vec::new();
     if !left.intervals.is_empty() {
         left.intervals.clear();
-        speakers.push(Speaker { by: SettledBy::Rules, seconds: None });
+        speakers.push(StatedHint { by: SettledBy::Rules, seconds: None });
     }
     loop {
         let speaker = strongest(&left, now);
@@ -70,7 +70,7 @@ pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<Speaker> {
 }
 
 /// Returns the hint that determines the next poll if the user's bounds do not apply.
-fn strongest(hints: &Hints, now: DateTime<Utc>) -> Speaker {
+fn strongest(hints: &Hints, now: DateTime<Utc>) -> StatedHint {
     let settings =
         ScheduleSettings { min_seconds: 1, max_seconds: u32::MAX, ..ScheduleSettings::default() };
     let facts = Facts {
@@ -86,7 +86,7 @@ fn strongest(hints: &Hints, now: DateTime<Utc>) -> Speaker {
         Some(Value::Seconds(seconds)) => Some(seconds),
         Some(Value::At(_)) | None => None,
     };
-    Speaker { by: plan.settled_by, seconds }
+    StatedHint { by: plan.settled_by, seconds }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::schedule::CacheState;
 
 /// A parsed document with the observations made while parsing it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Exhibit<'a> {
+pub(super) struct LintInput<'a> {
     pub(super) document: &'a FeedDocument,
     pub(super) sightings: &'a [Oddity],
     /// Size of the document in bytes.

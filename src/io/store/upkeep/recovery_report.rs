@@ -66,7 +66,7 @@ pub(super) fn complete_note(data: &Path, missing: &[String]) {
         return;
     }
     let missing = match missing {
-        [] => "no entry and no text is known to be missing".to_owned(),
+        [] => "as far as known, no entries or texts are missing".to_owned(),
         some => some.join("; "),
     };
     note_told(&newest.path, &format!("{}; {missing}", newest.told));
@@ -74,7 +74,7 @@ pub(super) fn complete_note(data: &Path, missing: &[String]) {
 
 /// What came back.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CameBack {
+pub(super) struct RecoveryReport {
     pub(super) salvaged: Salvaged,
     /// Subscriptions among the records.
     pub(super) feeds: u64,
@@ -82,7 +82,7 @@ pub(super) struct CameBack {
     pub(super) backup: Option<(NaiveDate, u64)>,
 }
 
-impl CameBack {
+impl RecoveryReport {
     /// The sentence, which ends with the folder of the damaged files.
     pub(super) fn words(&self, why: &str, aside: &Path) -> String {
         let feeds = counted_words(self.feeds, "subscription", "subscriptions");
@@ -90,20 +90,20 @@ impl CameBack {
         let mut parts = Vec::new();
         match self.backup {
             Some((day, _)) if self.salvaged.records == 0 => {
-                parts.push(format!("{feeds} and what was read and starred are back as of {day}"));
+                parts.push(format!("{feeds} and read and starred marks were restored as of {day}"));
             }
             Some(_) | None => {
-                parts.push(format!("{feeds} and {records} came back from the damaged files"));
+                parts.push(format!("{feeds} and {records} were recovered from the damaged files"));
             }
         }
         if let Some((day, filled)) = self.backup.filter(|_| self.salvaged.records > 0) {
             let filled =
-                counted_words(filled, "record that was missing", "records that were missing");
+                counted_words(filled, "missing record", "missing records");
             parts.push(format!("{filled} came from the backup of {day}"));
         }
         if self.salvaged.older > 0 {
             let older = counted_words(self.salvaged.older, "record is", "records are");
-            parts.push(format!("{older} of an earlier state"));
+            parts.push(format!("{older} from an earlier state"));
         }
         parts.extend(self.unread_words());
         if !self.salvaged.is_partial {
@@ -148,13 +148,14 @@ mod tests {
             is_partial: true,
             backed_up: None,
         };
-        let came_back = CameBack { salvaged, feeds: 7, backup: day.map(|day| (day, 5)) };
+        let came_back = RecoveryReport { salvaged, feeds: 7, backup: day.map(|day| (day, 5)) };
         assert_eq!(
             came_back.words("why", Path::new("/there")),
             "the store could not be opened (why): 7 subscriptions and 40 records came back from the damaged files, 5 records that were missing came from the backup of 2026-02-02, 1 record is of an earlier state, 3 parts of the files and 2 records could not be read; the damaged files are in /there"
         );
         let salvaged = Salvaged { records: 40, ..Salvaged::default() };
-        let told = CameBack { salvaged, feeds: 1, backup: None }.words("why", Path::new("/there"));
+        let told =
+            RecoveryReport { salvaged, feeds: 1, backup: None }.words("why", Path::new("/there"));
         assert!(told.contains("came back from the damaged files, nothing is missing;"), "{told}");
     }
 
@@ -163,7 +164,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let aside = data.path().join("store-damaged-1");
         fs::create_dir(&aside).unwrap();
-        note_told(&aside, &CameBack::default().words("why", &aside));
+        note_told(&aside, &RecoveryReport::default().words("why", &aside));
         complete_note(data.path(), &["3 entries are lost".into(), "so are others".into()]);
         complete_note(data.path(), &[]);
         let told = mended_unseen(data.path()).unwrap();
