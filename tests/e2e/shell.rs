@@ -151,7 +151,7 @@ fn links_and_plain_words_are_written_as_configured() {
     session.until_quiet();
     // The feed with every kind of content is the last one, and its first entry has many links.
     session.press("Gl");
-    session.until_it_says("history not offered");
+    session.until_it_says("no older entries");
     session.until_quiet();
     session.press("\r");
     session.until_it_says("this publisher[1]");

@@ -1,17 +1,105 @@
-//! The core of `backissue`: reads feeds, decides when to poll them next and why, and tells whether their history is whole.
+//! The core of `backissue`: reads feeds, decides when to poll them next and why, and reports whether their history is whole.
 //!
-//! Nothing here knows the time, the network or a disk: what is needed is passed in, and every decision carries its reason. A room
-//! uses only those above it in this list:
+//! Nothing here reads the clock, the network or a disk: the caller passes in what a decision needs, and every decision
+//! carries its reason. A module uses only those above it in this list:
 //!
-//! | room | what it holds |
+//! | module | content |
 //! | --- | --- |
 //! | [`feed`] | what a publisher says: documents, entries, hints, discovery, OPML |
 //! | [`history`] | what is known of each logical feed: kept entries, which copy wins, archives, gaps |
 //! | [`schedule`] | when to poll next, and why then |
-//! | [`lint`] | what readers will make of a document, for its publisher |
-//! | [`search`] | what a reader looks for: the words of a text, the query, the marks of a hit |
-//! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
-//! | [`filters`] | the reader's filters on entries: which they hit, what they do |
+//! | [`lint`] | what feed readers make of a document, for its publisher |
+//! | [`search`] | the words of a text, the query language, the marks of a hit |
+//! | [`simulate`] | polling strategies on recorded publication times, with scores |
+//! | [`filters`] | the user's filters: which entries they match, what they do |
+//!
+//! # Read a document and plan its next poll
+//!
+//! ```
+//! use backissue_core::feed::{Origin, parse};
+//! use backissue_core::schedule::{Facts, TimingHeaders, decide};
+//! use chrono::{DateTime, Utc};
+//!
+//! let bytes = br#"<rss version="2.0"><channel><title>Orchard</title><ttl>180</ttl>
+//!     <item><title>Frost</title><link>https://a.example/frost</link></item></channel></rss>"#;
+//! let document = parse(bytes, &Origin { url: Some("https://a.example/feed"), content_type: None });
+//! assert_eq!(document.entries[0].title.as_deref(), Some("Frost"));
+//!
+//! let now: DateTime<Utc> = "2026-03-02T08:00:00Z".parse().unwrap();
+//! let mut facts = Facts { hints: document.hints, ..Facts::default() };
+//! facts.record_success(200, &TimingHeaders::default(), now, now);
+//! // 0.0: no jitter. Each feed has its own share of it, see `schedule::spread_unit`.
+//! let plan = decide(&facts, now, 0.0);
+//! assert_eq!(plan.next_poll.unwrap().to_rfc3339(), "2026-03-02T11:00:00+00:00");
+//! assert!(plan.steps.iter().any(|step| step.reason.contains("ttl")));
+//! ```
+//!
+//! # Walk a chain of archives
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use backissue_core::feed::{Origin, parse};
+//! use backissue_core::history::{
+//!     ArchiveFailure, ArchiveWalk, Arrival, HistoryRecord, HistoryStatus, Mode, Next, Nodes, Polled, WalkPolicy,
+//! };
+//! use chrono::{DateTime, Utc};
+//!
+//! let feed = |number: u32, older: Option<u32>| {
+//!     let link = older.map_or(String::new(), |older| {
+//!         format!("<link rel='prev-archive' href='https://a.example/{older}'/>")
+//!     });
+//!     let archive = if number == 3 { "" } else { "<fh:archive/>" };
+//!     format!(
+//!         "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
+//!          <id>urn:orchard</id>{archive}{link}<entry><id>urn:{number}</id><title>Entry {number}</title>\
+//!          <updated>2026-03-0{number}T08:00:00Z</updated></entry></feed>"
+//!     )
+//! };
+//! // The publisher: three documents, of which the oldest is missing.
+//! let published = BTreeMap::from([
+//!     ("https://a.example/3".to_owned(), feed(3, Some(2))),
+//!     ("https://a.example/2".to_owned(), feed(2, Some(1))),
+//! ]);
+//! let read = |url: &str| {
+//!     let text = published.get(url)?;
+//!     Some(parse(text.as_bytes(), &Origin { url: Some(url), content_type: None }))
+//! };
+//!
+//! let now: DateTime<Utc> = "2026-03-04T08:00:00Z".parse().unwrap();
+//! let (mut record, mut nodes) = (HistoryRecord::default(), Nodes::default());
+//! let subscription = read("https://a.example/3").unwrap();
+//! record.apply_poll(&Polled {
+//!     requested: "https://a.example/3",
+//!     answered: "https://a.example/3",
+//!     public: true,
+//!     fetched_at: now,
+//!     whole: true,
+//!     proven: true,
+//!     document: &subscription,
+//! });
+//! record.apply_check(Mode::Auto, now);
+//!
+//! let policy = WalkPolicy::default();
+//! let mut walk = ArchiveWalk { record: &mut record, nodes: &mut nodes, policy: &policy };
+//! while let Next::Fetch(request) = walk.next(now) {
+//!     let Some(document) = read(&request.url) else {
+//!         walk.failed(&ArchiveFailure::Status { status: 404, retry_after: None }, now);
+//!         continue;
+//!     };
+//!     let arrival =
+//!         Arrival { url: &request.url, public: true, fetched_at: now, wire_bytes: 0, document: &document };
+//!     if walk.arrived(&arrival).is_some() {
+//!         // A real caller merges the entries and writes them together with the record and the nodes.
+//!         walk.merged(document.entries.len().try_into().unwrap());
+//!     }
+//! }
+//! // One archive was read, and one is missing: the record says so, and when it is retried.
+//! assert!(matches!(record.status(), HistoryStatus::Partial { .. }));
+//! let gaps = record.shown_gaps(false, now);
+//! let (_, gap) = &gaps[0];
+//! assert_eq!((gaps.len(), gap.edge.url.as_str()), (1, "https://a.example/1"));
+//! ```
 
 #![forbid(unsafe_code)]
 

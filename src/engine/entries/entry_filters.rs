@@ -61,7 +61,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         known = Some(Box::new(std::mem::replace(kept, filter.clone())));
     } else {
         if list.len() >= FILTERS_MAX {
-            return Err(format!("{FILTERS_MAX} filters are saved: remove one first"));
+            return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
         }
         // One that is being given up may have to be put back: its number is not free yet.
         let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
@@ -73,7 +73,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
     let id = filter.id;
     engine.filters.pending.push(Pending { filter: id, before, look_for: Some(filter) });
     engine.undo.step_begins();
-    engine.say("looking for what the filter hits …");
+    engine.say("looking for matching entries …");
     Ok(vec![change::write(engine, Change::Filter { id, before: known }, None)])
 }
 

@@ -15,7 +15,7 @@ const LINKED_MAX: usize = 5;
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
     match found(fetched) {
         Found::Feed(document) => Ok(document),
-        Found::Page(_) => Err("it is no feed".into()),
+        Found::Page(_) => Err("it is not a feed".into()),
         Found::Nothing(why) => Err(why),
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
             Found::Page(FoundPage { answer, title: title.as_deref(), candidates, leads })
         }
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-            Found::Nothing("it is no feed".into())
+            Found::Nothing("it is not a feed".into())
         }
         AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the answer is empty".into()),
     }

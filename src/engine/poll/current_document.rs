@@ -187,7 +187,7 @@ fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> Curre
     }
     let (first, current) = match (document(&named.fetched), feed_in(found)) {
         (Some(first), Ok(current)) => (first, current),
-        (None, _) => return no("the document that names it is no feed"),
+        (None, _) => return no("the document that names it is not a feed"),
         (_, Err(why)) => return no(&why),
     };
     let states_ids = first.head.id.is_some() && current.head.id.is_some();

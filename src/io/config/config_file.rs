@@ -331,7 +331,7 @@ mod tests {
             ),
             ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
             ("[commands]\non_new = \"!vim\"", "would need the terminal"),
-            ("[commands]\nopen = 3", "a command is a text"),
+            ("[commands]\nopen = 3", "a command must be text"),
             (
                 "[commands]\nopen = \"sh -c 'w3m {link}'\"",
                 "[commands] open: {link} must be a word of its own",
@@ -340,14 +340,14 @@ mod tests {
                 "[commands]\nenclosure = ['mpv', '-{link}']",
                 "enclosure: {link} must be a word of its own",
             ),
-            ("[poll]\nmni = \"1h\"", "no key is called 'mni' here; did you mean 'min'?"),
-            ("[pol]", "line 1, column 2: no key is called 'pol' here; did you mean 'poll'?"),
+            ("[poll]\nmni = \"1h\"", "unknown key 'mni'; did you mean 'min'?"),
+            ("[pol]", "line 1, column 2: unknown key 'pol'; did you mean 'poll'?"),
             (
                 "[keys]\n\nstra = \"x\"",
-                "line 3: [keys] names no command 'stra'; did you mean 'star'?",
+                "line 3: [keys] has an unknown command 'stra'; did you mean 'star'?",
             ),
             ("[keys]\nstar = \"hyper\"", "line 2: star: 'hyper' is not a key"),
-            ("[keys]\nstar = 7", "line 2, column 8: keys must be a text"),
+            ("[keys]\nstar = 7", "line 2, column 8: keys must be text"),
             ("[poll]\nmni = \"1h\"", "line 2, column 1"),
             ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
             (

@@ -141,14 +141,14 @@ mod tests {
         let at = |origin: &str| format!("origin = \"{origin}\"\n{user}");
         let with = |rest: &str| format!("origin = \"https://a.example\"\n{rest}");
         for (text, sentence) in [
-            (at("a.example"), "this origin cannot be read; write it like https://a.example"),
+            (at("a.example"), "this is not a valid origin; write it like https://a.example"),
             (at("ftp://a.example"), "an origin starts with http:// or https://"),
-            (at("https://x:y@a.example"), "an origin has no user in it"),
+            (at("https://x:y@a.example"), "an origin must not contain a user"),
             (
                 at("https://a.example/feed"),
-                "ends with the host or its port; write https://a.example",
+                "ends after the host or port; write https://a.example",
             ),
-            (at("https://a.example?x"), "ends with the host or its port"),
+            (at("https://a.example?x"), "ends after the host or port"),
             (user.to_owned(), "missing field `origin`"),
             (with(""), "credentials need user and password, or a token"),
             (with("user = \"me\""), "the password of this user is missing"),

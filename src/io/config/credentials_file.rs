@@ -135,7 +135,7 @@ mod tests {
         let file = folder.path().join(NAME);
         std::fs::write(&file, "[[credentials]]\npasword = \"hunter2\"\n").unwrap();
         let why = add_to(&mut Settings::default(), &folder.path().join("config.toml")).unwrap_err();
-        assert!(why.contains("is wrong") && !why.contains("hunter2"), "{why}");
+        assert!(why.contains("has an error") && !why.contains("hunter2"), "{why}");
         let why = keep(&file, &login("https://b.example", "hunter3")).unwrap_err();
         assert!(why.contains("https://b.example") && !why.contains("hunter"), "{why}");
         assert!(std::fs::read_to_string(&file).unwrap().ends_with("\"hunter2\"\n"));

@@ -38,7 +38,7 @@ mod tests {
         assert!(parse(&everything).is_ok(), "{:?}", parse(&everything));
         for section in ["network", "poll", "history", "ui", "commands", "notify"] {
             let why = parse(&format!("[{section}]\nzzzzzzzz = 1")).unwrap_err();
-            let (_, known) = why.split_once("there are ").unwrap();
+            let (_, known) = why.split_once("the keys here are ").unwrap();
             let inside = everything.split(&format!("[{section}]")).nth(1).unwrap();
             let inside = inside.split("\n[").next().unwrap();
             for name in known.split(", ") {

@@ -33,9 +33,9 @@ mod tests {
         let message =
             |name: &str| format!("unknown field `{name}`, expected one of `min`, `max`, `default`");
         for (written, expected) in [
-            ("mni", "no key is called 'mni' here; did you mean 'min'?"),
-            ("defualt", "no key is called 'defualt' here; did you mean 'default'?"),
-            ("colour", "no key is called 'colour' here; there are min, max, default"),
+            ("mni", "unknown key 'mni'; did you mean 'min'?"),
+            ("defualt", "unknown key 'defualt'; did you mean 'default'?"),
+            ("colour", "unknown key 'colour'; the keys here are min, max, default"),
         ] {
             assert_eq!(unknown_name(&message(written)).as_deref(), Some(expected));
         }

@@ -266,7 +266,7 @@ mod tests {
         check(near, "a.lan", &["fe80::1", "10.0.0.1"], Ok(&["10.0.0.1"]));
         check(near, "a.lan", &["fe80::1"], Err("a.lan is a link-local address (fe80::1)"));
         check(near, "nas.lan", &["fe80::1"], Ok(&["fe80::1"]));
-        let nowhere = "a.lan is an address where no server can be (0.0.0.0)";
+        let nowhere = "a.lan is an address that no server can have (0.0.0.0)";
         check(near, "a.lan", &["0.0.0.0"], Err(nowhere));
         check(near, "nas.lan", &["0.0.0.0", "fe80::1"], Ok(&["fe80::1"]));
     }

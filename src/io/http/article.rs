@@ -98,10 +98,10 @@ mod tests {
         let many = "<i></i>".repeat(60_000);
         let large = "x".repeat(PAGE_BYTES_MAX + 1);
         for (body, content_type, why) in [
-            ("%PDF", "application/pdf", "no page but to application/pdf"),
+            ("%PDF", "application/pdf", "leads to application/pdf, not"),
             ("", "text/html", "no text was found"),
             ("<p>Log in", "text/html", "no text was found"),
-            (&many, "text/html", "too deep or too large"),
+            (&many, "text/html", "too deeply or too large"),
             (&large, "text/html", "larger than 4 MiB"),
         ] {
             let told = extract_article(body.as_bytes(), URL, Some(content_type)).unwrap_err();
@@ -123,7 +123,7 @@ mod tests {
         ] {
             let page = nested.repeat(16_000) + "text";
             let told = extract_article(page.as_bytes(), URL, Some("text/html")).unwrap_err();
-            assert!(told.contains("too deep or too large"), "{nested}: {told}");
+            assert!(told.contains("too deeply or too large"), "{nested}: {told}");
         }
     }
 
@@ -133,7 +133,7 @@ mod tests {
         let opened: String = (0..10_000).map(opened).collect();
         let page = opened + &"<div>x</div>".repeat(10_000);
         let told = extract_article(page.as_bytes(), URL, Some("text/html")).unwrap_err();
-        assert!(told.contains("too deep or too large"), "{told}");
+        assert!(told.contains("too deeply or too large"), "{told}");
     }
 
     #[test]
@@ -141,6 +141,6 @@ mod tests {
         let attributes: Vec<String> = (0..400_000).map(|number| format!(" a{number}")).collect();
         let page = format!("<p{}>text", attributes.concat());
         let told = extract_article(page.as_bytes(), URL, Some("text/html")).unwrap_err();
-        assert!(told.contains("too deep or too large"), "{told}");
+        assert!(told.contains("too deeply or too large"), "{told}");
     }
 }

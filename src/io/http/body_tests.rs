@@ -64,7 +64,7 @@ fn unknown_encoding_is_named_without_control_characters() {
         let decoding = Decoding::new(encoding, BodyLimits::default()).unwrap();
         decoding.unknown_encoding().map(|why| why.to_string())
     };
-    let told = "the answer could not be decoded: it came in the encoding 'zstd, \u{e9}', which backissue did not ask for and cannot read";
+    let told = "the answer could not be decoded: it uses the encoding 'zstd, \u{e9}', which backissue did not request and cannot read";
     assert_eq!(why("gzip, ZSTD, \u{1b}\u{e9}\u{202e}").as_deref(), Some(told));
     assert!(why(&"x".repeat(60_000)).unwrap().len() < 300);
     assert_eq!(why("identity, gzip"), None);

@@ -152,7 +152,7 @@ fn bad_redirect(why: &str) -> FetchFailure {
 }
 
 fn unreadable_address() -> FetchFailure {
-    bad_redirect("its address cannot be read")
+    bad_redirect("its address is not valid")
 }
 
 /// Returns the time that a redirect asks clients to wait before they follow it (SPEC D.3).
@@ -189,7 +189,7 @@ mod tests {
         check(
             "http://a.example/",
             "http://%FC.example/",
-            Err("bad redirect: its address cannot be read"),
+            Err("bad redirect: its address is not valid"),
         );
     }
 
@@ -201,7 +201,7 @@ mod tests {
         check(from, " ../new#part ", Ok("https://a.example/new"));
         check(from, "//b.example/f", Ok("https://b.example/f"));
         check(from, "HTTP://b.example", Ok("http://b.example/"));
-        check(from, "http://", Err("bad redirect: its address cannot be read"));
+        check(from, "http://", Err("bad redirect: its address is not valid"));
         check(from, "file:///etc/hostname", Err("bad redirect: it leads to 'file:'"));
         check(from, "gopher://b.example", Err("bad redirect: it leads to 'gopher:'"));
     }

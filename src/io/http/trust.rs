@@ -73,7 +73,7 @@ impl Trust {
             }
             (Self::Supplied { by: None, .. }, _) => ", and no site may lead there".to_owned(),
         };
-        FetchFailure::Blocked(format!("not requested: {refusal}{advice}"))
+        FetchFailure::Blocked(format!("not asked: {refusal}{advice}"))
     }
 }
 
@@ -153,17 +153,17 @@ mod tests {
             (
                 Trust::Typed,
                 refusal("169.254.169.254", "169.254.169.254"),
-                "not asked: 169.254.169.254 is a link-local address; to ask it all the same, put allow_link_local = [\"169.254.169.254\"] below [network] in the configuration",
+                "not asked: 169.254.169.254 is a link-local address; to allow it, put allow_link_local = [\"169.254.169.254\"] under [network] in the configuration",
             ),
             (
                 Trust::Typed,
                 refusal("a.example", "192.0.2.1"),
-                "not asked: a.example is an address where no server can be (192.0.2.1); to ask it all the same, put allow_addresses = [\"192.0.2.1\"] below [network] in the configuration",
+                "not asked: a.example is an address that no server can have (192.0.2.1); to allow it, put allow_addresses = [\"192.0.2.1\"] under [network] in the configuration",
             ),
             (
                 supplied("https://a.example/feed", true),
                 refusal("127.0.0.1", "127.0.0.1"),
-                "not asked: 127.0.0.1 is an address of this machine, and a.example is a public site that may not lead there",
+                "not asked: 127.0.0.1 is an address of this machine, and a.example is a public site, which may not lead there",
             ),
             (
                 supplied("http://localhost:8080/feed", false),

@@ -115,7 +115,7 @@ mod tests {
         std::fs::write(&report, "what happened").unwrap();
         std::fs::write(folder.path().join("panic-src-b-rs-1.txt"), "before").unwrap();
         let sentence = told(folder.path(), ToldTo::Reader).unwrap();
-        assert!(sentence.ends_with("and in another report beside it"), "{sentence}");
+        assert!(sentence.ends_with("and another report next to it"), "{sentence}");
         assert_eq!(told(folder.path(), ToldTo::Command), None);
         let later = std::time::Duration::from_secs(9);
         let file = std::fs::File::options().write(true).open(&report).unwrap();

@@ -7,7 +7,7 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external::is_web_address;
 use crate::io::system::words::system_words;
 
-/// Opens a URL (SPEC G.52) with the user's command, which already contains it, or else like [`open`]. Waits only for a
+/// Opens a URL (SPEC G.52) with the user's command, which already contains it, or else like `open`. Waits only for a
 /// command that needs the terminal.
 pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
     let Some(line) = command else { return open(address) };

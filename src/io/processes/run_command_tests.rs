@@ -61,10 +61,10 @@ async fn entry_is_passed_as_text_json_and_environment() {
 #[tokio::test]
 async fn command_failure_is_reported_in_one_sentence() {
     for (typed, why) in [
-        ("no-such-program-here", "there is no program 'no-such-program-here' to start"),
-        ("false", "false ended with status 1"),
-        ("sh -c 'echo one >&2; echo two >&2; exit 7'", "sh ended with status 7: two"),
-        ("sh -c 'kill -9 $$'", "sh was ended by a signal"),
+        ("no-such-program-here", "there is no program 'no-such-program-here'"),
+        ("false", "false exited with status 1"),
+        ("sh -c 'echo one >&2; echo two >&2; exit 7'", "sh exited with status 7: two"),
+        ("sh -c 'kill -9 $$'", "sh was killed by a signal"),
     ] {
         assert_eq!(run_typed(typed, 20).await, Err(why.to_owned()));
     }
@@ -73,7 +73,7 @@ async fn command_failure_is_reported_in_one_sentence() {
 #[tokio::test]
 async fn hanging_command_is_killed_with_its_children() {
     let ended = run_typed("sh -c 'sleep 1000 & sleep 1000'", 1).await;
-    assert_eq!(ended, Err("sh was ended after 1 s".to_owned()));
+    assert_eq!(ended, Err("sh was stopped after 1 s".to_owned()));
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn poll_waits_for_the_hook_and_reports_its_failure() {
     poll(&format!("['sh', '-c', 'read all; echo \"$all\" > {path}']")).with(0);
     assert!(std::fs::read_to_string(told).unwrap().contains("\"kind\":\"new_entries\""));
     let failed = poll("['sh', '-c', 'echo no room >&2; exit 3']").with(1).err;
-    assert!(failed.contains("backissue: sh ended with status 3: no room"), "{failed}");
+    assert!(failed.contains("backissue: sh exited with status 3: no room"), "{failed}");
     let missing = poll("'no-such-program'").with(1).err;
-    assert!(missing.contains("there is no program 'no-such-program' to start"), "{missing}");
+    assert!(missing.contains("there is no program 'no-such-program'"), "{missing}");
 }

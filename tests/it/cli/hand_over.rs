@@ -51,7 +51,7 @@ impl Watch {
     }
 }
 
-const LET_GO: &str = "took the store over";
+const LET_GO: &str = "took over the store";
 const GOES_ON: &str = "watching 1 subscription;";
 
 /// Returns a program with one feed and automatic polling switched off.
@@ -104,7 +104,7 @@ fn service_started_beside_a_reader_waits_for_its_end() {
     let program = with_a_feed();
     let mut session = reader(&program);
     let watch = Watch::start(&program);
-    watch.until_it_says("polling goes on when it ends");
+    watch.until_it_says("polling resumes when it ends");
     rename(&program, "Orchard");
     session.press("q");
     assert!(session.ended().success());
@@ -113,7 +113,7 @@ fn service_started_beside_a_reader_waits_for_its_end() {
     let mut session = program.start_reader();
     session.until_it_says("Orchard");
     let watch = Watch::start(&program);
-    watch.until_it_says("polling goes on when it ends");
+    watch.until_it_says("polling resumes when it ends");
     watch.end();
     session.press("q");
     assert!(session.ended().success());

@@ -45,7 +45,7 @@ fn unsaved_login_is_reported_and_saved_when_retyped() {
     let address = site.at("/feed.xml").replace("http://", "http://me:secret@");
     let added = program.run(&["add", &address, "--no-poll"]).with(1);
     assert!(added.out.contains("subscribed: "), "{added:?}");
-    assert!(added.err.contains("cannot be kept in") && !added.err.contains("is kept"), "{added:?}");
+    assert!(added.err.contains("cannot be saved in") && !added.err.contains("is kept"), "{added:?}");
     assert!(!added.err.contains("secret") && !added.out.contains("secret"), "{added:?}");
     assert_eq!(program.polled(), 401, "it is polled without the login, as reported");
 
@@ -63,7 +63,7 @@ fn import_reports_logins_it_could_not_save() {
     let list = program.0.write("list.txt", format!("{address}\n"));
     let imported = program.run(&["import", &list]).with(1);
     assert!(imported.out.contains("1 added"), "{imported:?}");
-    assert!(imported.err.contains("cannot be kept in"), "{imported:?}");
+    assert!(imported.err.contains("cannot be saved in"), "{imported:?}");
     program.mend();
     let again = program.run(&["import", &list]).with(0);
     assert!(again.err.contains("is kept in "), "{again:?}");

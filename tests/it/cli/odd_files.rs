@@ -101,6 +101,6 @@ fn failed_service_install_leaves_no_unit_behind() {
     std::fs::create_dir_all(unit.parent().unwrap()).unwrap();
     std::fs::write(&unit, "").unwrap();
     let removed = run("remove");
-    assert!(String::from_utf8_lossy(&removed.stderr).contains("systemd cannot be asked"));
+    assert!(String::from_utf8_lossy(&removed.stderr).contains("systemd cannot be reached"));
     assert!(!unit.exists(), "it is removed all the same");
 }

@@ -67,7 +67,7 @@ fn faults_leave_reports_and_panics_leave_secretless_lines() {
     assert_eq!(reports.len(), 3, "libraries are foreseen: {reports:#?}");
     let [log] = texts(folder.path(), "backissue.log").try_into().unwrap();
     for (said, lines) in
-        [("caught at", 3), ("a library gave up", 2), ("uncaught", 1), ("of the first thread", 1)]
+        [("caught at", 3), ("a library panicked", 2), ("uncaught", 1), ("of the first thread", 1)]
     {
         assert_eq!(log.lines().filter(|line| line.contains(said)).count(), lines, "{said}: {log}");
     }
@@ -101,19 +101,19 @@ fn command_mentions_a_report_once_and_the_reader_again() {
     let said = |output: Output| String::from_utf8(output.stderr).unwrap();
     let first = said(unread(data.path()));
     assert!(
-        first.contains("a fault of its own") && first.contains("panic-src-a-rs-1-1.txt"),
+        first.contains("an internal error") && first.contains("panic-src-a-rs-1-1.txt"),
         "{first}"
     );
     assert_eq!(said(unread(data.path())), "");
     let args = ["--data-dir", data.path().to_str().unwrap(), "--offline"];
     let mut session = Session::start(&args, 200, 24);
-    session.until_it_says("a fault of its own");
+    session.until_it_says("an internal error");
     session.press("qqq");
     assert!(session.ended().success());
     let mut session = Session::start(&args, 200, 24);
     session.until("the reader", |screen| screen.contents().trim().len() > 40);
     session.until_quiet();
-    assert!(!session.screen.screen().contents().contains("a fault of its own"));
+    assert!(!session.screen.screen().contents().contains("an internal error"));
     session.press("qqq");
     assert!(session.ended().success());
 }

@@ -128,7 +128,7 @@ fn impossible_simulation_is_refused_in_words() {
     assert!(why.contains("line 2:"), "{why}");
     let empty = program.write("empty.jsonl", "\n");
     assert!(
-        program.run_bare(&["simulate", "--feeds", &empty]).refused(2).contains("names no feed")
+        program.run_bare(&["simulate", "--feeds", &empty]).refused(2).contains("contains no feed")
     );
     let why =
         program.run_bare(&["simulate", "--feeds", &bad, "--min", "60", "--max", "30"]).refused(2);

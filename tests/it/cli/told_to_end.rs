@@ -74,7 +74,7 @@ fn odd_arguments_are_reported_clearly() {
         "{again}"
     );
     let refused = program.run(&["backup", "-"]).refused(2);
-    assert!(refused.contains("it has to be a file"), "{refused}");
+    assert!(refused.contains("it must be a file"), "{refused}");
     program.run(&["plan", "1", "--facts", "x"]).with(2);
 }
 

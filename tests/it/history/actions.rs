@@ -60,7 +60,7 @@ fn a_dismissed_gap_stays_hidden_until_its_reason_changes() {
     let key = reader.gaps()[0].0;
     reader.record.dismiss(key);
     assert!(reader.gaps().is_empty());
-    assert_eq!(reader.standing(), "1 of more archives read, 1 gap", "hidden is not complete");
+    assert_eq!(reader.standing(), "1 archive read so far, 1 gap", "hidden is not complete");
     reader.record.go_on(key, &reader.nodes);
     reader.walk(&mut |url: &str| publisher.answer(url));
     publisher.faults.insert(2, Fault::Status(410));

@@ -112,7 +112,7 @@ fn archive_above_the_newest_answering_404_is_a_gap() {
     let gaps: Vec<String> = reader.gaps().iter().map(|(_, gap)| gap.text()).collect();
     assert_eq!(gaps.len(), 1, "{gaps:?}");
     assert!(gaps[0].contains("https://a.example/3 answered 404"), "{gaps:?}");
-    assert_eq!(reader.standing(), "2 of more archives read, 1 gap");
+    assert_eq!(reader.standing(), "2 archives read so far, 1 gap");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn unread_target_address_prevents_completeness() {
     let mut reader = reader_of(vec![("feed", feed.clone())]);
     assert_eq!(reader.standing(), "complete history");
     reader.record.not_read();
-    assert_eq!(reader.standing(), "may be incomplete: where its address leads is not read");
+    assert_eq!(reader.standing(), "may be incomplete: it may redirect to another feed");
     reader.poll(&mut *web(vec![("feed", feed)]));
     assert_eq!(reader.standing(), "complete history");
 }

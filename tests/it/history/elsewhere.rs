@@ -47,7 +47,7 @@ fn subscribed(site: &Site) -> Program {
     );
     program.write("config.toml", configuration);
     let added = program.run(&["add", &site.at("/feed")]).with(0).out;
-    assert!(added.contains("history not offered by this feed"), "{added}");
+    assert!(added.contains("this feed offers no older entries"), "{added}");
     program
 }
 

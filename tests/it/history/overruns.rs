@@ -120,7 +120,7 @@ fn overrun_is_one_line_naming_both_days() {
     assert!(gap.advice().unwrap().contains("10 entries at a time, about 27 a day"));
     let list = reader.list();
     assert_eq!(list.iter().position(|row| row == "Overrun"), Some(10), "between the two windows");
-    assert_eq!(reader.standing(), "history not offered by this feed");
+    assert_eq!(reader.standing(), "this feed offers no older entries");
 
     assert_eq!(reader.take(FEED, &window(240..250), true), OverrunVerdict::Fine);
     assert_eq!(reader.gaps().len(), 1, "once");

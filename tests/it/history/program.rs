@@ -166,7 +166,7 @@ fn poll_catches_up_by_default_and_asks_at_a_cap() {
     assert_eq!((&polled["archives"], &polled["from_archives"]), (&20.into(), &40.into()));
     assert_eq!(gaps(&program)[0]["code"], "G3");
     let standing = &history(&program)["history"];
-    assert_eq!(standing["text"], "20 of more archives read");
+    assert_eq!(standing["text"], "20 archives read so far");
     assert_eq!(standing["state"], "partial");
     program.run(&["history", "Press", "--continue"]).with(0);
     let known = history(&program);

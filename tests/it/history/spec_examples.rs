@@ -139,7 +139,7 @@ fn h5_looping_chain_is_one_line_at_its_end() {
     reader.poll(&mut web);
     assert_eq!(reader.list(), ["b7", "b6", "b5", "b4", "b1", "Loop"]);
     assert_eq!(reader.requests.len(), 3, "no further request");
-    assert_eq!(reader.standing(), "may be incomplete: its archives link in a circle");
+    assert_eq!(reader.standing(), "may be incomplete: its archives form a loop");
     reader.pass(24 * 365);
     reader.poll(&mut web);
     assert_eq!(reader.requests.len(), 3, "a loop is never retried automatically");
@@ -201,7 +201,7 @@ fn unfollowed_next_archive_links_are_reported() {
     let mut said: Vec<String> = reader.gaps().iter().map(|(_, gap)| gap.edge.url.clone()).collect();
     said.sort();
     assert_eq!(said, ["https://chain.example/b1", "https://elsewhere.example/x"]);
-    assert_eq!(reader.standing(), "3 of more archives read");
+    assert_eq!(reader.standing(), "3 archives read so far");
     let key = reader.gaps().iter().find(|(_, gap)| gap.edge.url.ends_with("b1")).unwrap().0;
     reader.record.go_on(key, &reader.nodes);
     reader.walk(&mut chain(&links));

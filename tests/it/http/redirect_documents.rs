@@ -84,7 +84,7 @@ async fn two_redirect_documents_are_followed_and_three_are_not() {
         if good {
             fetched.result.unwrap();
         } else {
-            let why = "more than 2 by documents in a row".to_owned();
+            let why = "more than 2 redirect documents in a row".to_owned();
             assert_eq!(fetched.result, Err(FetchFailure::Redirect(why)));
         }
     }

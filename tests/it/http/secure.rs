@@ -100,7 +100,7 @@ async fn certificate_errors_are_distinguished() {
         // A self-made certificate that may also sign others, as people often create them.
         (
             AUTHORITY,
-            "no secure connection: the server shows a self-made certificate; to trust it, name its PEM file in [network] extra_roots",
+            "no secure connection: the server's certificate is self-signed; to trust it, name its PEM file in [network] extra_roots",
         ),
     ] {
         let server = SecureServer::start(certificate, feed()).await;
@@ -113,7 +113,7 @@ async fn certificate_errors_are_distinguished() {
     let fetched = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
     assert_eq!(
         fetched.result.unwrap_err().to_string(),
-        "no secure connection: the server's certificate comes from an issuer this computer does not know; to trust it, name its PEM file in [network] extra_roots"
+        "no secure connection: the server's certificate comes from an issuer that this computer does not trust; to trust it, name its PEM file in [network] extra_roots"
     );
 }
 

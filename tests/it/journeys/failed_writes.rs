@@ -350,7 +350,7 @@ fn command_for_an_unreadable_entry_never_starts_later() {
 fn recovery_report_stays_in_attention_until_dismissed() {
     let feed = rss("Orchard Notes", &[("a", "Wax", 1, "a")]);
     let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
-    let told = "the store could not be opened (a part of its log is damaged): 12 records came back";
+    let told = "the store could not be opened (a part of its log is damaged): 12 records were recovered";
     world.app.engine.mended = Some(told.to_owned());
     world.press("hgg");
     let mut rows = 0;
@@ -377,7 +377,7 @@ fn recovery_report_repeats_at_start_until_dismissed() {
         Store::open_or_recover(world.folder.path(), world.now, SessionLength::Short).unwrap();
     world.store = store;
     let told = told.unwrap();
-    assert!(told.contains("the texts of 1 entry are missing, and come with the next"), "{told}");
+    assert!(told.contains("the texts of 1 entry are missing; the next polls restore"), "{told}");
     let goes_to_the_store = |world: &mut World| {
         world.press("hhgg");
         for _ in 0..12 {

@@ -77,7 +77,7 @@ fn failed_full_text_says_why_and_keeps_the_feed_text() {
         (html("<p>Log in", 200), "no full text: no text was found on the page"),
         (
             Scripted { status: 200, body: "%PDF".into(), headers: pdf, ..Scripted::default() },
-            "no full text: the link leads to no page but to application/pdf",
+            "no full text: the link leads to application/pdf, not to a page",
         ),
         (
             Scripted { fails: Some(FetchFailure::CutOff), ..Scripted::default() },

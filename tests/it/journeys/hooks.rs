@@ -89,8 +89,8 @@ fn command_output_and_errors_are_in_the_bottom_line() {
     let mut world = two_feeds();
     world.tell(Input::Ran(RunPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
     assert_eq!(world.notice(), "saved as[31m 7");
-    world.tell(Input::Ran(RunPurpose::News, Err("mail ended with status 1".into())));
-    assert_eq!(world.notice(), "mail ended with status 1");
+    world.tell(Input::Ran(RunPurpose::News, Err("mail exited with status 1".into())));
+    assert_eq!(world.notice(), "mail exited with status 1");
 }
 
 #[test]

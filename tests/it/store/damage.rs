@@ -159,7 +159,7 @@ fn damaged_filter_hit_record_is_found_and_removed() {
     for (repair, repaired) in [(false, false), (true, true)] {
         let found = sentences(&mut store, repair);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].0.contains("what a filter of yours hit") && found[0].1 == repaired);
+        assert!(found[0].0.contains("a filter matched") && found[0].1 == repaired);
     }
     assert_eq!(sentences(&mut store, false), []);
     assert_eq!(listed(&mut store, Show::Hidden).len(), 3, "what it did stays done");
@@ -174,8 +174,8 @@ fn damaged_pages_places_searches_and_folds_are_found() {
         }
     };
     let cases = [
-        ("pages", "a page kept for reading"),
-        ("places", "where you were in its texts"),
+        ("pages", "a stored page"),
+        ("places", "your reading positions"),
         ("folded", "folded tags"),
         ("searches", "your saved searches"),
         ("rules", "your filters"),
@@ -244,7 +244,7 @@ fn damaged_filters_and_searches_return_from_the_backup() {
         9,
         vec![Entry { title: Some("Words of some length".into()), ..entry(90, "x") }],
     );
-    assert_eq!(listed(&mut store, Show::Hidden).len(), 1, "they are in force");
+    assert_eq!(listed(&mut store, Show::Hidden).len(), 1, "they apply");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn damaged_marks_return_from_the_backup_and_losses_count() {
     let mut store = open(&folder);
     let found = sentences(&mut store, true);
     let says = |words: &str| found.iter().any(|(text, done)| *done && text.contains(words));
-    assert!(says("the marks of 10 entries are put back as the backup of 2026-02-02"), "{found:?}");
+    assert!(says("the marks of 10 entries were restored from the backup of 2026-02-02"), "{found:?}");
     assert!(says("the marks of 1 entry are lost: they count as unread"), "{found:?}");
     assert_eq!(sentences(&mut store, false), []);
     assert!(store.entry(key(0)).unwrap().unwrap().1.is_read());

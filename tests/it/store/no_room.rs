@@ -57,7 +57,7 @@ fn read_only_store_is_read_without_maintenance() {
     disk.allow_writes(false);
     let (store, told) = open_somehow(&data);
     let told = told.unwrap();
-    assert!(told.contains("open for reading") && told.contains("damaged too"), "{told}");
+    assert!(told.contains("read-only") && told.contains("also damaged"), "{told}");
     assert!(store.only_reads() && !store.is_worth_compacting().unwrap());
     let refused = store.compact(|_, _| ()).unwrap_err();
     assert!(matches!(refused, StoreError::ReadOnly), "{refused}");

@@ -179,7 +179,7 @@ fn inaccessible_store_is_left_alone() {
     std::fs::create_dir(&log).unwrap();
     let refused = Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap_err();
     assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
-    assert!(refused.to_string().contains("may be sound"), "{refused}");
+    assert!(refused.to_string().contains("may be intact"), "{refused}");
     assert!(log.is_dir());
 }
 

@@ -24,7 +24,7 @@ pub enum Pattern {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterFlaw {
     /// The regular expression is invalid.
-    #[error("'/{expression}/' is no regular expression: {why}")]
+    #[error("'/{expression}/' is not a valid regular expression: {why}")]
     Regex {
         /// Expression typed between the slashes.
         expression: String,
@@ -32,22 +32,22 @@ pub enum FilterFlaw {
         why: String,
     },
     /// The regular expression is too large.
-    #[error("'/{0}/' is too large an expression: repeat less in it")]
+    #[error("'/{0}/' is too large: use fewer repetitions")]
     LargeRegex(String),
     /// The pattern is too long.
-    #[error("a pattern may have {PATTERN_CHARS_MAX} characters at most")]
+    #[error("a pattern can have at most {PATTERN_CHARS_MAX} characters")]
     Long,
     /// The filter would match every entry of every feed.
-    #[error("this would hit every entry: give it a feed, or words of a title, an author or a text")]
+    #[error("this would match every entry: add a feed, or words from the title, author or text")]
     HitsAll,
     /// A condition was typed that every entry meets.
-    #[error("'{0}' contains no word and would match every entry: write a word to look for")]
+    #[error("'{0}' contains no word and would match every entry: enter a word to look for")]
     NoWord(String),
     /// The label is empty.
-    #[error("write the label that the entries are to carry")]
+    #[error("enter the label to add to the entries")]
     NoLabel,
     /// The label is too long.
-    #[error("this label is too long: a word or two are enough")]
+    #[error("this label is too long: use one or two words")]
     LongLabel,
 }
 

@@ -17,9 +17,9 @@ pub fn read_until(
     let until = from_now(typed, now).or_else(|| end_of_day(typed, zone));
     match until {
         None => {
-            Err(format!("'{typed}' is no time: write 7d, 2w, 6m, 1y, or a day like 2027-01-31"))
+            Err(format!("'{typed}' is not a time: write 7d, 2w, 6m, 1y, or a day like 2027-01-31"))
         }
-        Some(until) if until <= now => Err(format!("'{typed}' is over already")),
+        Some(until) if until <= now => Err(format!("'{typed}' is in the past")),
         Some(until) => Ok(Some(until)),
     }
 }

@@ -66,16 +66,16 @@ pub fn refusal(address: &str, by: &str, allow_insecure: bool) -> Option<&'static
     if address.len() > ADDRESS_BYTES_MAX {
         return Some("its address is too long");
     }
-    let Ok(url) = Url::parse(address.trim()) else { return Some("its address cannot be read") };
+    let Ok(url) = Url::parse(address.trim()) else { return Some("its address is not valid") };
     if !matches!(url.scheme(), "http" | "https") {
         return Some("its address is neither http nor https");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Some("its address carries a user name");
+        return Some("its address contains a user name");
     }
     let was_secure = by.trim().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("https:"));
     (was_secure && url.scheme() == "http" && !allow_insecure)
-        .then_some("insecure: a document fetched over https names it over http")
+        .then_some("insecure: an https document links to it over http")
 }
 
 #[cfg(test)]

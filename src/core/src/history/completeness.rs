@@ -73,8 +73,8 @@ impl Doubt {
         match self {
             Self::Newer => "may be incomplete: there is a newer document",
             Self::Pages => "paged: may be incomplete",
-            Self::NotRead => "may be incomplete: where its address leads is not read",
-            Self::Circle => "may be incomplete: its archives link in a circle",
+            Self::NotRead => "may be incomplete: it may redirect to another feed",
+            Self::Circle => "may be incomplete: its archives form a loop",
             Self::Unproven => "may be incomplete: read through an unproven redirect",
         }
     }

@@ -40,7 +40,7 @@ impl HistoryRecord {
     pub fn still_missing(&self) -> Option<String> {
         let gaps = self.gaps.values().filter(|gap| gap.counts());
         let last = gaps.max_by_key(|gap| gap.last_try)?;
-        Some(format!("nothing came: {}", last.why()))
+        Some(format!("nothing fetched: {}", last.why()))
     }
 }
 
@@ -76,7 +76,7 @@ impl Gap {
                 Limit::OldForm => format!("{what}: {why}. Fetch them?"),
                 Limit::Off => format!("{what}; {why}"),
                 Limit::Aside => format!(
-                    "{missing}: archive {url} is linked to from beside the chain only. Fetch it?"
+                    "{missing}: archive {url} is linked only from outside the chain. Fetch it?"
                 ),
             },
             Reason::Overrun { .. } => format!("{what} {why}"),
@@ -93,7 +93,7 @@ impl Gap {
             GapKind::Limit => "older archives exist",
             GapKind::Overrun => "entries may have been missed",
             GapKind::Paged => "older pages may exist",
-            GapKind::Interrupted => "fetching history paused",
+            GapKind::Interrupted => "history fetch paused",
         }
     }
 
@@ -114,7 +114,7 @@ impl Gap {
             Reason::Blocked(why) => {
                 // The network layer's message begins with the same words.
                 let why = why.strip_prefix("not asked: ").unwrap_or(why);
-                format!("archive {archive} was not asked: {why}")
+                format!("archive {archive} was not requested: {why}")
             }
             Reason::TooLarge(why) => format!("archive {archive} is too large: {why}"),
             Reason::Unreadable(why) => format!("archive {archive} could not be read: {why}"),
@@ -125,16 +125,16 @@ impl Gap {
                 Limit::NothingNew => {
                     format!("{fetched} fetched; the last three brought nothing new")
                 }
-                Limit::Kept => "no more than are known of this feed are kept".to_owned(),
+                Limit::Kept => "backissue keeps no more archives of this feed".to_owned(),
                 Limit::Consent => {
                     let url = &self.edge.url;
                     format!("at {}", host(url).unwrap_or_else(|| url.clone()))
                 }
-                Limit::OldForm => "this feed uses an old form of history".to_owned(),
+                Limit::OldForm => "this feed uses an old form of archive links".to_owned(),
                 Limit::Off => "history is off for this feed".to_owned(),
                 Limit::Stopped => format!("{fetched} fetched; stopped"),
                 Limit::Aside => {
-                    format!("archive {archive} is linked to from beside the chain only")
+                    format!("archive {archive} is linked only from outside the chain")
                 }
             },
             Reason::Overrun { .. } => {
@@ -144,8 +144,8 @@ impl Gap {
                     (_, None) => "here".to_owned(),
                 }
             }
-            Reason::Paged => "what is shown may be incomplete".to_owned(),
-            Reason::Interrupted => format!("archive {archive} comes next"),
+            Reason::Paged => "the list may be incomplete".to_owned(),
+            Reason::Interrupted => format!("archive {archive} is next"),
         }
     }
 
@@ -165,18 +165,18 @@ fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) 
     );
     let (next, enter) = match (gap.kind(), gap.retry_at) {
         (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {
-            return (format!("again {}", day_and_time(at, now, zone)), "asks now");
+            return (format!("retry {}", day_and_time(at, now, zone)), "retries");
         }
-        (GapKind::Unavailable | GapKind::Unreadable, None) => ("again only by hand", "asks now"),
-        (GapKind::Limit, _) if needs_consent => ("by hand", "fetches them"),
-        (GapKind::Limit, _) => ("more only by hand", "continues"),
-        (GapKind::Loop, _) => ("the publisher's mistake", "reads it again"),
+        (GapKind::Unavailable | GapKind::Unreadable, None) => ("no automatic retry", "retries"),
+        (GapKind::Limit, _) if needs_consent => ("fetched only on request", "fetches them"),
+        (GapKind::Limit, _) => ("continues only on request", "continues"),
+        (GapKind::Loop, _) => ("a mistake by the publisher", "reads it again"),
         (GapKind::Overrun, _) => {
-            return (gap.advice().unwrap_or_else(|| "it cannot be asked for".to_owned()), "");
+            return (gap.advice().unwrap_or_else(|| "it cannot be requested".to_owned()), "");
         }
-        (GapKind::Paged, _) if gap.edge.url.is_empty() => ("none is known", "looks again"),
+        (GapKind::Paged, _) if gap.edge.url.is_empty() => ("none known", "checks again"),
         (GapKind::Paged, _) => ("one at a time", "loads one"),
-        (GapKind::Interrupted, _) => ("after the next poll", "goes on now"),
+        (GapKind::Interrupted, _) => ("after the next poll", "continues now"),
     };
     (next.to_owned(), enter)
 }

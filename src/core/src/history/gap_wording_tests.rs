@@ -71,9 +71,9 @@ fn each_reason_has_its_kind_and_its_line() {
         (
             Reason::Paged,
             GapKind::Paged,
-            "older pages may exist; what is shown may be incomplete".into(),
+            "older pages may exist; the list may be incomplete".into(),
         ),
-        (Reason::Interrupted, GapKind::Interrupted, "fetching history paused".into()),
+        (Reason::Interrupted, GapKind::Interrupted, "history fetch paused".into()),
     ];
     for (reason, kind, text) in cases {
         let gap = gap(reason);

@@ -41,7 +41,7 @@ impl FromStr for EntryKey {
         match numbers {
             Some((feed, seq)) => Ok(Self { feed: FeedKey(feed), seq }),
             None => Err(format!(
-                "'{text}' is not the number of an entry: numbers look like 12.305 and are listed by 'backissue entries'"
+                "'{text}' is not an entry number: use a number like 12.305, as listed by 'backissue entries'"
             )),
         }
     }

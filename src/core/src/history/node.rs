@@ -203,14 +203,14 @@ impl Nodes {
             let (mut newer, mut link) = (from, link);
             while stop(record, newer, link).is_none() {
                 let Some((key, node)) = self.find(link) else {
-                    return Err(format!("nothing is known of {link}, to which {newer:?} leads"));
+                    return Err(format!("there is no record of {link}, which {newer:?} links to"));
                 };
                 if sound.contains(key) {
                     break;
                 }
                 if !path.insert(key) {
                     return Err(format!(
-                        "the chain from {from:?} loops at {key} and no gap says so"
+                        "the chain from {from:?} loops at {key}, but no gap records it"
                     ));
                 }
                 let Some(prev) = node.prev.as_deref() else { break };

@@ -14,6 +14,7 @@ use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
 use super::windows::Windows;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
+use crate::feed::text::counted_words;
 
 /// The state of a feed's history. It is small and stays in memory for every feed. It is written in the same batch as
 /// the entries that changed it.
@@ -155,11 +156,11 @@ impl HistoryStatus {
     /// Returns the short form of the header line; it always includes the number of gaps.
     pub fn brief(self) -> String {
         match self {
-            Self::NotOffered => "history not offered".to_owned(),
+            Self::NotOffered => "no older entries".to_owned(),
             Self::Paged => "paged".to_owned(),
-            Self::Partial { archives: 0, gaps } => format!("none read{}", counted_gaps(gaps)),
+            Self::Partial { archives: 0, gaps } => format!("none read yet{}", counted_gaps(gaps)),
             Self::Partial { archives, gaps } => {
-                format!("{archives} of more read{}", counted_gaps(gaps))
+                format!("{archives} read so far{}", counted_gaps(gaps))
             }
             Self::Complete
             | Self::CompleteExcept(_)
@@ -177,13 +178,15 @@ impl HistoryStatus {
             Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
             Self::Partial { archives, gaps } => {
                 let read = match archives {
-                    0 => "none of its archives read".to_owned(),
-                    some => format!("{some} of more archives read"),
+                    0 => "no archives read yet".to_owned(),
+                    some => {
+                        format!("{} read so far", counted_words(some, "archive", "archives"))
+                    }
                 };
                 format!("{read}{}", counted_gaps(gaps))
             }
             Self::OnlyAnArchive => "an archive, not the feed itself".to_owned(),
-            Self::NotOffered => "history not offered by this feed".to_owned(),
+            Self::NotOffered => "this feed offers no older entries".to_owned(),
             Self::Paged => "paged: may be incomplete".to_owned(),
             Self::Doubtful(doubt, gaps) => format!("{}{}", doubt.text(), counted_gaps(gaps)),
             Self::Adapted(adaptor, missing) => {

@@ -79,10 +79,10 @@ pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         warn(
             "fh:archive",
             "",
-            "missing: who comes upon this document takes it for one to subscribe to; mark it",
+            "missing: readers may subscribe to this document by mistake; add the mark",
         );
         if history.current.is_none() {
-            warn("current", "", "none: whoever comes upon this archive cannot find the feed");
+            warn("current", "", "none: readers cannot find the feed from this archive");
         }
     }
     if document.role == DocumentRole::Complete {
@@ -90,13 +90,13 @@ pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     }
     if let Some(current) = history.current.as_deref().filter(|current| !subscription.is_at(current))
     {
-        warn("current", current, "not the document that leads here: let it name that one");
+        warn("current", current, "not the document that links here: name that document instead");
     }
     if let Some(this) = history.this.as_deref().filter(|this| !here.is_at(this)) {
         let message = if subscription.is_at(this) {
-            "names the subscription document: readers that believe it stop here and lose everything older"
+            "names the subscription document: readers that trust it stop here and miss everything older"
         } else {
-            "not the address of this archive: readers that believe it may fetch it twice or stop here"
+            "not the address of this archive: readers that trust it may fetch it twice or stop here"
         };
         warn("self", this, message);
     }
@@ -105,7 +105,7 @@ pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         && here.feed_id != subscription.feed_id
     {
         let id = here.feed_id.as_deref().unwrap_or_default();
-        warn("id", id, "not the id of the feed: readers cannot tell that this is its archive");
+        warn("id", id, "not the feed's id: readers cannot tell that this archive belongs to the feed");
     }
     newer_neighbour(links, findings);
     order(links, findings);
@@ -117,17 +117,17 @@ fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let history = &document.history;
     match history.next_archive.as_deref() {
         Some(next) if newer.is_archive && !newer.is_at(next) => {
-            let message = "not the archive that leads here: one of the two links skips an archive";
+            let message = "not the archive that links here: one of the two links skips an archive";
             findings.warn(Topic::Archives, "next-archive", next, message);
         }
         Some(next) if !newer.is_archive && !newer.is_at(next) => {
-            let message = "this is the newest archive that the subscription document names, yet a newer one \
-                           exists: let prev-archive there lead to it";
+            let message = "the subscription document links to this archive as the newest, but a newer one \
+                           exists: its prev-archive should link to that one";
             findings.warn(Topic::Archives, "next-archive", next, message);
         }
         None if newer.is_archive && history.prev_archive.is_none() => {
             let message =
-                "it links to no neighbour: who begins here finds neither older nor newer entries";
+                "it links to no other archive: readers that start here find neither older nor newer entries";
             findings.warn(Topic::Archives, "next-archive", "", message);
         }
         None if newer.is_archive => {
@@ -145,7 +145,7 @@ fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     {
         let text = here.format("%Y-%m-%d").to_string();
         let message =
-            "its newest entry is newer than all of the document that links to it as older";
+            "its newest entry is newer than every entry of the document that links to it as older";
         findings.warn(Topic::Archives, "order", &text, message);
     }
 }
@@ -163,12 +163,12 @@ fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     }
     if let Some(first) = same.first() {
         let entries = counted_words(same.len(), "entry", "entries");
-        let message = format!("{entries} unchanged in a newer archive too: one copy is enough");
+        let message = format!("{entries} also in a newer archive, unchanged: one copy is enough");
         findings.warn(Topic::Archives, "overlap", first, message);
     }
     if changed > 0 {
         let message = format!(
-            "{} in another form in a newer archive: readers keep the newer one",
+            "{} also in a newer archive, changed: readers keep the newer copy",
             counted_words(changed, "entry", "entries")
         );
         findings.add(Level::Note, Topic::Archives, "overlap", "", message);

@@ -21,13 +21,13 @@ fn sightings(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let form = if exhibit.document.kind == Kind::Rss { "RFC 822" } else { "RFC 3339" };
     for seen in exhibit.sightings {
         let (level, what) = match seen.kind {
-            OddityKind::NoZone => (Level::Warning, "without a zone: read as UTC".to_owned()),
+            OddityKind::NoZone => (Level::Warning, "without a time zone: read as UTC".to_owned()),
             OddityKind::NoTime => {
                 (Level::Warning, "without a time of day: read as midnight UTC".to_owned())
             }
             OddityKind::OddForm => (
                 Level::Warning,
-                format!("not in the form of {form}: read, but some readers drop it"),
+                format!("not in {form} format: read here, but some readers ignore it"),
             ),
             OddityKind::NoId
             | OddityKind::NotPermanent
@@ -56,11 +56,11 @@ fn future(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let latest = latest.format("%Y-%m-%dT%H:%M:%SZ").to_string();
     if far > 0 {
         let dates = counted_words(far, "date", "dates");
-        let message = format!("{dates} more than a day in the future: counted as missing");
+        let message = format!("{dates} more than a day in the future: treated as missing");
         findings.warn(Topic::Dates, "date", &latest, message);
     } else {
         let dates = counted_words(ahead.len(), "date", "dates");
-        let message = format!("{dates} in the future, but by less than a day: a wrong zone?");
+        let message = format!("{dates} less than a day in the future: wrong time zone?");
         findings.warn(Topic::Dates, "date", &latest, message);
     }
 }
@@ -72,7 +72,7 @@ fn missing(exhibit: &LintInput<'_>, findings: &mut Findings) {
         let undated = document.entries.iter().filter(|entry| entry.updated.is_none()).count();
         if undated > 0 {
             let message = format!(
-                "{} without a readable updated: a later copy is not told from an earlier one",
+                "{} without a readable updated: readers cannot tell a newer copy from an older one",
                 entries(undated)
             );
             findings.warn(Topic::Dates, "updated", "", message);

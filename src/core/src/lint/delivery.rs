@@ -69,7 +69,7 @@ pub(super) fn check(
 fn security(delivered: &Delivered<'_>, findings: &mut Findings) {
     let url = Url::parse(delivered.answered).ok();
     let Some(url) = url.filter(|url| url.scheme() == "http" && !is_local(url)) else { return };
-    let message = "it is handed out over http: anybody on the way can read and change it; offer it over https";
+    let message = "served over http: others on the network can read and change it; use https";
     findings.warn(Topic::Delivery, "address", url.as_str(), message);
 }
 
@@ -84,13 +84,13 @@ pub(super) fn is_local(url: &Url) -> bool {
 
 fn redirects(delivered: &Delivered<'_>, is_archive: bool, findings: &mut Findings) {
     let Some((first, _)) = delivered.hops.first() else { return };
-    let times = if delivered.hops.len() == 1 { "" } else { ", and that once more" };
+    let times = if delivered.hops.len() == 1 { "" } else { ", then more redirects" };
     let (level, message) = if is_archive {
-        (Level::Warning, "the link leads to a redirect: let it name where that leads")
+        (Level::Warning, "the link leads to a redirect: link to the target instead")
     } else if delivered.hops.iter().all(|(status, _)| matches!(status, 301 | 308)) {
-        (Level::Note, "it moved for good: readers keep the new address")
+        (Level::Note, "it moved permanently: readers save the new address")
     } else {
-        (Level::Note, "it is elsewhere for now: readers ask the old address again every time")
+        (Level::Note, "it moved temporarily: readers request the old address every time")
     };
     let text = format!("{first}{times}");
     let message = format!("{message} ({})", delivered.answered);
@@ -100,7 +100,7 @@ fn redirects(delivered: &Delivered<'_>, is_archive: bool, findings: &mut Finding
 fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
     let Some((_, right)) = TYPES.iter().find(|(of, _)| *of == kind) else { return };
     let Some(header) = header else {
-        let message = format!("none: readers and browsers have to guess; {right} is the right one");
+        let message = format!("none: readers and browsers have to guess; use {right}");
         findings.warn(Topic::Delivery, "Content-Type", "", message);
         return;
     };
@@ -111,7 +111,7 @@ fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
         return;
     }
     let message =
-        format!("not the type of this format: some readers refuse it; {right} is the right one");
+        format!("not the type of this format: some readers refuse it; use {right}");
     findings.warn(Topic::Delivery, "Content-Type", header, message);
 }
 
@@ -127,18 +127,18 @@ fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
     }
     if !headers.etag && !headers.last_modified {
         let message =
-            "neither ETag nor Last-Modified: every poll carries the whole document, changed or not";
+            "neither ETag nor Last-Modified: every poll transfers the whole document, changed or not";
         findings.warn(Topic::Delivery, "ETag", "", message);
     } else if !headers.etag {
-        let message = "none: Last-Modified alone cannot tell two changes within a second";
+        let message = "none: Last-Modified alone cannot distinguish two changes within one second";
         findings.note(Topic::Delivery, "ETag", message);
     }
     if let Some(expires) = headers.times.expires.filter(|text| !is_usable_expiry(text)) {
-        let message = "no HTTP date: it counts as none, and other readers take it for the past";
+        let message = "not an HTTP date: ignored here; other readers treat it as expired";
         findings.warn(Topic::Delivery, "Expires", expires, message);
     }
     if headers.link.is_some_and(names_hub) {
-        let message = "rel=\"hub\" offers push: backissue polls, since nobody can call a program in a terminal";
+        let message = "rel=\"hub\" offers push: backissue polls instead, because a program in a terminal cannot receive it";
         findings.note(Topic::Delivery, "Link", message);
     }
     if cache_control.is_empty() && headers.times.expires.is_none() {
@@ -167,7 +167,7 @@ fn names_hub(header: &str) -> bool {
 /// Checks the response to a second request with the validators of the first response.
 pub(super) fn repeated(status: u16, findings: &mut Findings) {
     if status == 200 {
-        let message = "asked again with its own validators the server sends everything again: let it answer 304";
+        let message = "the server sent everything again in response to its own validators: it should answer 304";
         findings.warn(Topic::Delivery, "validators", "", message);
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     match document.kind {
         Kind::Redirect => redirect(exhibit, findings),
         Kind::None => {
-            let message = "this is no feed: readers can do nothing with it";
+            let message = "this is not a feed: readers cannot use it";
             findings.add(Level::Error, Topic::Document, "document", "", message);
         }
         Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => {
@@ -33,7 +33,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
         }
     }
     if document.is_truncated() {
-        let message = "the document is not whole: readers take nothing from it and try again later";
+        let message = "the document is cut off: readers ignore it and try again later";
         findings.add(Level::Error, Topic::Document, "document", "", message);
     }
 }
@@ -41,10 +41,10 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
 fn redirect(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let (text, message) = match &exhibit.document.new_location {
         Some(NewLocation::At(address)) => {
-            (address.as_str(), "a redirect document: readers go there and keep the new address")
+            (address.as_str(), "a redirect document: readers switch to the new address")
         }
         Some(NewLocation::Gone) | None => {
-            ("", "a redirect to nothing: readers stop polling, as after 410")
+            ("", "a redirect without an address: readers stop polling, as after 410")
         }
     };
     findings.add(Level::Note, Topic::Document, "newLocation", text, message);
@@ -57,13 +57,13 @@ const fn format_words(kind: Kind) -> &'static str {
         Kind::Rdf => "an RSS feed in RDF",
         Kind::Json => "a JSON Feed",
         Kind::Redirect => "a redirect",
-        Kind::None => "no feed",
+        Kind::None => "not a feed",
     }
 }
 
 const fn role_words(role: DocumentRole) -> &'static str {
     match role {
-        DocumentRole::Subscription => "the document to subscribe to, with archives behind it",
+        DocumentRole::Subscription => "the document to subscribe to, with archives",
         DocumentRole::Archive => "an archive document",
         DocumentRole::Complete => "the whole feed in one document",
         DocumentRole::Paged => "a page of a paged feed",
@@ -75,7 +75,7 @@ fn size(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let count = exhibit.document.entries.len();
     let is_polled = exhibit.document.role != DocumentRole::Archive;
     if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
-        let message = "every poll that finds news carries all of this: older entries could stand in \
+        let message = "every poll that finds new entries transfers all of this: older entries could move to \
                        archive documents (RFC 5005)";
         findings.warn(Topic::Document, "document", "", message);
     }
@@ -85,9 +85,9 @@ fn versions(exhibit: &LintInput<'_>, findings: &mut Findings) {
     for seen in exhibit.sightings {
         let message = match seen.kind {
             OddityKind::OldNamespace => {
-                "not the namespace of Atom 1.0: it is read, but many readers show no entries"
+                "not the namespace of Atom 1.0: read here, but many readers show no entries"
             }
-            OddityKind::OldVersion => "not RSS 2.0: it is read as such, but some readers refuse it",
+            OddityKind::OldVersion => "not RSS 2.0: read as RSS 2.0 here, but some readers refuse it",
             OddityKind::NoId
             | OddityKind::NotPermanent
             | OddityKind::NumericId

@@ -24,12 +24,12 @@ fn sighting(exhibit: &LintInput<'_>, seen: &Oddity, findings: &mut Findings) {
         OddityKind::NotPermanent => (
             Level::Warning,
             format!(
-                "{entries}: guid is no address, but isPermaLink does not say false: it is not opened"
+                "{entries}: guid is not an address, but isPermaLink is not false: readers do not open it"
             ),
         ),
         OddityKind::NumericId => (
             Level::Note,
-            format!("{entries}: the id is a number and is read as text; others refuse it"),
+            format!("{entries}: the id is a number: read as text here, but some readers refuse it"),
         ),
         OddityKind::NoZone
         | OddityKind::NoTime
@@ -53,13 +53,16 @@ fn no_id(exhibit: &LintInput<'_>, seen: &Oddity) -> String {
         Kind::Rss | Kind::Json | Kind::Redirect | Kind::None => "guid",
     };
     let instead = if made_up == 0 {
-        "its link is the identity, so a changed link makes a new entry".to_owned()
+        "the link is the identity, so a changed link creates a new entry".to_owned()
     } else if sharing > 0 {
-        format!("{sharing} of them share a link, so a changed title makes a new entry")
-    } else {
+        let share = if sharing == 1 { "shares" } else { "share" };
         format!(
-            "{} of them has no link either, so a changed title or text makes a new entry",
-            if made_up == 1 { "1".to_owned() } else { made_up.to_string() }
+            "{sharing} of them {share} a link with another entry, so a changed title creates a new entry"
+        )
+    } else {
+        let have = if made_up == 1 { "has" } else { "have" };
+        format!(
+            "{made_up} of them {have} no link either, so a changed title or text creates a new entry"
         )
     };
     format!("{} without {name}: {instead}", counted_words(seen.count, "entry", "entries"))
@@ -76,7 +79,7 @@ fn doubles(exhibit: &LintInput<'_>, findings: &mut Findings) {
         exhibit.document.entries.iter().find(|entry| counts.get(entry.id.as_str()) > Some(&1));
     let Some(first) = first else { return };
     let message = format!(
-        "{} an id that another one of this document has: readers keep one of each",
+        "{} an id that is already used in this document: readers keep only one of each",
         if lost == 1 { "1 entry has".to_owned() } else { format!("{lost} entries have") }
     );
     findings.add(Level::Error, Topic::Entries, "id", &first.id, message);

@@ -43,7 +43,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
 fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     if !speakers.is_empty() || !hints.skip_hours.is_empty() || !hints.skip_days.is_empty() {
         let message =
-            "hints in an archive document are not read: they belong into the subscription document";
+            "hints in an archive document are ignored: put them in the subscription document";
         findings.warn(Topic::Hints, "archive", "", message);
     }
 }
@@ -67,7 +67,7 @@ fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findin
         findings.note(Topic::Hints, "interval", message);
         if !in_force.contains(&at) {
             let message = format!(
-                "rule {} is never in force: other rules cover its hours more closely",
+                "rule {} never applies: more specific rules cover its hours",
                 at + 1
             );
             findings.warn(Topic::Hints, "interval", &rule.minutes.to_string(), message);
@@ -77,7 +77,7 @@ fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findin
     if uncovered > 0 {
         let instead = next.map_or("the reader's default", StatedHint::name);
         let message = format!(
-            "in {uncovered} of the {WEEK_HOURS} hours of the week no rule applies: {instead} counts there"
+            "no rule applies in {uncovered} of the {WEEK_HOURS} hours of the week: {instead} applies then"
         );
         findings.note(Topic::Hints, "interval", message);
     }
@@ -117,8 +117,8 @@ fn flat(hints: &Hints, speaker: StatedHint, standing: &str, findings: &mut Findi
     let asks = match (speaker.by, hints.sy) {
         (SettledBy::Sy, Some(sy)) => sy_words(sy, &every),
         (SettledBy::BoilerplateSy, _) => format!(
-            "hourly, once, without a base, from WordPress, which writes this into every feed: it counts \
-             as every {every}, but only where nothing else speaks"
+            "hourly, once, without a base: WordPress writes this into every feed, so it counts as every {every}, \
+             and only if there is no other hint"
         ),
         _ => format!("every {every}"),
     };
@@ -128,7 +128,7 @@ fn flat(hints: &Hints, speaker: StatedHint, standing: &str, findings: &mut Findi
 fn sy_words(sy: SyHint, every: &str) -> String {
     let times = counted_words(sy.frequency, "update", "updates");
     let phase = match sy.base {
-        Some(base) => format!("in step with {}", instant(base)),
+        Some(base) => format!("aligned with {}", instant(base)),
         None => "counted from the last poll, since no base is stated".to_owned(),
     };
     format!("{}, {times}: every {every}, {phase}", sy.period.word())
@@ -138,7 +138,7 @@ fn sy_words(sy: SyHint, every: &str) -> String {
 fn held_words(seconds: i64) -> String {
     let (min, max) = (i64::from(DEFAULT_MIN_SECONDS), i64::from(DEFAULT_MAX_SECONDS));
     if seconds < min {
-        format!(", held at a reader's usual minimum of {}", duration_words(min))
+        format!(", raised to a reader's usual minimum of {}", duration_words(min))
     } else if seconds > max {
         format!(", cut to a reader's usual maximum of {}", duration_words(max))
     } else {
@@ -165,9 +165,9 @@ fn skips(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     let share =
         (WEEK_HOURS - i64::try_from((24 - hours) * (7 - days)).unwrap_or(0)) * 100 / WEEK_HOURS;
     let standing = match replaced {
-        Some(speaker) => format!("not kept, since {} replaces the skip windows", speaker.name())
+        Some(speaker) => format!("ignored, because {} replaces the skip windows", speaker.name())
             .replace("rules replaces", "rules replace"),
-        None => format!("no automatic polls then, which is {share} % of the week"),
+        None => format!("no automatic polls then ({share} % of the week)"),
     };
     let element = if hours > 0 { "skipHours" } else { "skipDays" };
     findings.note(Topic::Hints, element, format!("{} (UTC): {standing}", listed(&windows)));
@@ -175,7 +175,7 @@ fn skips(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
 
 fn others(hints: &Hints, findings: &mut Findings) {
     if hints.offers_push {
-        let message = "offers push (cloud, hub): noted; readers without an address of their own poll as usual";
+        let message = "offers push (cloud, hub): readers without a public address poll as usual";
         findings.note(Topic::Hints, "hub", message);
     }
     if hints.expired {
@@ -189,13 +189,13 @@ fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let Some(ttl) = hints.ttl_minutes else { return };
     let gap = exhibit.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
     let because = match gap {
-        Some(gap) => format!(", since the entries come about every {}", about(gap)),
+        Some(gap) => format!(", since an entry appears about every {}", about(gap)),
         None if COMMON_SECONDS.contains(&ttl) => String::new(),
         None => return,
     };
     let minutes = duration_words(i64::from(ttl) * MINUTE);
     let message =
-        format!("looks like seconds{because}: ttl is minutes, so this asks for {minutes}");
+        format!("looks like seconds{because}: ttl is in minutes, so this means {minutes}");
     findings.warn(Topic::Hints, "ttl", &ttl.to_string(), message);
 }
 
@@ -207,7 +207,7 @@ fn sightings(exhibit: &LintInput<'_>, findings: &mut Findings) {
                 (Level::Warning, "more than one ttl: the first one counts".to_owned())
             }
             OddityKind::Misplaced => {
-                let place = format!("stands in '{}', outside the head section: ignored", seen.text);
+                let place = format!("found in '{}', outside the head section: ignored", seen.text);
                 (Level::Warning, place)
             }
             OddityKind::NoId

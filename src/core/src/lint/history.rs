@@ -62,7 +62,7 @@ impl Review<'_, '_> {
             ("next-archive", &history.next_archive, "the archive after this document"),
             ("first", &history.first, "the first page"),
             ("next", &history.next, "the next page"),
-            ("previous", &history.previous, "the page before"),
+            ("previous", &history.previous, "the previous page"),
             ("last", &history.last, "the last page"),
         ];
         for (rel, address, meaning) in links {
@@ -74,7 +74,7 @@ impl Review<'_, '_> {
 
     fn link(&mut self, rel: &str, address: &str, meaning: &str) {
         let Ok(target) = Url::parse(address) else {
-            let message = "relative: it leads somewhere only together with the address of the document (--url)";
+            let message = "relative: it can be resolved only with the document's address (--url)";
             self.note(rel, address, message);
             return;
         };
@@ -104,10 +104,10 @@ impl Review<'_, '_> {
             Some(address) if !stated => self.warn(
                 "fh:prev",
                 address,
-                "the form of an old draft: it is read as prev-archive, but few readers know it",
+                "from an old draft: read as prev-archive here, but few readers know it",
             ),
             Some(_) => {
-                self.note("prev-archive", "", "readers fill their history from the archives");
+                self.note("prev-archive", "", "readers fetch older entries from the archives");
             }
             None if history.incremental => {
                 self.warn(
@@ -118,17 +118,17 @@ impl Review<'_, '_> {
             }
             None => {
                 let address = history.previous.as_deref().unwrap_or_default();
-                let message = "the form of an old draft for archives: readers ask once whether it means \
-                               them; prev-archive would be plain";
+                let message = "from an old draft for archives: readers ask once whether it means them; use \
+                               prev-archive instead";
                 self.warn("previous", address, message);
             }
         }
         if history.next_archive.is_some() {
-            let message = "a subscription document has none after it; an archive document is marked fh:archive";
+            let message = "a subscription document has no later archive; mark archive documents with fh:archive";
             self.warn("next-archive", "", message);
         }
         if history.prev_archive.is_some() && self.has_pages() {
-            let message = "archive and paging links together have no meaning: the archives count";
+            let message = "archive and paging links have no meaning together: the paging links are ignored";
             self.warn("next", "", message);
         }
         self.wandering();
@@ -142,20 +142,20 @@ impl Review<'_, '_> {
         match &history.current {
             None => {
                 let message =
-                    "none: who subscribes to this archive by mistake cannot find the feed";
+                    "none: if you subscribe to this archive by mistake, readers cannot find the feed";
                 self.warn("current", "", message);
             }
             Some(current) if history.this.as_ref().is_some_and(|this| same(this, current)) => {
-                let message = "names the subscription document, not this archive: not believed";
+                let message = "names the subscription document, not this archive: ignored";
                 self.warn("self", current, message);
             }
             Some(_) => {}
         }
         if history.prev_archive.is_none() && self.stated("prev-archive").is_none() {
-            self.note("prev-archive", "", "none: this is the oldest archive, the walk ends here");
+            self.note("prev-archive", "", "none: this is the oldest archive, so readers stop here");
         }
         if history.next_archive.is_none() {
-            self.note("next-archive", "", "none: right only in the newest archive");
+            self.note("next-archive", "", "none: correct only in the newest archive");
         }
         if self.has_pages() {
             self.warn("next", "", "paging links in an archive document have no meaning: ignored");
@@ -163,19 +163,19 @@ impl Review<'_, '_> {
     }
 
     fn complete(&mut self) {
-        let message = "this document is the whole feed: entries that are not in it are withdrawn";
+        let message = "this document is the whole feed: entries that are not in it count as withdrawn";
         self.note("fh:complete", "", message);
     }
 
     fn paged(&mut self) {
-        let message = "only this document is polled; older pages are loaded when a person asks, and the \
-                       list is never called complete";
+        let message = "only this document is polled; older pages are loaded on request, and the list is never \
+                       shown as complete";
         self.note("next", "", message);
         if self.history.next.is_none() {
             self.note("next", "", "none: no older page is offered");
         }
         if self.history.next_archive.is_some() {
-            let message = "without prev-archive or fh:archive it means nothing: the document counts as a page";
+            let message = "has no meaning without prev-archive or fh:archive: the document counts as a page";
             self.warn("next-archive", "", message);
         }
         self.wandering();
@@ -183,10 +183,10 @@ impl Review<'_, '_> {
 
     fn plain(&mut self) {
         if self.history.next_archive.is_some() {
-            self.warn("next-archive", "", "without fh:archive it means nothing");
+            self.warn("next-archive", "", "has no meaning without fh:archive");
         } else {
             let message =
-                "no archives and no pages: a new reader sees these entries and no older ones";
+                "no archives and no pages: a new reader sees only these entries";
             self.note("feed", "", message);
         }
         self.wandering();
@@ -196,7 +196,7 @@ impl Review<'_, '_> {
     fn wandering(&mut self) {
         if let Some(current) = &self.history.current {
             let message =
-                "in a document without fh:archive: followed once, and the address is not changed";
+                "in a document without fh:archive: followed once, without changing the address";
             self.note("current", current, message);
         }
     }
@@ -212,7 +212,7 @@ impl Review<'_, '_> {
         for (rel, is_walkable) in walked {
             let Some(link) = self.stated(rel).filter(|_| !is_walkable) else { continue };
             let address = link.href.clone();
-            self.warn(rel, &address, "leads to the document itself: counts as no link");
+            self.warn(rel, &address, "leads to the document itself: ignored");
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
         let message =
-            format!("a reader does not poll this feed any more (settled by {settled_by})");
+            format!("readers no longer poll this feed (settled by {settled_by})");
         findings.note(Topic::Polls, "feed", message);
         return Some(polls);
     }
@@ -68,7 +68,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
     );
     findings.note(Topic::Polls, "feed", message);
     if exhibit.document.role == DocumentRole::Archive {
-        let message = "an archive document is subscribed to by mistake only: it is polled as rarely as allowed";
+        let message = "a subscription to an archive document is a mistake: it is polled as rarely as allowed";
         findings.note(Topic::Polls, "feed", message);
     }
     rate(exhibit.document, findings);
@@ -96,7 +96,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
     let reach = about((*last - *first).num_seconds());
     let beyond = match document.role {
         DocumentRole::Plain => {
-            "; a reader that stays away for longer misses entries, since there are no archives"
+            "; readers that do not poll for longer miss entries, because there are no archives"
         }
         DocumentRole::Subscription
         | DocumentRole::Archive
@@ -104,7 +104,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
         | DocumentRole::Paged => "",
     };
     let message =
-        format!("the entries come about every {}, and reach back over {reach}{beyond}", about(gap));
+        format!("an entry appears about every {}, and the entries go back {reach}{beyond}", about(gap));
     findings.note(Topic::Polls, "feed", message);
 }
 

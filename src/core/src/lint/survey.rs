@@ -113,7 +113,7 @@ impl Survey {
             self.walk().merged(u32::try_from(new).unwrap_or(u32::MAX));
         } else if !loops && document.kind.is_feed() && !document.is_truncated() {
             let message =
-                "another name of an archive that was met before: let all links use one name";
+                "another address of an archive already fetched: use one address in all links";
             findings.warn(Topic::Archives, "prev-archive", &asked.url, message);
         }
         self.add_findings(findings, delivered.answered);
@@ -239,7 +239,7 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
     let (level, message) = match &gap.reason {
         Reason::Status(status) => (
             Level::Error,
-            format!("the archive answered {status}: readers cannot get it, nor anything older"),
+            format!("the archive answered {status}: readers cannot get it or anything older"),
         ),
         Reason::Unanswered(why) if why.starts_with("answered ") => {
             (Level::Error, format!("the archive {why}"))
@@ -252,22 +252,22 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
         ),
         Reason::Unreadable(why) => (
             Level::Error,
-            format!("what is there cannot be read ({why}): readers get nothing older"),
+            format!("the archive cannot be read ({why}): readers get nothing older"),
         ),
         Reason::Loop => (
             Level::Error,
-            "the chain leads back to where it came from: readers stop here and cannot tell whether anything is older; \
-             let the oldest archive have no prev-archive"
+            "the archives form a loop: readers stop here and cannot tell whether anything is older; remove \
+             prev-archive from the oldest archive"
                 .to_owned(),
         ),
         Reason::Limit { limit: Limit::NothingNew, .. } => (
             Level::Warning,
-            "the last three archives brought no entry that was not in a newer one: readers ask before they go on"
+            "every entry of the last three archives is also in a newer one: readers ask before they continue"
                 .to_owned(),
         ),
         Reason::Limit { fetched, .. } => (
             Level::Note,
-            format!("the check ended here after {fetched} archives; older ones were not looked at"),
+            format!("the check ended here after {fetched} archives; older ones were not checked"),
         ),
         Reason::Overrun { .. } | Reason::Paged | Reason::Interrupted => return,
     };

@@ -318,7 +318,7 @@ mod tests {
         for length in [0, 3, file.len() / 2] {
             let read = read_backup(BadDisk(&file[..length]), &mut |_| Ok(()));
             let why = read.unwrap_err().to_string();
-            assert!(why.contains("cannot be read: the disk does not answer"), "{why}");
+            assert!(why.contains("cannot be read: the disk reports an error"), "{why}");
             assert!(!why.contains("damaged") && !why.contains("os error"), "{why}");
         }
     }

@@ -138,7 +138,7 @@ mod tests {
         store.bodies.insert(b"a key", value).unwrap();
         store.measure_room_by(|_| Some(9_000_000));
         let told = store.compact(|_, _| ()).unwrap_err().to_string();
-        assert!(told.contains("needs 15 MB of room on the disk, and 9 MB are free"), "{told}");
+        assert!(told.contains("needs 15 MB of disk space, and 9 MB are free"), "{told}");
         assert!(!folder.path().join("store.making").exists());
     }
 

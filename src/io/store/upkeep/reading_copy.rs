@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(store.salt(1).unwrap(), 7);
         let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), change: None };
         let why = store.perform(write).unwrap().result.unwrap_err();
-        assert!(why.no_room && why.text.contains("for reading"), "{why:?}");
+        assert!(why.no_room && why.text.contains("read-only"), "{why:?}");
         assert_eq!(store.home_folder(), data.path());
         let copy = store.folder().to_owned();
         drop(store);

@@ -90,7 +90,7 @@ impl RecoveryReport {
         let mut parts = Vec::new();
         match self.backup {
             Some((day, _)) if self.salvaged.records == 0 => {
-                parts.push(format!("{feeds} and read and starred marks were restored as of {day}"));
+                parts.push(format!("{feeds}, read marks and stars were restored as of {day}"));
             }
             Some(_) | None => {
                 parts.push(format!("{feeds} and {records} were recovered from the damaged files"));
@@ -151,12 +151,12 @@ mod tests {
         let came_back = RecoveryReport { salvaged, feeds: 7, backup: day.map(|day| (day, 5)) };
         assert_eq!(
             came_back.words("why", Path::new("/there")),
-            "the store could not be opened (why): 7 subscriptions and 40 records came back from the damaged files, 5 records that were missing came from the backup of 2026-02-02, 1 record is of an earlier state, 3 parts of the files and 2 records could not be read; the damaged files are in /there"
+            "the store could not be opened (why): 7 subscriptions and 40 records were recovered from the damaged files, 5 missing records came from the backup of 2026-02-02, 1 record is from an earlier state, 3 parts of the files and 2 records could not be read; the damaged files are in /there"
         );
         let salvaged = Salvaged { records: 40, ..Salvaged::default() };
         let told =
             RecoveryReport { salvaged, feeds: 1, backup: None }.words("why", Path::new("/there"));
-        assert!(told.contains("came back from the damaged files, nothing is missing;"), "{told}");
+        assert!(told.contains("were recovered from the damaged files, nothing is missing;"), "{told}");
     }
 
     #[test]

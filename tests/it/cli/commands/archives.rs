@@ -117,7 +117,7 @@ fn imported_archives_lead_to_their_feeds_at_first_poll() {
         assert_eq!(feed["total"], 3, "the current document and both archives were read");
         assert_eq!(feed["history"]["text"], "complete history");
         assert_eq!(feed["attention"]["state"], "moved");
-        assert!(told.out.contains(&format!("read from {current} from now on")), "{told:#?}");
+        assert!(told.out.contains(&format!("now read from {current}")), "{told:#?}");
     }
     for number in 1..=ARCHIVES {
         let archive = format!("/press/{number}/1.atom");
@@ -145,7 +145,7 @@ fn known_archive_is_not_refetched_after_no_history() {
     assert!(site.asked("/press/1/2.atom").is_empty(), "no archive is asked for");
     let feed = &feeds(&program)[0];
     assert_eq!(feed["url"], site.at("/press/1/index.atom"));
-    assert_eq!(feed["history"]["text"], "1 of more archives read");
+    assert_eq!(feed["history"]["text"], "1 archive read so far");
     program.run(&["poll", "--all"]).with(0);
     assert_eq!(feeds(&program)[0]["history"]["text"], "complete history");
     assert_eq!(feeds(&program)[0]["total"], 3);

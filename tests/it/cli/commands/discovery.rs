@@ -54,7 +54,7 @@ fn a_feed_is_found_however_its_page_names_it() {
         assert!(told.out.contains(&site.at(feed)), "{page}: {}", told.out);
         assert_eq!(feeds(&program)[0]["url"], site.at(feed), "{page}");
         if page == "/dead-first" {
-            let taken = format!("names 2 feeds; {} was taken:", site.at(feed));
+            let taken = format!("offers 2 feeds; subscribed to {}:", site.at(feed));
             assert!(told.out.contains(&taken), "{}", told.out);
         }
     }

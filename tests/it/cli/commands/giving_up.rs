@@ -17,7 +17,7 @@ fn feeds_are_removed_together_and_restored_one_by_one() {
     assert!(sentence.contains("'moon'"), "{sentence}");
     assert_eq!(feeds(&program).len(), 2, "nothing was done");
     let told = program.run(&["unsubscribe", "orchard", "2", "1"]).with(0).out;
-    let hint = "· 'backissue undo' takes it back";
+    let hint = "· 'backissue undo' reverts it";
     assert_eq!(
         told,
         format!("unsubscribed from 'Orchard' {hint}\nunsubscribed from 'Harbour' {hint}\n")

@@ -80,9 +80,9 @@ fn entries_are_marked_by_combined_criteria() {
 fn mark_without_effect_says_so_and_succeeds() {
     let (_site, program) = two_feeds();
     let told = program.run(&["mark", "unread", "--all"]).with(0).out;
-    assert_eq!(told, "0 marked unread: whatever fits is unread already\n");
+    assert_eq!(told, "0 marked unread: all matching entries are already unread\n");
     let told = program.run(&["mark", "read", "--search", "tulips"]).with(0).out;
-    assert_eq!(told, "0 marked read: no entry fits\n");
+    assert_eq!(told, "0 marked read: no entry matches\n");
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn invalid_mark_is_refused_before_any_change() {
         (&["read", "1.0", "one"], "not the number of an entry"),
         (&["read", "--feed", "orchard", "--feed", "moon"], "no subscription is called 'moon'"),
         (&["read", "--tag", "moon"], "no subscription has the tag 'moon'"),
-        (&["read", "--search", "..."], "no word to look for"),
-        (&["read", "--search", ""], "no word to look for"),
+        (&["read", "--search", "..."], "no search word"),
+        (&["read", "--search", ""], "no search word"),
         (&["read", "--search", "is:gap"], "a gap cannot be marked"),
         (&["read", "--before", "March"], "is not a date"),
     ] {
@@ -163,5 +163,5 @@ fn feeds_are_listed_by_words_tags_and_state() {
     let text = program.run(&["feeds", "--tag", "garden"]).with(0).out;
     assert!(text.contains(&format!("Orchard  {}  #garden/fruit\n", site.at("/orchard"))), "{text}");
     let none = program.run(&["feeds", "moon"]).with(0);
-    assert!(none.out.is_empty() && none.err.contains("no subscription fits"), "{none:?}");
+    assert!(none.out.is_empty() && none.err.contains("no subscription matches"), "{none:?}");
 }

@@ -115,7 +115,7 @@ fn low_memory_is_reported_before_any_work() {
     let told = shell.env("HOME", home.path()).output().unwrap();
     let text = String::from_utf8(told.stderr).unwrap();
     assert!(
-        text.starts_with("backissue: there is too little memory: the system refuses"),
+        text.starts_with("backissue: not enough memory: the system refused"),
         "{text}"
     );
     assert_eq!((told.status.code(), text.lines().count()), (Some(2), 1));

@@ -260,7 +260,7 @@ fn archive_entries_are_kept_with_history_off() {
     assert_eq!(world.feed(1).record.url, index());
     assert_eq!(world.asked().len(), 2);
     assert_eq!(world.feed(1).counters.total, 4, "two current entries and two of the archive");
-    assert_eq!(standing(&world), "1 of more archives read");
+    assert_eq!(standing(&world), "1 archive read so far");
     world.tell(Request::MoreHistory(FEED, None));
     world.rest();
     assert_eq!(standing(&world), "complete history");

@@ -99,12 +99,12 @@ fn nothing_is_fetched_elsewhere_without_consent() {
     serve_copies(&mut world);
     check(&mut world);
     assert!(world.asked().iter().all(|url| *url == BLOG), "{:?}", world.asked());
-    assert_eq!(standing(&world), "history not offered by this feed");
+    assert_eq!(standing(&world), "this feed offers no older entries");
     choose(&mut world, Some(Adaptor::WordPress));
     choose(&mut world, None);
     check(&mut world);
     assert!(world.asked().iter().all(|url| *url == BLOG), "{:?}", world.asked());
-    assert_eq!(standing(&world), "history not offered by this feed");
+    assert_eq!(standing(&world), "this feed offers no older entries");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn deselected_adaptor_makes_no_requests_and_no_gap() {
     choose(&mut world, None);
     assert_eq!(
         (gaps(&world).len(), standing(&world).as_str()),
-        (0, "history not offered by this feed")
+        (0, "this feed offers no older entries")
     );
     let before = world.asked().len();
     world.pass(TimeDelta::hours(3));

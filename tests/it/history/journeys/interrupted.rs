@@ -101,7 +101,7 @@ fn killed_program_resumes_without_refetching() {
     assert!(world.app.engine.backfills.is_empty());
     world.press("l");
     let screen = world.draw();
-    assert_eq!(standing(&world), "1 of more archives read");
+    assert_eq!(standing(&world), "1 archive read so far");
     world.pass(TimeDelta::hours(2));
     world.rest();
     assert_eq!(standing(&world), "complete history");

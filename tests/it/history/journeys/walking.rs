@@ -62,7 +62,7 @@ fn refused_archive_is_a_row_until_enter_fetches_it() {
     world.press("lG<enter>");
     assert!(world.app.engine.backfills.contains_key(&FEED));
     world.rest();
-    assert_eq!(world.notice(), "Orchard Notes: nothing came: archive 2026-01.atom answered 403");
+    assert_eq!(world.notice(), "Orchard Notes: nothing fetched: archive 2026-01.atom answered 403");
 
     serve_orchard(&mut world);
     world.press("<enter>");
@@ -142,7 +142,7 @@ fn history_off_or_ask_does_not_walk_and_says_so() {
         assert_eq!(world.asked().len(), 1);
         let screen = world.draw();
         assert!(screen.contains(text), "{screen}");
-        assert_eq!(standing(&world), "none of its archives read");
+        assert_eq!(standing(&world), "no archives read yet");
         world.press("H");
         world.rest();
         assert_eq!(standing(&world), "complete history", "the reader agreed");
@@ -277,8 +277,8 @@ fn overrun_needs_a_request_without_validators() {
 fn complete_is_shown_only_with_all_fetched_or_refused() {
     for (status, said) in [
         (403, "history complete except 1 gap"),
-        (404, "1 of more archives read, 1 gap"),
-        (503, "1 of more archives read, 1 gap"),
+        (404, "1 archive read so far, 1 gap"),
+        (503, "1 archive read so far, 1 gap"),
     ] {
         let mut world = orchard();
         world.refuse(&archive("2026-01"), status, Default::default());
@@ -310,7 +310,7 @@ fn disallowed_archive_is_reported_once() {
     world.rest();
     let gap = world.feed(1).history.gaps.values().next().unwrap();
     let text = gap.text();
-    assert!(text.ends_with("was not asked: it is an address of this machine"), "{text}");
+    assert!(text.ends_with("was not requested: it is an address of this machine"), "{text}");
     assert!(!text.contains("not asked: not asked"), "{text}");
 }
 

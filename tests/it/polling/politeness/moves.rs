@@ -296,7 +296,7 @@ fn unaccepted_redirect_target_changes_nothing() {
             world.rest();
             let feed = world.feed(1);
             assert_eq!((feed.counters.total, feed.record.url.as_str()), (2, A), "{marks}");
-            assert_eq!(feed.history.status().text(), "history not offered by this feed");
+            assert_eq!(feed.history.status().text(), "this feed offers no older entries");
             assert_eq!(feed.state.facts.hints, hints, "{marks}");
             assert_eq!(feed.state.validators, validators, "{marks}");
             let why = feed.state.trouble.as_deref().unwrap();

@@ -417,11 +417,11 @@ impl ArchiveWalk<'_> {
 /// Returns why a document cannot be used as an archive.
 fn why_unreadable(document: &FeedDocument) -> Option<&'static str> {
     if !document.kind.is_feed() {
-        Some("it is no feed")
+        Some("it is not a feed")
     } else if document.is_truncated() || document.lacks_end() {
-        Some("it breaks off")
+        Some("it is cut off")
     } else if document.is_cut_short() {
-        Some("it holds more than 10 000 entries")
+        Some("it has more than 10 000 entries")
     } else {
         None
     }

@@ -72,7 +72,7 @@ impl ArchiveWalk<'_> {
             self.close_gap(&frontier);
             return;
         }
-        let why = "its server sends the current document instead";
+        let why = "the server sends the current document instead";
         self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
     }
 
