@@ -154,7 +154,7 @@ fn search_is_typed_saved_and_opened() {
     session.press("\r");
     session.until("its text", |screen| words(screen, 5, 71..119) > 3);
     session.press("/titel:x");
-    session.until_it_says("is 'title:' meant?");
+    session.until_it_says("did you mean 'title:'?");
     session.press("\x1b");
     session.until("the list again", |screen| !screen.contents().contains("is 'title:'"));
     session.press("\x03");

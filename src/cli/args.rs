@@ -204,7 +204,7 @@ pub(super) struct EntriesArgs {
     /// Only entries since a date (2026-03-01) or time (2026-03-01T12:00:00Z)
     #[arg(long, value_name = "T")]
     pub(super) since: Option<String>,
-    /// At most this many
+    /// Show at most this many
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
     /// Print one JSON document
@@ -219,7 +219,7 @@ pub(super) struct SearchArgs {
     /// What to search for; see below
     #[arg(required = true, value_name = "WORDS")]
     pub(super) words: Vec<String>,
-    /// At most this many
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(super) limit: usize,
     /// Print one JSON document
@@ -339,7 +339,7 @@ pub(super) struct ParseArgs {
 /// `lint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct LintArgs {
-    /// An address, to fetch with its archives; or a file, or - for standard input
+    /// An address to fetch with its archives, a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
     pub(super) file: String,
     /// Address of the document in the file, for relative links

@@ -20,7 +20,7 @@ pub(super) struct SimulateArgs {
     /// File of interval rules by feed name; derived from the training weeks if omitted
     #[arg(long, value_name = "FILE")]
     pub(super) rules: Option<PathBuf>,
-    /// File of polls a week by feed name, a limit for every policy; one common price if omitted
+    /// File of polls per week by feed name, kept by every policy; one common price if omitted
     #[arg(long, value_name = "FILE")]
     pub(super) budget: Option<PathBuf>,
     /// Shortest time between polls, in minutes

@@ -72,7 +72,9 @@ fn open_or_connect<T>(
     let (began, mut told) = (clock::instant(), false);
     loop {
         if stops.were_told() {
-            return Err(Failure::new("interrupted while another backissue has the store open"));
+            return Err(Failure::new(
+                "interrupted while waiting for another backissue that has the store open",
+            ));
         }
         let failure = match open() {
             Ok(opened) => return Ok(Ok(opened)),

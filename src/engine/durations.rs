@@ -70,7 +70,7 @@ pub fn interval_minutes(typed: &str) -> Result<u32, String> {
     let span = typed.parse::<Span>()?;
     let typed = typed.trim();
     if span.ms < 60_000 {
-        return Err(format!("'{typed}' is less than a minute, the shortest interval there is"));
+        return Err(format!("'{typed}' is less than a minute, the shortest possible interval"));
     }
     if !span.ms.is_multiple_of(60_000) {
         return Err(format!("'{typed}' is not a whole number of minutes"));

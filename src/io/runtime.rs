@@ -134,7 +134,10 @@ impl<P: Program> Runtime<P> {
         let network = program.engine().settings.network.clone();
         let (sender, inputs) = unbounded_channel();
         let performer = Performer::start(store, network, sender.clone()).map_err(|error| {
-            StartError::System(format!("the store's thread could not be started: {}", system_words(&error)))
+            StartError::System(format!(
+                "the store's thread could not be started: {}",
+                system_words(&error)
+            ))
         })?;
         let (visitors, visits) = unbounded_channel();
         Ok(Self {

@@ -48,7 +48,9 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
                 return Ok(Done::All);
             }
             None if !std::mem::replace(&mut told, true) => {
-                console::tell("nothing is running yet; waiting for 'backissue watch' or the reader");
+                console::tell(
+                    "nothing is running yet; waiting for 'backissue watch' or the reader",
+                );
             }
             Some(_) | None => {}
         }

@@ -169,7 +169,7 @@ fn report(
         0 if unread.is_empty() => Ok(Done::All),
         0 => Ok(Done::WithFailures),
         some if some < args.urls.len() => Ok(Done::WithFailures),
-        _ => Err(Failure::new("none of the addresses could be subscribed to")),
+        _ => Err(Failure::new("could not subscribe to any of the addresses")),
     }
 }
 
@@ -214,7 +214,10 @@ fn unread_feeds(engine: &Engine, additions: &[(u32, &Addition)]) -> Vec<String> 
     let unread = added.filter(|added| !added.known).filter_map(|added| {
         let feed = engine.feeds.get(&added.feed)?;
         let why = feed.state.trouble.as_deref()?;
-        Some(format!("subscribed to '{}', but it could not be read: {why}", feed.record.shown_title()))
+        Some(format!(
+            "subscribed to '{}', but it could not be read: {why}",
+            feed.record.shown_title()
+        ))
     });
     unread.collect()
 }

@@ -138,7 +138,7 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
         Colours::None => "no colours",
         Colours::Sixteen => "16 colours",
         Colours::Many => "256 colours",
-        Colours::True => "all colours",
+        Colours::True => "16 million colours",
     };
     let links = if appearance.hyperlinks { "hyperlinks" } else { "no hyperlinks" };
     let size = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal());
@@ -146,14 +146,14 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
         Some((columns, rows)) => {
             let pictures = Terminal::graphics(screen.image_protocol).protocol.word();
             console::put(&format!(
-                "terminal: {columns} x {rows}, {colours}, {links}, pictures by {pictures}"
+                "terminal: {columns} x {rows}, {colours}, {links}, pictures: {pictures}"
             ));
         }
         None => console::put("terminal: none"),
     }
     let shown = appearance.theme().map_or("", |theme| theme.name.as_str());
     let all: Vec<&str> = appearance.themes.iter().map(|theme| theme.name.as_str()).collect();
-    console::put(&format!("theme: {shown}, of {}", all.join(", ")));
+    console::put(&format!("theme: {shown}; available: {}", all.join(", ")));
     for trouble in &troubles {
         console::put(&format!("  {trouble}"));
     }

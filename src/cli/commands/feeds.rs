@@ -117,7 +117,7 @@ fn list_in_json(
         list.push(&json::feed(engine, feed, &log, now));
     }
     list.end();
-    Ok(desk.tell_left_out(damaged, "record of the poll logs", "records of the poll logs"))
+    Ok(desk.tell_left_out(damaged, "poll log record", "poll log records"))
 }
 
 /// Lists the feeds unsubscribed within the last week, most recent first.

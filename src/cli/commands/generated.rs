@@ -73,10 +73,9 @@ fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
 fn write_out(text: &[u8]) -> Result<Done, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
-            "cannot write to standard output: {}",
-            system_words(&error)
-        ))),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write to standard output: {}", system_words(&error))))
+        }
         Ok(()) | Err(_) => Ok(Done::All),
     }
 }

@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     }
     let bad = imported.bad.len().saturating_add(read.bad.len());
     desk.put(&format!(
-        "{} added, {} subscribed to before, {bad} could not be read{}",
+        "{} added, {} already subscribed, {bad} could not be read{}",
         imported.added.len(),
         imported.known.len(),
         if imported.added.is_empty() { "" } else { NEXT }

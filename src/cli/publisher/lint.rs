@@ -14,7 +14,7 @@ use backissue_core::lint::{Level, LintFinding, LintReport, Topic, examine, repor
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
     let verdict = if is_address(&args.file) {
         if args.url.is_some() {
-            return Err(Failure::new("--url is only for files; an address is its own"));
+            return Err(Failure::new("--url is only for files, not for an address"));
         }
         lint_url::survey_address(options, &args.file)?
     } else {

@@ -115,7 +115,7 @@ fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Fa
     let answer = first.result.as_ref().map_err(|failure| cannot(failure.to_string()))?;
     match &answer.body {
         AnswerBody::Document(_) => Ok(answer),
-        AnswerBody::Empty => Err(cannot("the answer is empty".to_owned())),
+        AnswerBody::Empty => Err(cannot("the response is empty".to_owned())),
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
             Err(cannot("it is not a feed".to_owned()))
         }

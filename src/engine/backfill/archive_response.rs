@@ -128,7 +128,7 @@ pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
             unreadable(&format!("not a feed but the page '{title}'"))
         }
         (200 | 203, AnswerBody::Page { .. }) => unreadable("not a feed but a web page"),
-        (200..=299, _) => unreadable("the answer is empty"),
+        (200..=299, _) => unreadable("the response is empty"),
         // A captive portal responded, not the publisher.
         (511, _) => Err(ArchiveFailure::Offline),
         (status @ 400..=599, _) => {

@@ -55,7 +55,7 @@ pub(in crate::engine) fn grant(
                     refused = Some("there is no older page".to_owned());
                 }
             }
-            GoOn::Nothing => refused = Some("there is nothing to ask for".to_owned()),
+            GoOn::Nothing => refused = Some("there is nothing to fetch".to_owned()),
         }
     }
     (page, refused)

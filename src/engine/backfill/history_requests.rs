@@ -42,7 +42,7 @@ pub fn more(
         }
         None => HistoryAction::Everywhere,
     };
-    engine.say(format!("{title}: asking for older entries"));
+    engine.say(format!("{title}: requesting older entries"));
     // Start-up delays do not apply to a manual request.
     engine.host_queue.not_before = None;
     walks::begin(engine, now, feed, Some(action))
@@ -67,11 +67,11 @@ pub fn begin(
 pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     if is_dismissed(engine, feed, gap) {
         // Nothing changes, so there is nothing to undo.
-        engine.say("this gap is hidden already");
+        engine.say("this gap is already hidden");
         return Vec::new();
     }
     let Some(effects) = hide(engine, feed, gap) else {
-        engine.say("it goes away by itself when the history has been fetched");
+        engine.say("this line disappears when the history has been fetched");
         return Vec::new();
     };
     engine.undo.push(Step::Dismissed { feed, gap });

@@ -160,7 +160,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
     // A feed that may not be walked still says so in its list.
     if held_up && policy.mode != Mode::Off {
-        let why = "its archives are asked for after its next successful poll";
+        let why = "its archives are requested after its next successful poll";
         let told = backfill.asked.then(|| why.to_owned());
         return rest(engine, feed, told);
     }
@@ -352,7 +352,7 @@ pub fn kept(
         (Some(more), true) => {
             backfill.paging = false;
             let more = Arc::make_mut(&mut subscription.history).page_merged(new, more);
-            let end = if more { "" } else { " · the last one" };
+            let end = if more { "" } else { " · the last page" };
             engine.say(format!("older page: {}{end}", counted_words(new, "entry", "entries")));
         }
         (Some(_), false) => {

@@ -77,7 +77,7 @@ pub(in crate::engine) fn words(flag: Flag, value: bool, count: usize) -> String 
         (Flag::Starred, false) => "unstarred",
         (Flag::Hidden, true) => "hidden",
         (Flag::Hidden, false) => "shown again",
-        (Flag::FromHistory, true) => "read from history again",
+        (Flag::FromHistory, true) => "read again (from history)",
     };
     format!("{count} {what}")
 }

@@ -37,5 +37,5 @@ pub fn restored(engine: &mut Engine, marked: &Marked) {
     for (feed, counters) in &marked.counters {
         engine.set_counters(*feed, *counters);
     }
-    engine.say(format!("{} brought back", counted_words(marked.changed.len(), "entry", "entries")));
+    engine.say(format!("{} restored", counted_words(marked.changed.len(), "entry", "entries")));
 }

@@ -30,15 +30,15 @@ pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {
     for (place, word) in words.iter().enumerate().filter(|(_, word)| word.contains(LINK)) {
         if !is_alone(word) {
             return Err(format!(
-                "{LINK} must be a word of its own, or the value in 'name={LINK}': '{word}' is neither"
+                "{LINK} must be a separate word, or the value in 'name={LINK}': '{word}' is neither"
             ));
         }
         let before = words.get(..place).unwrap_or_default();
         if let Some(option) = code_option(before, word) {
             return Err(format!(
-                "{LINK} must not be in the place of the code that '{option}' takes: the publisher wrote the address. Put the \
-                 code after '{option}' and {LINK} after the code, as in sh -c 'firefox \"$1\"' sh {LINK}; if '{option}' takes \
-                 no code, put {LINK} before it"
+                "{LINK} must not be the code that '{option}' runs, because the publisher wrote the address. Put \
+                 the code after '{option}' and {LINK} after the code, as in sh -c 'firefox \"$1\"' sh {LINK}; if \
+                 '{option}' takes no code, put {LINK} before it"
             ));
         }
     }
@@ -127,7 +127,7 @@ mod tests {
             "emacsclient --eval {link}",
         ] {
             let why = check(text).expect_err(text);
-            assert!(why.contains("in the place of the code"), "{text}: {why}");
+            assert!(why.contains("must not be the code"), "{text}: {why}");
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
             "firefox '\"a\"={link}'",
             "firefox '$(x)={link}'",
         ] {
-            assert!(check(text).unwrap_err().contains("a word of its own"), "{text}");
+            assert!(check(text).unwrap_err().contains("a separate word"), "{text}");
         }
         assert!(check("{link}").unwrap_err().contains("must not name the program"));
     }

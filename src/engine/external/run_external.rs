@@ -77,7 +77,7 @@ pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<S
         (RunPurpose::Pipe, Ok(Some(line))) => {
             engine.say(one_line(&line, TOLD_CHARS_MAX));
         }
-        (RunPurpose::Pipe, Ok(None)) => engine.say("the command is done"),
+        (RunPurpose::Pipe, Ok(None)) => engine.say("the command has finished"),
         (RunPurpose::Show | RunPurpose::News, Ok(_)) => {}
     }
 }

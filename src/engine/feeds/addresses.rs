@@ -19,11 +19,11 @@ pub fn address_of(typed: &str) -> Result<String, String> {
     // A URL parser would join these addresses into one.
     let has_second = typed.split_whitespace().skip(1).any(|word| word.contains("://"));
     if typed.contains(['\n', '\r', '\t']) || has_second {
-        return Err(wrong("these are several addresses: give one after the other"));
+        return Err(wrong("these are several addresses: enter one at a time"));
     }
     let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("only http and https can be read"));
+        return Err(wrong("only http and https are supported"));
     }
     match url.host() {
         Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
@@ -31,7 +31,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         }
         // The address would be stored and shown with the login. Only a login before the host moves to the credentials.
         Some(_) if holds_further_login(&url) => {
-            Err(wrong("a login can only be before the host name; write any other @ as %40"))
+            Err(wrong("a login can only come before the host name; write any other @ as %40"))
         }
         Some(_) => Ok(url.into()),
         None => Err(wrong("there is no host name")),
@@ -95,7 +95,7 @@ mod tests {
             ["https://a.example/x me:secret@b", "https://a.example/?u=https://me:secret@b/"]
         {
             let why = address_of(typed).unwrap_err();
-            assert!(why.contains("only be before the host") && !why.contains("secret"), "{why}");
+            assert!(why.contains("only come before the host") && !why.contains("secret"), "{why}");
             assert!(address_of(&typed.replace('@', "%40")).is_ok(), "as the message says");
         }
     }

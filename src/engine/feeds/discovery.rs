@@ -55,7 +55,7 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
             Found::Nothing("it is not a feed".into())
         }
-        AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the answer is empty".into()),
+        AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the response is empty".into()),
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) fn follow_page(
 /// Returns the message for a page that names no feed.
 pub(super) fn names_no_feed(title: Option<&str>) -> String {
     let page = title.map(|title| format!(" '{title}'")).unwrap_or_default();
-    format!("the page{page} names no feed; try the address of the feed itself")
+    format!("the page{page} links to no feed; try the feed's own address")
 }
 
 #[cfg(test)]

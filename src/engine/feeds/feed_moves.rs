@@ -68,7 +68,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         taken = tags.cloned().collect();
         kept.record.tags.extend(taken.iter().cloned());
         let text = format!(
-            "'{}' goes on as '{}'",
+            "'{}' continues as '{}'",
             given_up.record.shown_title(),
             kept.record.shown_title()
         );

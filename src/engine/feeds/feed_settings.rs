@@ -68,7 +68,7 @@ fn too_short(wanted: &FeedSettings, before: &FeedSettings, loopback: bool) -> Op
     let mut too_short = set_anew.filter_map(|(name, minutes, _)| Some((name, minutes?)));
     let (name, minutes) = too_short.find(|(_, minutes)| *minutes < shortest && !loopback)?;
     Some(format!(
-        "{name} would be {}, and no feed is polled by itself more often than every {}: nothing was changed",
+        "{name} would be {}, but no feed is polled automatically more often than every {}: nothing was changed",
         interval_text(minutes),
         interval_text(shortest)
     ))
@@ -150,7 +150,7 @@ fn pace_notice(
         Pace::Less => "less often",
     };
     if before.record.feed_settings.pace == Some(pace) {
-        return Event::info(format!("{name} already"));
+        return Event::info(format!("already {name}"));
     }
     let what = plans::explained(engine, after.key, now).and_then(|plan| {
         let telling = |stage| plan.steps.iter().find(|step| step.stage == stage);
@@ -161,14 +161,14 @@ fn pace_notice(
     let what = match (what, fixed) {
         (Some(what), _) => format!(": {what}"),
         (None, Some(minutes)) => {
-            format!(": the setting has no effect beside your fixed {}", interval_text(minutes))
+            format!(": no effect, because the interval is fixed at {}", interval_text(minutes))
         }
         (None, None) => String::new(),
     };
     let next = match after.plan.next_poll {
         None => String::new(),
         Some(at) if before.plan.next_poll == Some(at) && at > now => format!(
-            " · next poll stays {} ({})",
+            " · next poll still {} ({})",
             plans::wait_words(at, now),
             plans::settled_words(after.plan.settled_by)
         ),

@@ -66,7 +66,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     }
     engine.tell(Event::FeedsChanged);
     let text = format!(
-        "{} feeds added, {} subscribed to before, {} refused",
+        "{} feeds added, {} already subscribed to, {} refused",
         imported.added.len(),
         imported.known.len(),
         imported.bad.len()

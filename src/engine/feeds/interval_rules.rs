@@ -15,7 +15,7 @@ pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> 
     let rules: Vec<IntervalRule> =
         parts.map(|part| read_rule(part, zone)).collect::<Result<_, _>>()?;
     if rules.len() > RULES_MAX {
-        return Err(format!("{} rules are too many: at most {RULES_MAX}", rules.len()));
+        return Err(format!("{} rules are too many: the maximum is {RULES_MAX}", rules.len()));
     }
     Ok(rules)
 }
@@ -25,7 +25,7 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     let mut minutes = None;
     let (mut days, mut hours, mut stated) = (None, None, None);
     for word in text.split_whitespace() {
-        let twice = || format!("'{word}' in the rule '{text}' says something a second time");
+        let twice = || format!("'{word}' in the rule '{text}' repeats something");
         if word.parse::<Span>().is_ok() {
             put(&mut minutes, interval_minutes(word)?).ok_or_else(twice)?;
         } else if let Some(found) = read_days(word) {
@@ -36,12 +36,12 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
             put(&mut stated, found).ok_or_else(twice)?;
         } else {
             return Err(format!(
-                "'{word}' is no part of a rule: write it like 'Mon-Fri 9:00-18:00 45m'"
+                "'{word}' is not part of a rule: write it like 'Mon-Fri 9:00-18:00 45m'"
             ));
         }
     }
     let minutes = minutes.ok_or_else(|| {
-        format!("the rule '{text}' names no interval, like 45m or 2h, to poll by")
+        format!("the rule '{text}' has no interval, like 45m or 2h")
     })?;
     let (start_day, end_day) = days.filter(|days| *days != (1, 7)).unzip();
     let (start_hour, end_hour) = hours.filter(|hours| *hours != (0, 23)).unzip();
@@ -153,13 +153,13 @@ mod tests {
     #[test]
     fn invalid_rule_is_refused_in_words() {
         for (text, part) in [
-            ("Mon-Fri", "names no interval"),
+            ("Mon-Fri", "has no interval"),
             ("9-18 45m 2h", "'2h' in the rule"),
             ("9:30-18:00 45m", "'9:30-18:00' is no part"),
             ("9-9 45m", "'9-9' is no part"),
-            ("24-3 45m", "is no part"),
-            ("Nowhere/Land 45m", "is no part"),
-            ("+9-+12 45m", "is no part"),
+            ("24-3 45m", "is not part"),
+            ("Nowhere/Land 45m", "is not part"),
+            ("+9-+12 45m", "is not part"),
         ] {
             let why = read_rule(text, &Zone::Utc).unwrap_err();
             assert!(why.contains(part), "{text}: {why}");

@@ -22,7 +22,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     row("tags", SettingKind::Tags).line(2, "tags", |_, _| "none; several with commas".into()).flag(
         "tag",
         "T",
-        "Replace its tags by this one; may be repeated, an empty one removes all",
+        "Replace its tags with this one; can be repeated; an empty one removes all",
     ).repeated().not_in_opml(),
     row("pace", PACE)
         .line(3, "how often", |settings, _| settings.poll.pace.word().into())
@@ -36,7 +36,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .flag("max", "D", "Never less often than every D, like 6h or 1d; auto: as configured"),
     row("every", SettingKind::Interval(|feed_settings| &mut feed_settings.fixed_minutes))
         .line(6, "fixed interval", |_, _| "as recommended".into())
-        .flag("every", "D", "Every D, whatever is recommended; auto: as recommended"),
+        .flag("every", "D", "Always every D; auto: as recommended"),
     row("allow-insecure", SettingKind::Switch(|feed_settings| &mut feed_settings.allow_insecure)),
     row("ignore-expired", SettingKind::Switch(|feed_settings| &mut feed_settings.ignore_expired)),
     row("history", HISTORY)
@@ -44,7 +44,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .flag(
             "history",
             "HISTORY",
-            "Fetch older entries from archives: by itself, after asking, or never",
+            "Fetch older entries from archives: automatically, after asking, or never",
         )
         .words(&["auto", "ask", "off"]),
     row("learn", LEARN)
@@ -62,16 +62,16 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .flag(
             "rule",
             "R",
-            "Replace your own rules by this one, like 'Mon-Fri 9:00-18:00 45m'; may be repeated, an empty one \
+            "Replace your own rules with this one, like 'Mon-Fri 9:00-18:00 45m'; can be repeated; an empty one \
              removes all",
         ).repeated(),
     row("archives", ARCHIVES)
-        .line(12, "archives from elsewhere", |_, _| "or WordPress pages, or the Internet Archive".into())
+        .line(12, "archives from elsewhere", |_, _| "none; or WordPress pages, Internet Archive".into())
         .flag(
             "archives",
             "ARCHIVES",
-            "Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the \
-             Internet Archive; off by default, as no standard covers it",
+            "Look for older entries that the publisher does not offer: in numbered pages, or in copies at the \
+             Internet Archive; off by default, because no standard covers it",
         )
         .words(&["none", "wordpress", "internet-archive"]),
     row(
@@ -82,14 +82,14 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     .flag(
         "ignore-cache-lifetime",
         "IGNORE_CACHE_LIFETIME",
-        "Poll also while the server says that its last answer is still fresh",
+        "Poll even while the server says that its last response is still fresh",
     ),
     row("ignore-skips", SettingKind::Switch(|feed_settings| &mut feed_settings.ignore_skips))
         .line(10, "ignore skip hours and days", no_hint)
         .flag(
             "ignore-skips",
             "IGNORE_SKIPS",
-            "Poll also in the hours and on the days the publisher asks to skip",
+            "Poll even in the hours and on the days the publisher asks to skip",
         ),
     row("full-text", SettingKind::Switch(|feed_settings| &mut feed_settings.full_text))
         .line(13, "always the full text", no_hint)

@@ -99,7 +99,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
             effects
         }
         Ok(url) if engine.offline => {
-            let why = format!("{url} cannot be asked: backissue was started with --offline");
+            let why = format!("{url} cannot be requested: backissue was started with --offline");
             addition.ended = Some(Err(why.clone()));
             engine.complain(why);
             Vec::new()
@@ -284,7 +284,7 @@ fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
 /// Tries the next address, or ends with the reason the first one gave, or the first of those that it names.
 fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<String>) {
     let why = why.map(|why| match addition.named.get(asked) {
-        Some(_) => format!("it leads to {asked}: {why}"),
+        Some(_) => format!("it links to {asked}: {why}"),
         None => why,
     });
     addition.first_trouble = addition.first_trouble.take().or(why);
@@ -293,7 +293,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         match &addition.plain {
             Some(_) if addition.wanted.choose => engine.tell(Event::OfferPlain(addition.wanted.id)),
-            Some(plain) => text = format!("{text}; without encryption it is {plain}"),
+            Some(plain) => text = format!("{text}; over http it would be {plain}"),
             None => {}
         }
         engine.complain(text.clone());
@@ -346,7 +346,7 @@ fn subscribe_to(
             .unwrap_or_default()
     };
     if added.known {
-        let text = format!("'{}' is already subscribed", title());
+        let text = format!("already subscribed to '{}'", title());
         engine.say(text);
         return (added, effects);
     }

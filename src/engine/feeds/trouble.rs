@@ -61,7 +61,7 @@ impl Remedy {
     pub const fn words(self) -> &'static str {
         match self {
             Self::AcceptMove => "accept the move",
-            Self::Merge => "go on as the other one",
+            Self::Merge => "merge into the other feed",
             Self::Resume => "resume",
             Self::AllowInsecure => "allow http for this feed",
             Self::Retry => "retry now",
@@ -195,7 +195,7 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
     let (remedy, reason) = match other.filter(|other| other.key != feed.key) {
         Some(other) => (
             Remedy::Merge,
-            format!("which is subscribed as '{}' already", other.record.shown_title()),
+            format!("which is already subscribed as '{}'", other.record.shown_title()),
         ),
         None if proposed.because == ProposedFor::LaterPage => {
             (Remedy::AcceptMove, "which has the newer entries".to_owned())
@@ -258,7 +258,7 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     let lacks_login = status.map(|status| format!("answered {}", status_words(status)));
     Some(if lacks_login.is_some_and(|usual| usual == why(feed)) {
         let text = format!(
-            "It has needed credentials since {}: put them into config.toml under [[network.credentials]].",
+            "It has needed credentials since {}: add them to config.toml under [[network.credentials]].",
             day(since)
         );
         describe(feed, "needs credentials", Remedy::Retry, since, text)
@@ -275,15 +275,15 @@ fn of_archive(feed: &Subscription) -> Option<Concern> {
     let (remedy, text) = match &archive.current {
         None => (
             Remedy::Retry,
-            "Its address is that of an archive, where nothing new comes, and it does not name the feed it belongs to: \
-             subscribe to that."
+            "Its address is an archive, which gets no new entries and does not name its feed: subscribe to the \
+             feed itself."
                 .to_owned(),
         ),
         Some(current) if feed.record.declined.as_ref() == Some(current) => return None,
         Some(current) => (
             if archive.insecure { Remedy::AllowInsecure } else { Remedy::Retry },
             format!(
-                "Its address is that of an archive, where nothing new comes; backissue did not switch to its feed {current}: {}.",
+                "Its address is an archive, which gets no new entries; backissue did not switch to its feed {current}: {}.",
                 archive.why
             ),
         ),
@@ -338,7 +338,7 @@ pub fn apply_answer(
     let former = record.former.last().and_then(|former| subscribed_as(engine, &former.url));
     let refused = match answer {
         TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => Some(
-            "has no other address that it could be read from: there is nothing to accept or to refuse; to read it from one that you know, subscribe to that",
+            "has no proposed address to accept or refuse; to read it from another address, subscribe to that address",
         ),
         TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
         TroubleAnswer::UndoMove if former.is_some_and(|other| other != feed) => {
@@ -373,7 +373,7 @@ pub fn apply_answer(
 fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let mut effects = feed_moves::changed(engine, now, feed, |subscription| {
         subscription.record.feed_settings.allow_insecure = true;
-        format!("'{}' may lead to http", subscription.record.shown_title())
+        format!("'{}' may now redirect to http", subscription.record.shown_title())
     });
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
@@ -405,7 +405,7 @@ fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.state.noted = Some(now);
     let text =
-        format!("'{}' leaves the list until something changes", subscription.record.shown_title());
+        format!("'{}' is hidden until its status changes", subscription.record.shown_title());
     let state = subscription.state.clone();
     engine.say(text);
     vec![Effect::store(Job::SaveState(feed, state))]

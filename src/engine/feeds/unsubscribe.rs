@@ -92,7 +92,7 @@ pub fn take_back(
     undoable: bool,
 ) -> Result<Vec<Effect>, String> {
     if let Some(there) = engine.feeds.get(&feed) {
-        return Err(format!("'{}' is subscribed to already", there.record.shown_title()));
+        return Err(format!("already subscribed to '{}'", there.record.shown_title()));
     }
     let Some(ended) = engine.ended.get(&feed) else {
         return Err("the feed that you unsubscribed from is no longer kept".to_owned());
@@ -100,7 +100,7 @@ pub fn take_back(
     if subscribed_as(engine, &ended.record.url).is_some() {
         let title = ended.record.shown_title();
         return Err(format!(
-            "'{title}' is subscribed to again: its earlier entries cannot be brought back"
+            "subscribed again to '{title}': its earlier entries cannot be restored"
         ));
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };

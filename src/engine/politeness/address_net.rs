@@ -57,7 +57,7 @@ impl FromStr for AddressNet {
         };
         read().ok_or_else(|| {
             format!(
-                "'{text}' is no IP address and no range of them; write it like \"192.168.1.7\", \"198.18.0.0/15\" or \"fd00::/8\""
+                "'{text}' is not an IP address or an address range; write it like \"192.168.1.7\", \"198.18.0.0/15\" or \"fd00::/8\""
             )
         })
     }
@@ -103,7 +103,7 @@ mod tests {
         for text in
             ["", "a.example", "10.0.0.0/33", "::/129", "10.0.0.0/", "10/8", "[::1]", "10.0.0.1:80"]
         {
-            assert!(text.parse::<AddressNet>().unwrap_err().contains("no IP address"), "{text}");
+            assert!(text.parse::<AddressNet>().unwrap_err().contains("not an IP address"), "{text}");
         }
     }
 }

@@ -158,7 +158,7 @@ pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
 pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<String> {
     let minutes = left_alone_until(engine, url, now)?.signed_duration_since(now).num_minutes();
     let host = address::host(url).unwrap_or_default();
-    Some(format!("{host} wants to be left alone for {} min", minutes.max(0).saturating_add(1)))
+    Some(format!("{host} asked backissue to wait {} min", minutes.max(0).saturating_add(1)))
 }
 
 /// There is no network: feeds that failed because of that are as they were, and the network is tried once a minute.

@@ -252,7 +252,7 @@ fn not_proven(target: Option<&str>, answered: &str) -> String {
         Some(to) => ("it moved to", to),
         None => ("it is redirected to", answered),
     };
-    format!("{says} {to}, where nothing proves that it is the same feed: nothing is read there")
+    format!("{says} {to}, but nothing there proves that it is the same feed: it is not read")
 }
 
 /// Records a successful poll with status 200, 226, or 304. Validators follow SPEC D.4 rules 5 and 6.

@@ -59,7 +59,7 @@ fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
 fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
     match answer.status {
         200 | 203 => classify_body(answer, hops, sent),
-        204 | 205 => unreadable("the answer is empty"),
+        204 | 205 => unreadable("the response is empty"),
         226 if is_delta(&answer.headers, sent) => match classify_body(answer, hops, sent) {
             Verdict::Document(document) => Verdict::Delta(document),
             verdict @ (Verdict::Delta(_)
@@ -68,12 +68,12 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
             | Verdict::Failed(_)
             | Verdict::NotCounted(_)) => verdict,
         },
-        226 => unreadable("answered 226 with a delta that does not fit what was asked for"),
+        226 => unreadable("answered 226 with a delta that does not match the request"),
         304 if conditional => Verdict::NotModified,
         304 => unreadable("answered 304 although no validators were sent"),
         // A 410 counts only from the stored address, like an empty `newLocation` (SPEC D.2, D.5).
         410 if hops.is_empty() => Verdict::Gone,
-        410 => unreadable(format!("{} says the feed has ended, on the way only", answer.url)),
+        410 => unreadable(format!("{} says that the feed has ended, but only after a redirect", answer.url)),
         511 => Verdict::NotCounted(Trouble {
             failure: schedule::PollFailure::Status(511),
             why: SIGN_IN_WANTED.into(),
@@ -81,7 +81,7 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
         }),
         status @ (301..=303 | 307 | 308) => Verdict::Failed(Trouble {
             failure: schedule::PollFailure::Status(status),
-            why: format!("answered {status} and asked to be left alone for a while"),
+            why: format!("answered {status} and asked backissue to wait"),
             obstacle: None,
         }),
         status => Verdict::Failed(Trouble {
@@ -104,7 +104,7 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
                 // An empty address ends the feed, and counts only from the stored address (SPEC D.5).
                 Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,
                 Some(NewLocation::Gone) => {
-                    unreadable(format!("{} says the feed has ended, on the way only", answer.url))
+                    unreadable(format!("{} says that the feed has ended, but only after a redirect", answer.url))
                 }
                 Some(NewLocation::At(url)) => unreadable(format!("the feed has moved to {url}")),
                 None => unreadable("a redirect document without an address"),
@@ -117,7 +117,7 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
             let site = site_of(&answer.url);
             Verdict::NotCounted(Trouble {
                 failure: schedule::PollFailure::Unreadable,
-                why: format!("a sign-in page of {site} stands in the way: a captive portal?"),
+                why: format!("the response is a sign-in page of {site}: a captive portal?"),
                 obstacle: Some(Obstacle::LoginPage),
             })
         }
@@ -128,12 +128,12 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
             unreadable("not a feed but a listing")
         }
-        AnswerBody::Empty | AnswerBody::Unread => unreadable("the answer is empty"),
+        AnswerBody::Empty | AnswerBody::Unread => unreadable("the response is empty"),
     }
 }
 
 /// Message for a 511.
-pub const SIGN_IN_WANTED: &str = "the network wants a sign-in first (511): a captive portal?";
+pub const SIGN_IN_WANTED: &str = "the network requires a sign-in first (511): a captive portal?";
 
 /// Words in the address or title of a sign-in page.
 const SIGN_IN: [&str; 12] = [
@@ -212,7 +212,7 @@ pub fn answer_words(answer: &Answer) -> String {
     let challenges = answer.headers.www_authenticate.as_deref().filter(|_| answer.status == 401);
     match challenges.and_then(unsupported_logins) {
         Some(kinds) => format!(
-            "401 Unauthorized: it wants a login of the kind {kinds}, which backissue does not support"
+            "401 Unauthorized: it requires a login of the kind {kinds}, which backissue does not support"
         ),
         None => status_words(answer.status),
     }
@@ -221,7 +221,7 @@ pub fn answer_words(answer: &Answer) -> String {
 /// Returns a status with its usual words.
 pub fn status_words(status: u16) -> String {
     let words = match status {
-        206 => "Partial Content although no part was asked for",
+        206 => "Partial Content although no part was requested",
         300 => "Multiple Choices",
         304 => "Not Modified although no validators were sent",
         400 => "Bad Request",
@@ -314,8 +314,8 @@ mod tests {
         check(204, AnswerBody::Unread, false, "empty");
         check(205, AnswerBody::Unread, false, "empty");
         check(206, document(Kind::Rss), false, "answered 206");
-        check(226, document(Kind::Rss), false, "does not fit");
-        check(302, AnswerBody::Unread, false, "left alone");
+        check(226, document(Kind::Rss), false, "does not match");
+        check(302, AnswerBody::Unread, false, "asked backissue to wait");
         check(304, AnswerBody::Unread, true, "not modified");
         check(304, AnswerBody::Unread, false, "304 although");
         for status in [300, 305, 306, 400, 403, 404, 405, 406, 414, 418, 429, 431, 451, 500, 599] {
@@ -325,7 +325,7 @@ mod tests {
         check(407, AnswerBody::Unread, false, "needs credentials");
         let mut digest = answer(401, AnswerBody::Unread);
         digest.headers.www_authenticate = Some("Digest realm=\"a\"".into());
-        let told = "answered 401 Unauthorized: it wants a login of the kind Digest, which backissue does not support";
+        let told = "answered 401 Unauthorized: it requires a login of the kind Digest, which backissue does not support";
         assert_eq!(words(classify_response(fetched(digest), &sent())), told);
         check(410, AnswerBody::Unread, false, "gone");
         check(511, AnswerBody::Unread, false, "not counted: ");
@@ -355,7 +355,7 @@ mod tests {
         check(200, gone.clone(), false, "gone");
         let elsewhere = Sent { url: "https://b.example/".into(), ..Sent::default() };
         let found = words(classify_response(fetched(answer(200, gone)), &elsewhere));
-        assert!(found.contains("on the way only"), "{found}");
+        assert!(found.contains("only after a redirect"), "{found}");
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
             let hops = vec![Hop { status, to: to.clone(), by_document: false }];
             let end = Answer { url: to, ..answer(410, AnswerBody::Unread) };
             let found = words(classify_response(Fetched { hops, ..fetched(end) }, &sent()));
-            assert!(found.contains("on the way only"), "{status}: {found}");
+            assert!(found.contains("only after a redirect"), "{status}: {found}");
         }
     }
 
@@ -378,10 +378,10 @@ mod tests {
         for (im, base, sent, expected) in [
             (Some("feed"), None, &asked, "delta"),
             (Some(" FEED "), Some("\"1\""), &asked, "delta"),
-            (Some("feed"), Some("\"2\""), &asked, "does not fit"),
-            (Some("feed, gzip"), None, &asked, "does not fit"),
-            (None, None, &asked, "does not fit"),
-            (Some("feed"), None, &sent(), "does not fit"),
+            (Some("feed"), Some("\"2\""), &asked, "does not match"),
+            (Some("feed, gzip"), None, &asked, "does not match"),
+            (None, None, &asked, "does not match"),
+            (Some("feed"), None, &sent(), "does not match"),
         ] {
             let mut answer = answer(226, document(Kind::Atom));
             answer.headers.im = im.map(str::to_owned);

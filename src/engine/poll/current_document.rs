@@ -198,7 +198,7 @@ fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> Curre
     };
     match (is_same, taken) {
         (true, false) => CurrentVerdict::TakesOver,
-        (true, true) => CurrentVerdict::Ask("it is subscribed to already"),
+        (true, true) => CurrentVerdict::Ask("it is already subscribed to"),
         (false, _) => CurrentVerdict::Ask("nothing there proves that it is the same feed"),
     }
 }
@@ -232,7 +232,7 @@ pub fn archive_address(
     let why = match (&current, refused) {
         (None, _) => "it names no current document",
         (Some(_), Some(why)) => why,
-        (Some(_), None) => "it was not asked for",
+        (Some(_), None) => "it was not requested",
     };
     ArchiveAddress { current, why: why.to_owned(), insecure, since: now }
 }

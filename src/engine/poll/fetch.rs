@@ -260,13 +260,13 @@ pub enum FetchFailure {
     #[error("no connection to {0}")]
     Connect(String),
     /// No route to the host: this machine has no network, or none that reaches the host.
-    #[error("there is no way to {0} from here")]
+    #[error("{0} cannot be reached from here")]
     Unreachable(String),
     /// TLS failed; it is never bypassed.
     #[error("no secure connection: {0}")]
     Tls(String),
     /// One of the three time-outs of SPEC 0.
-    #[error("no answer within {seconds} s ({phase})")]
+    #[error("no response within {seconds} s ({phase})")]
     Timeout {
         /// Phase that timed out.
         phase: &'static str,
@@ -274,13 +274,13 @@ pub enum FetchFailure {
         seconds: u64,
     },
     /// One of the limits of SPEC 0 was exceeded.
-    #[error("the answer is too large: {0}")]
+    #[error("the response is too large: {0}")]
     TooLarge(String),
     /// The body ended early.
-    #[error("the answer was cut off")]
+    #[error("the response was cut off")]
     CutOff,
     /// The body's encoding is broken.
-    #[error("the answer could not be decoded: {0}")]
+    #[error("the response could not be decoded: {0}")]
     Encoding(String),
     /// A redirect is invalid.
     #[error("bad redirect: {0}")]

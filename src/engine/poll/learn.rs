@@ -59,7 +59,7 @@ pub fn why_not_followed(
     } else if !facts.hints.intervals.is_empty() {
         Some("the publisher's rules come first")
     } else if !is_enough(plan) {
-        Some("too little is known yet")
+        Some("not enough is known yet")
     } else {
         None
     }

@@ -105,10 +105,10 @@ fn refusal(
     match schedule::classify_manual_poll(&subscription.state.facts, now, spared) {
         ByHand::Allowed => {}
         ByHand::CoolDown(until) => {
-            return Some(Refusal::No(format!("it was polled a moment ago; wait {}", left(until))));
+            return Some(Refusal::No(format!("it was just polled; wait {}", left(until))));
         }
         ByHand::Confirm(until) => {
-            let reason = format!("the server asked to be left alone for another {}", left(until));
+            let reason = format!("the server asked backissue to wait another {}", left(until));
             return Some(Refusal::Confirm(reason));
         }
         ByHand::AtRest => return no("the publisher ended this feed"),
@@ -119,7 +119,7 @@ fn refusal(
     }
     let rested = spared.then(|| refreshed_until(subscription)).flatten();
     if let Some(until) = rested.filter(|&until| all && !due && now < until) {
-        let reason = format!("all were polled a moment ago; wait {}", left(until));
+        let reason = format!("all were just polled; wait {}", left(until));
         return Some(Refusal::No(reason));
     }
     None

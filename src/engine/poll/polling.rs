@@ -190,10 +190,10 @@ fn told_of_address(
     let cases = [
         (
             is_corrected,
-            format!("'{title}' is read from {url}: its address was one of its archives"),
+            format!("'{title}' is now read from {url}: its old address was one of its archives"),
         ),
         (moved, format!("'{title}' moved to {url}")),
-        (is_asked, format!("'{title}' says that it moved · Attention asks")),
+        (is_asked, format!("'{title}' says that it moved · see Attention")),
     ];
     cases.into_iter().find_map(|(holds, text)| holds.then_some(text))
 }

@@ -45,9 +45,8 @@ pub struct Folders {
 
 /// Returns the platform's default locations. The error is a sentence.
 pub fn folders() -> Result<Folders, String> {
-    let base = choose_base_strategy().map_err(|_| {
-        "no home folder was found; set --data-dir and --config".to_owned()
-    })?;
+    let base = choose_base_strategy()
+        .map_err(|_| "no home folder was found; set --data-dir and --config".to_owned())?;
     Ok(Folders {
         data: base.data_dir().join("backissue"),
         config: base.config_dir().join("backissue/config.toml"),
@@ -190,7 +189,7 @@ impl ConfigDocument {
             return Err(format!("[history] internet_archive is not an address: '{base}'"));
         }
         if settings.history.texts_mb < TEXTS_MB_MIN {
-            return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
+            return Err(format!("[history] texts_mb must be at least {TEXTS_MB_MIN}"));
         }
         let mut screen = self.ui;
         screen.text_width = screen.text_width.clamp(20, 400);
@@ -327,18 +326,18 @@ mod tests {
             ("[network\n", "line 1"),
             (
                 "[network]\nallow_addresses = [\"10.0.0.0/8\", \"10.0.0.0/33\"]",
-                "line 2, column 19: '10.0.0.0/33' is no IP address and no range of them; write it like",
+                "line 2, column 19: '10.0.0.0/33' is not an IP address or an address range; write it like",
             ),
             ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
             ("[commands]\non_new = \"!vim\"", "would need the terminal"),
             ("[commands]\nopen = 3", "a command must be text"),
             (
                 "[commands]\nopen = \"sh -c 'w3m {link}'\"",
-                "[commands] open: {link} must be a word of its own",
+                "[commands] open: {link} must be a separate word",
             ),
             (
                 "[commands]\nenclosure = ['mpv', '-{link}']",
-                "enclosure: {link} must be a word of its own",
+                "enclosure: {link} must be a separate word",
             ),
             ("[poll]\nmni = \"1h\"", "unknown key 'mni'; did you mean 'min'?"),
             ("[pol]", "line 1, column 2: unknown key 'pol'; did you mean 'poll'?"),

@@ -144,10 +144,7 @@ mod tests {
             (at("a.example"), "this is not a valid origin; write it like https://a.example"),
             (at("ftp://a.example"), "an origin starts with http:// or https://"),
             (at("https://x:y@a.example"), "an origin must not contain a user"),
-            (
-                at("https://a.example/feed"),
-                "ends after the host or port; write https://a.example",
-            ),
+            (at("https://a.example/feed"), "ends after the host or port; write https://a.example"),
             (at("https://a.example?x"), "ends after the host or port"),
             (user.to_owned(), "missing field `origin`"),
             (with(""), "credentials need user and password, or a token"),

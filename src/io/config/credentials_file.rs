@@ -12,7 +12,8 @@ use crate::io::small_files;
 use crate::io::system::words::system_words;
 
 const NAME: &str = "credentials.toml";
-const HEAD: &str = "# Logins from addresses that you entered. backissue writes this file; keep it private.\n";
+const HEAD: &str =
+    "# Logins from addresses that you entered. backissue writes this file; keep it private.\n";
 const BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,8 +32,9 @@ fn place(configuration: &Path) -> PathBuf {
 pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<(), String> {
     let path = place(configuration);
     let text = read(&path)?;
-    let file: CredentialsDocument = toml::from_str(&text)
-        .map_err(|error| format!("the file {} has an error: {}", path.display(), error.message()))?;
+    let file: CredentialsDocument = toml::from_str(&text).map_err(|error| {
+        format!("the file {} has an error: {}", path.display(), error.message())
+    })?;
     let network = &mut settings.network;
     for CredentialsTable(one) in file.credentials {
         if network.credentials.iter().all(|other| other.origin != one.origin) {

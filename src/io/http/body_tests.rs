@@ -64,7 +64,7 @@ fn unknown_encoding_is_named_without_control_characters() {
         let decoding = Decoding::new(encoding, BodyLimits::default()).unwrap();
         decoding.unknown_encoding().map(|why| why.to_string())
     };
-    let told = "the answer could not be decoded: it uses the encoding 'zstd, \u{e9}', which backissue did not request and cannot read";
+    let told = "the response could not be decoded: it uses the encoding 'zstd, \u{e9}', which backissue did not request and cannot read";
     assert_eq!(why("gzip, ZSTD, \u{1b}\u{e9}\u{202e}").as_deref(), Some(told));
     assert!(why(&"x".repeat(60_000)).unwrap().len() < 300);
     assert_eq!(why("identity, gzip"), None);
@@ -140,7 +140,7 @@ fn compression_bomb_is_stopped_while_it_expands() {
     let limits = BodyLimits { ratio_max: 1_000_000, body_max: 100_000, ..BodyLimits::default() };
     let mut decoding = Decoding::new("gzip", limits).unwrap();
     let why = decoding.decode_chunk(&bomb).unwrap_err();
-    assert_eq!(why.to_string(), "the answer is too large: more than 97 KiB when decompressed");
+    assert_eq!(why.to_string(), "the response is too large: more than 97 KiB when decompressed");
     assert!(decoding.decoded_bytes() <= limits.body_max);
 }
 

@@ -31,9 +31,7 @@ pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'
             CertificateDer::pem_slice_iter(&bytes).collect();
         let here = here.map_err(|_| wrong("it is damaged".into()))?;
         if here.is_empty() {
-            return Err(wrong(
-                "it contains no certificate ('-----BEGIN CERTIFICATE-----')".into(),
-            ));
+            return Err(wrong("it contains no certificate ('-----BEGIN CERTIFICATE-----')".into()));
         }
         all.extend(here);
     }

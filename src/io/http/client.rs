@@ -332,7 +332,9 @@ fn parse_url(text: &str) -> Result<Url, FetchFailure> {
         return Ok(url);
     }
     let shown = without_login(text);
-    Err(FetchFailure::Address(format!("'{shown}' cannot be fetched: only http and https addresses can")))
+    Err(FetchFailure::Address(format!(
+        "'{shown}' cannot be fetched: only http and https addresses can"
+    )))
 }
 
 #[cfg(test)]

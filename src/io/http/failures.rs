@@ -128,7 +128,9 @@ fn tls_words(error: &rustls::Error) -> String {
         rustls::Error::AlertReceived(
             AlertDescription::CertificateRequired | AlertDescription::BadCertificate,
         ) => "the server requires a client certificate".into(),
-        rustls::Error::AlertReceived(alert) => format!("the server refused the handshake ({alert:?})"),
+        rustls::Error::AlertReceived(alert) => {
+            format!("the server refused the handshake ({alert:?})")
+        }
         _ => match one_line(&error.to_string()) {
             unsaid if unsaid.contains("other error") => {
                 "the handshake with the server failed".into()

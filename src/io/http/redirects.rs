@@ -82,7 +82,9 @@ impl RedirectPath {
         self.by_document += usize::from(turn.by_document);
         if self.by_document > steps.documents_max {
             let max = steps.documents_max;
-            return Err(FetchFailure::Redirect(format!("more than {max} redirect documents in a row")));
+            return Err(FetchFailure::Redirect(format!(
+                "more than {max} redirect documents in a row"
+            )));
         }
         self.seen.push(asked);
         (self.at, self.trust) = (to.clone(), trust);
@@ -144,7 +146,7 @@ fn resolve_target(from: &Url, location: &str) -> Result<Url, FetchFailure> {
     if matches!(to.scheme(), "http" | "https") {
         return Ok(to);
     }
-    Err(FetchFailure::Redirect(format!("it leads to '{}:'", to.scheme())))
+    Err(FetchFailure::Redirect(format!("it leads to a '{}:' address", to.scheme())))
 }
 
 fn bad_redirect(why: &str) -> FetchFailure {
@@ -202,7 +204,7 @@ mod tests {
         check(from, "//b.example/f", Ok("https://b.example/f"));
         check(from, "HTTP://b.example", Ok("http://b.example/"));
         check(from, "http://", Err("bad redirect: its address is not valid"));
-        check(from, "file:///etc/hostname", Err("bad redirect: it leads to 'file:'"));
-        check(from, "gopher://b.example", Err("bad redirect: it leads to 'gopher:'"));
+        check(from, "file:///etc/hostname", Err("bad redirect: it leads to a 'file:' address"));
+        check(from, "gopher://b.example", Err("bad redirect: it leads to a 'gopher:' address"));
     }
 }

@@ -69,7 +69,7 @@ impl Trust {
                 format!(", and {} is a public site, which may not lead there", place(by))
             }
             (Self::Supplied { by: Some(by), public: false }, _) => {
-                format!(", and {} may lead to its own host and port only", place(by))
+                format!(", and {} may lead only to its own host and port", place(by))
             }
             (Self::Supplied { by: None, .. }, _) => ", and no site may lead there".to_owned(),
         };
@@ -168,7 +168,7 @@ mod tests {
             (
                 supplied("http://localhost:8080/feed", false),
                 refusal("localhost", "127.0.0.1"),
-                "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead to its own host and port only",
+                "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead only to its own host and port",
             ),
         ] {
             assert_eq!(trust.explain_refusal(&refusal).to_string(), sentence);

@@ -74,10 +74,8 @@ pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
         1 => " and another report next to it".to_owned(),
         more => format!(" and {more} other reports next to it"),
     };
-    let sentence = format!(
-        "backissue had an internal error; for details see {}{others}",
-        newest.display()
-    );
+    let sentence =
+        format!("backissue had an internal error; for details see {}{others}", newest.display());
     let lines = all.into_iter().map(|(line, _)| line).collect();
     Some(Untold { sentence, lines, file: folder.join(to.file()) })
 }

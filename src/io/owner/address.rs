@@ -37,7 +37,7 @@ pub fn own_user() -> u32 {
 pub fn make_folder(socket: &Path) -> Result<(), String> {
     let Some(folder) = socket.parent() else { return Ok(()) };
     let cannot = |why: &str| {
-        format!("no other command can reach this one: {} cannot be used: {why}", folder.display())
+        format!("other commands cannot reach this one: {} cannot be used: {why}", folder.display())
     };
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Err(error) => return Err(cannot(&system_words(&error))),

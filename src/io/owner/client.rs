@@ -180,7 +180,11 @@ impl Client {
                     Some(OwnerMessage::FileBytes(bytes)) => file.write_all(&bytes)?,
                     Some(OwnerMessage::FileEnd(whole)) => {
                         ended = true;
-                        return if whole { Ok(()) } else { Err(io::Error::other("it was not completed")) };
+                        return if whole {
+                            Ok(())
+                        } else {
+                            Err(io::Error::other("it was not completed"))
+                        };
                     }
                     Some(_) => {}
                     None => return Err(ErrorKind::UnexpectedEof.into()),

@@ -75,7 +75,7 @@ impl Listener {
     ) -> Result<Self, String> {
         let cannot = |error: io::Error| {
             format!(
-                "no other command can reach this one: {} cannot be used: {}",
+                "other commands cannot reach this one: {} cannot be used: {}",
                 socket.display(),
                 system_words(&error)
             )

@@ -34,7 +34,7 @@ fn check_address(address: &str) -> Result<(), String> {
     if is_web_address(address) {
         return Ok(());
     }
-    Err(format!("only http and https addresses are opened from here, not '{address}'"))
+    Err(format!("only http and https addresses can be opened, not '{address}'"))
 }
 
 /// Opens an http or https URL (SPEC G.52) with the program in `BROWSER`, or else with the desktop's browser. Does not wait

@@ -188,8 +188,8 @@ fn classify_end(
     ended: io::Result<ExitStatus>,
     complained: &str,
 ) -> Result<Option<String>, String> {
-    let status = ended
-        .map_err(|error| format!("the end of {program} cannot be awaited: {}", system_words(&error)))?;
+    let status =
+        ended.map_err(|error| format!("waiting for {program} failed: {}", system_words(&error)))?;
     if status.success() {
         return Ok(None);
     }

@@ -17,7 +17,7 @@ pub enum StoreError {
     Ended(#[from] LoopEnded),
     /// Nothing was written, and nothing is lost.
     #[error(
-        "the disk is full: {} MB are free and {} MB are needed; nothing is saved until there is space, but you can read on",
+        "the disk is full: {} MB are free and {} MB are needed; nothing is saved until there is space, but you can keep reading",
         .free / 1_000_000,
         .needed.div_ceil(1_000_000)
     )]
@@ -28,16 +28,16 @@ pub enum StoreError {
         needed: u64,
     },
     /// The system refused to write more. What was being written is not kept.
-    #[error("the disk is full: nothing is saved until there is space, but you can read on")]
+    #[error("the disk is full: nothing is saved until there is space, but you can keep reading")]
     NoRoom,
     /// A write was refused half-way, which sled does not get over.
     #[error(
-        "the disk became full during a write: new changes are not saved until you restart backissue, but you can read on"
+        "the disk became full during a write: new changes are not saved until you restart backissue, but you can keep reading"
     )]
     Stuck,
     /// The system opens no further file for this process, or for anybody.
     #[error(
-        "too many files and connections are open ('ulimit -n' allows more): nothing is saved until some are closed, but you can read on"
+        "too many files and connections are open ('ulimit -n' allows more): nothing is saved until some are closed, but you can keep reading"
     )]
     NoFiles,
     /// A compaction needs more room than there is.

@@ -28,7 +28,8 @@ use crate::io::search::Indexer;
 const GROUP_WRITES_MAX: usize = 64;
 
 /// Said when the thread is gone.
-const DEAD: &str = "the store stopped working; changes since the last save may be lost: run 'backissue doctor'";
+const DEAD: &str =
+    "the store stopped working; changes since the last save may be lost: run 'backissue doctor'";
 
 /// The handle by which the loop hands work to the store thread.
 #[derive(Debug)]

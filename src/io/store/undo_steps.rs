@@ -46,8 +46,7 @@ impl Store {
             }
             self.undo.apply_batch(batch)?;
         }
-        let text =
-            format!("{lost} of your changes can no longer be undone: a record is damaged");
+        let text = format!("{lost} of your changes can no longer be undone: a record is damaged");
         Ok(Some(StoreProblem { text, repaired: repair }))
     }
 }

@@ -45,7 +45,10 @@ fn unsaved_login_is_reported_and_saved_when_retyped() {
     let address = site.at("/feed.xml").replace("http://", "http://me:secret@");
     let added = program.run(&["add", &address, "--no-poll"]).with(1);
     assert!(added.out.contains("subscribed: "), "{added:?}");
-    assert!(added.err.contains("cannot be saved in") && !added.err.contains("is kept"), "{added:?}");
+    assert!(
+        added.err.contains("cannot be saved in") && !added.err.contains("is kept"),
+        "{added:?}"
+    );
     assert!(!added.err.contains("secret") && !added.out.contains("secret"), "{added:?}");
     assert_eq!(program.polled(), 401, "it is polled without the login, as reported");
 

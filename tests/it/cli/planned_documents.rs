@@ -153,7 +153,7 @@ fn document_plan_is_printed_and_wrong_facts_are_refused() {
     let facts = program.write("facts.json", json!({"last_ok": MONDAY}).to_string());
     let told = program.run_bare(&["plan", "--document", &document, "--facts", &facts]).with(0);
     let sentence =
-        "Next poll in 30 minutes, because the publisher asks for about every 30 minutes.\n";
+        "Next poll in 30 minutes, because the publisher asks for a poll about every 30 minutes.\n";
     assert!(told.out.starts_with(sentence), "{told:#?}");
     assert!(
         told.out.contains("recommended     30 min: the publisher's ttl of 30 min"),

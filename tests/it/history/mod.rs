@@ -200,7 +200,7 @@ impl Reader {
                 return None;
             }
             Answer::Status(status) => ArchiveFailure::Status { status: *status, retry_after: None },
-            Answer::Timeout => ArchiveFailure::Unanswered("no answer within 20 s".into()),
+            Answer::Timeout => ArchiveFailure::Unanswered("no response within 20 s".into()),
         };
         self.desk().failed(&failure, now);
         self.write();

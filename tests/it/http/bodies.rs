@@ -188,7 +188,7 @@ async fn compression_bomb_stops_at_the_ratio() {
     let body = BodyLimits { ratio_max: 200, ..BodyLimits::default() };
     let bomb = answer(200, &[("content-encoding", "gzip")], gzip(&vec![b' '; 4 << 20]));
     let refused = fetched(Limits { body, ..roomy() }, bomb).await.result;
-    let why = "the answer is too large: it decompresses to more than 200 times its size";
+    let why = "the response is too large: it decompresses to more than 200 times its size";
     assert_eq!(refused.unwrap_err().to_string(), why);
 }
 

@@ -81,7 +81,7 @@ async fn more_header_lines_than_the_limit_are_refused() {
         let fetched = fetch(SMALL, request(&server.at("/"))).await.result;
         assert_eq!(fetched.is_ok(), good, "{count}: {fetched:?}");
         if let Err(failure) = fetched {
-            assert_eq!(failure.to_string(), "the answer is too large: its headers");
+            assert_eq!(failure.to_string(), "the response is too large: its headers");
         }
     }
 }

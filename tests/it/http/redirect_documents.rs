@@ -107,7 +107,7 @@ async fn document_and_status_redirect_loop_ends() {
 #[tokio::test]
 async fn redirect_document_has_the_limits_of_a_status() {
     for (target, why) in [
-        ("file:///etc/hostname", "bad redirect: it leads to 'file:'"),
+        ("file:///etc/hostname", "bad redirect: it leads to a 'file:' address"),
         ("http://u:p@127.0.0.1/", "bad redirect: its address contains a login"),
         ("http://169.254.169.254/", "not asked: 169.254.169.254 is a link-local address"),
         ("http://127.0.0.2/", "not asked: 127.0.0.2 is an address of this machine"),

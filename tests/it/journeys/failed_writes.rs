@@ -350,7 +350,8 @@ fn command_for_an_unreadable_entry_never_starts_later() {
 fn recovery_report_stays_in_attention_until_dismissed() {
     let feed = rss("Orchard Notes", &[("a", "Wax", 1, "a")]);
     let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
-    let told = "the store could not be opened (a part of its log is damaged): 12 records were recovered";
+    let told =
+        "the store could not be opened (a part of its log is damaged): 12 records were recovered";
     world.app.engine.mended = Some(told.to_owned());
     world.press("hgg");
     let mut rows = 0;

@@ -208,7 +208,10 @@ fn invalid_expression_is_reported_in_the_dialog() {
     let mut world = world();
     world.press("<enter>m<c-u>/(spon/");
     let screen = world.draw();
-    assert!(screen.contains("'/(spon/' is not a valid regular expression: unclosed group"), "{screen}");
+    assert!(
+        screen.contains("'/(spon/' is not a valid regular expression: unclosed group"),
+        "{screen}"
+    );
     world.press("<enter>");
     assert!(matches!(world.app.ui.overlay, Some(Overlay::FilterDialog(_))), "it stays open");
     assert!(world.app.engine.filters.list.is_empty());

@@ -76,7 +76,7 @@ fn entry_is_piped_to_a_typed_remembered_command() {
     );
     let RunInput::Entry(told) = &external.input else { panic!("{external:?}") };
     assert_eq!((told.feed_title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
-    assert_eq!(world.notice(), "the command is done");
+    assert_eq!(world.notice(), "the command has finished");
     world.press("|");
     assert!(world.draw().contains("Pipe the entry to: wc -w"));
     world.press("<c-u>sh 'open<enter>");

@@ -131,7 +131,7 @@ fn gone_feed_says_why_polling_is_useless() {
     assert!(world.notice().contains("the publisher ended this feed (410)"), "{}", world.notice());
     world.press("i");
     let screen = world.draw();
-    assert!(screen.contains("Never polled by itself, because the publisher ended it."), "{screen}");
+    assert!(screen.contains("No automatic polls, because the publisher ended it."), "{screen}");
     assert_eq!(screen.matches("publisher ended").count(), 1, "said once: {screen}");
     assert!(screen.contains("D unsubscribes"), "{screen}");
 }
@@ -141,18 +141,18 @@ fn plan_starts_with_a_sentence_and_folded_steps() {
     let mut world = two_plans();
     world.press("<end>i");
     let screen = world.draw();
-    let sentence = "Next poll in 17 minutes, because the publisher asks for about every 15 minutes";
+    let sentence = "Next poll in 17 minutes, because the publisher asks for a poll about every 15 minutes";
     assert!(screen.contains(sentence), "{screen}");
     assert!(!screen.contains("Why at this time") && screen.contains("w why"), "{screen}");
     assert_eq!(screen.matches("every 15 minutes").count(), 1, "nothing is repeated: {screen}");
-    let held = "+ more often: changes nothing for now, because it is at the shortest interval";
+    let held = "+ more often: no effect yet: it is already at the shortest";
     assert!(screen.contains(held), "{screen}");
     world.pass(TimeDelta::minutes(2));
     assert!(world.draw().contains("; r"), "{}", world.draw());
     world.press("w");
     let screen = world.draw();
     assert!(screen.contains("Why at this time") && screen.contains("w folds"), "{screen}");
-    assert!(screen.contains("readers do not all arrive"), "{screen}");
+    assert!(screen.contains("readers do not all poll"), "{screen}");
     world.press("w");
     assert!(!world.draw().contains("Why at this time"));
     world.press("qw");

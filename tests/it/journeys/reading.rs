@@ -288,7 +288,7 @@ fn an_address_is_subscribed_to_once() {
     world.press("ahttps://orchard.example/feed<enter>");
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.app.engine.feeds.len(), 2);
-    assert_eq!(world.notice(), "'Orchard Notes' is already subscribed");
+    assert_eq!(world.notice(), "already subscribed to 'Orchard Notes'");
 }
 
 #[test]

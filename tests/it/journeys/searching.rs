@@ -82,7 +82,7 @@ fn invalid_query_says_why_it_fails() {
     let mut world = orchard();
     world.press("/frost titel:x");
     assert_eq!(world.titles().len(), 0, "what was found before the colon: no 'titel'");
-    assert!(world.draw().contains("there is no field 'titel:'; is 'title:' meant?"));
+    assert!(world.draw().contains("there is no field 'titel:'; did you mean 'title:'?"));
     world.press("<c-w>title:report");
     assert_eq!(world.titles(), ["Frost report"]);
 }

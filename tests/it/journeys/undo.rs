@@ -226,7 +226,7 @@ fn undo_does_not_duplicate_a_resubscribed_feed() {
     world.subscribe_to_all(vec![again]);
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("u");
-    assert!(world.notice().contains("subscribed to again"), "{}", world.notice());
+    assert!(world.notice().contains("subscribed again to"), "{}", world.notice());
     assert_eq!(world.app.engine.feeds.len(), 2);
 }
 

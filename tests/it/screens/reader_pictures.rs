@@ -130,7 +130,7 @@ fn undisplayable_picture_says_why_and_is_retried_manually() {
                 fails: Some(FetchFailure::TooLarge("more than 8 MiB".into())),
                 ..Scripted::default()
             },
-            "the answer is too large: more than 8 MiB",
+            "the response is too large: more than 8 MiB",
         ),
     ];
     let mut world = world((100, 30), &format!("<p>Before.</p><img src='{WAX}' alt='wax'>"));
@@ -354,7 +354,7 @@ fn picture_request_accepts_images_and_is_size_limited() {
         let fetched = http.fetch(ask("/small", false)).await.result.unwrap();
         assert_eq!(fetched.body, AnswerBody::Picture(vec![7; 3].into()));
         let refused = http.fetch(ask("/large", false)).await.result.unwrap_err();
-        assert_eq!(refused.to_string(), "the answer is too large: more than 8 MiB");
+        assert_eq!(refused.to_string(), "the response is too large: more than 8 MiB");
         let blocked = http.fetch(ask("/small", true)).await.result.unwrap_err();
         assert!(
             matches!(blocked, FetchFailure::Blocked(_)),

@@ -276,7 +276,10 @@ fn damaged_marks_return_from_the_backup_and_losses_count() {
     let mut store = open(&folder);
     let found = sentences(&mut store, true);
     let says = |words: &str| found.iter().any(|(text, done)| *done && text.contains(words));
-    assert!(says("the marks of 10 entries were restored from the backup of 2026-02-02"), "{found:?}");
+    assert!(
+        says("the marks of 10 entries were restored from the backup of 2026-02-02"),
+        "{found:?}"
+    );
     assert!(says("the marks of 1 entry are lost: they count as unread"), "{found:?}");
     assert_eq!(sentences(&mut store, false), []);
     assert!(store.entry(key(0)).unwrap().unwrap().1.is_read());

@@ -40,7 +40,7 @@ fn failed_write_is_atomic_and_works_once_there_is_room() {
         assert!(why.no_room, "no feed is at fault");
     }
     assert_eq!(listed(&mut store, Show::Unread).len(), 15, "nothing was written");
-    assert!(work(&mut store, Job::ReadEntry(key(0))).is_ok(), "you can read on");
+    assert!(work(&mut store, Job::ReadEntry(key(0))).is_ok(), "you can keep reading");
     FREE.store(u64::MAX, Ordering::Relaxed);
     for job in [mark(), poll()] {
         work(&mut store, job).unwrap();

@@ -42,7 +42,7 @@ impl FeedDocument {
     }
 
     /// Checks whether all entries are closed and only the last end tags are missing.
-    pub fn lacks_end(&self) -> bool {
+    pub(crate) fn lacks_end(&self) -> bool {
         self.has_flaw(LACKS_END)
     }
 
@@ -63,7 +63,7 @@ impl FeedDocument {
     }
 
     /// Returns the dates of the entries, oldest first. Skips entries without a date.
-    pub fn entry_dates(&self) -> Vec<DateTime<Utc>> {
+    pub(crate) fn entry_dates(&self) -> Vec<DateTime<Utc>> {
         let mut dates: Vec<_> =
             self.entries.iter().filter_map(|entry| entry.published.or(entry.updated)).collect();
         dates.sort_unstable();
@@ -71,7 +71,7 @@ impl FeedDocument {
     }
 
     /// Returns the mean time between the dates of the entries, in seconds, more than 0, or `None` if too few entries are dated.
-    pub fn mean_gap(&self) -> Option<i64> {
+    pub(crate) fn mean_gap(&self) -> Option<i64> {
         let dates = self.entry_dates();
         let (first, last) = (dates.first()?, dates.last()?);
         let gaps = i64::try_from(dates.len() - 1).ok()?;

@@ -15,7 +15,7 @@ const US: u8 = 0x1f;
 
 /// Hashes the visible parts of an entry (SPEC E.2): title, link, author, summary, content, enclosure URLs and categories.
 /// Ignores times, order, white space, comments in the markup and `utm_*` parameters in the link.
-pub fn content_hash(entry: &Entry) -> u128 {
+pub(crate) fn content_hash(entry: &Entry) -> u128 {
     let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
     let mut field = |text: &str| {
         write_words(&mut hasher, text);
@@ -82,30 +82,6 @@ fn without_tracking(link: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the set of entry CRC-32 values (SPEC E.1, E.5). Each covers ID, title, link and body, separated by 0x1F. Order and
-/// repetition do not matter.
-pub fn crc_set(entries: &[Entry]) -> BTreeSet<u32> {
-    entries.iter().map(entry_crc).collect()
-}
-
-/// Returns the CRC-32 of one entry as defined for [`crc_set`].
-pub fn entry_crc(entry: &Entry) -> u32 {
-    let fields = [
-        entry.id.as_str(),
-        entry.title.as_deref().unwrap_or_default(),
-        entry.link.as_deref().unwrap_or_default(),
-        entry.body().unwrap_or_default(),
-    ];
-    let mut crc = crc32fast::Hasher::new();
-    for (at, field) in fields.into_iter().enumerate() {
-        if at > 0 {
-            crc.update(&[US]);
-        }
-        crc.update(field.as_bytes());
-    }
-    crc.finalize()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,12 +132,5 @@ mod tests {
     #[test]
     fn hashes_of_contents_are_part_of_the_stored_form() {
         assert_eq!(content_hash(&entry()), 166_278_650_906_485_633_720_078_254_656_850_314_995);
-    }
-
-    #[test]
-    fn entry_crc_covers_its_separated_fields() {
-        assert_eq!(crc_set(&[entry(), entry()]).len(), 1);
-        let fields = b"1\x1fLadders\x1fhttps://orchard.example/n3?a=1\x1f<p>Three.</p>";
-        assert_eq!(entry_crc(&entry()), crc32fast::hash(fields));
     }
 }

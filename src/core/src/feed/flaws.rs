@@ -14,7 +14,7 @@ const HINT_FLAWS_OF_ONE_MAX: usize = 4;
 const FLAW_TEXT_MAX: usize = 120;
 
 /// Reason given for a truncated document.
-pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
+pub(super) const TRUNCATED: &str = "the document ends inside this element";
 
 /// Reason given for a date such as 05/07/2021.
 pub(super) const AMBIGUOUS_DATE: &str = "its day and month can be read in two ways";
@@ -27,7 +27,7 @@ pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others 
 /// Reason given for a document with characters that are not allowed in text.
 pub const REMOVED_CONTROLS: &str = "control characters were removed";
 /// Reason given for elements dropped because they exceed the nesting limit.
-pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: what is below is left out";
+pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: deeper elements are left out";
 
 /// One part that was dropped or repaired so that the rest of the document could be used (SPEC A).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -81,7 +81,7 @@ impl Hints {
 
     /// Returns a flaw if the `ttl` may have been meant as seconds, because entries arrive every `gap_seconds`, more than ten
     /// times as often (SPEC G.3). The `ttl` is still read as minutes.
-    pub fn ttl_like_seconds(&self, gap_seconds: i64) -> Option<Flaw> {
+    pub(crate) fn ttl_like_seconds(&self, gap_seconds: i64) -> Option<Flaw> {
         let ttl = self.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES)?;
         (gap_seconds < i64::from(ttl) * 60 / 10).then(|| Flaw {
             element: "ttl".to_owned(),

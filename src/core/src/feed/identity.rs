@@ -19,7 +19,7 @@ const ID_BYTES_MAX: usize = 4_096;
 const HASH_PREFIX: &str = "urn:backissue:entry:";
 
 /// Reason given for an ignored ID.
-pub(super) const SHARED_ID: &str = "different entries state this same id: it was left out";
+pub(super) const SHARED_ID: &str = "different entries have this same id: it was ignored";
 
 /// Entry fields from which the identity is derived.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +39,7 @@ pub struct StatedIdentity<'a> {
 }
 
 /// Returns the identity of a single entry: the trimmed stated ID, else the link, else a hash of the title and text.
-pub fn entry_id(stated: &StatedIdentity<'_>) -> String {
+pub(crate) fn entry_id(stated: &StatedIdentity<'_>) -> String {
     named(stated.id).or_else(|| named(stated.link)).map_or_else(|| text_hash(stated, &[]), bounded)
 }
 
@@ -175,7 +175,7 @@ fn plain_text(entry: &StatedIdentity<'_>) -> String {
 }
 
 /// Checks whether an identity is a hash of the entry's content, because the entry has no ID and no distinct link.
-pub fn is_made_up(id: &str) -> bool {
+pub(crate) fn is_made_up(id: &str) -> bool {
     id.starts_with(HASH_PREFIX)
 }
 

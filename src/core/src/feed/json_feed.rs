@@ -43,7 +43,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     };
     let version = read_line(&value, "version").unwrap_or_default();
     if !version.contains("jsonfeed.org") && !value.get("items").is_some_and(Value::is_array) {
-        flaws.add("document", &version, "JSON, but no JSON Feed");
+        flaws.add("document", &version, "JSON, but not a JSON Feed");
         return FeedDocument::default();
     }
     let base = url.cloned().or_else(|| Url::parse(&read_line(&value, "feed_url")?).ok());
@@ -195,7 +195,7 @@ fn read_rules(schedule: &Value, flaws: &mut HintFlaws<'_>) -> Vec<IntervalRule> 
     let mut rules = Vec::new();
     if !schedule.get("intervals").is_some_and(Value::is_array) {
         let text = schedule.as_str().unwrap_or_default();
-        flaws.add("_schedule", text, "no object with a list of intervals: dropped");
+        flaws.add("_schedule", text, "not an object with a list of intervals: dropped");
     }
     for rule in list_values(schedule, "intervals") {
         let field = |name: &str| {
@@ -223,7 +223,7 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
             flaws.add("items", "", "no entries: the list of items is empty");
         }
         Some(Value::Array(_)) => {}
-        Some(_) => flaws.add("items", "", "no entries: this is no list"),
+        Some(_) => flaws.add("items", "", "no entries: this is not a list"),
     }
     let items: Vec<&Value> = list_values(value, "items").collect();
     let surplus = items.len().saturating_sub(ENTRIES_MAX);

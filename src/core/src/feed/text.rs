@@ -70,13 +70,13 @@ pub fn plain_line(markup: &str, max: usize) -> String {
 }
 
 /// Like [`plain_line`], but returns `None` if the result is empty.
-pub fn some_line(markup: &str, max: usize) -> Option<String> {
+pub(crate) fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())
 }
 
 /// Removes control and bidi characters except line ends and tabs. Converts C1 controls to the windows-1252 characters that they
 /// represent.
-pub fn safe_text(text: &str) -> Cow<'_, str> {
+pub(crate) fn safe_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }

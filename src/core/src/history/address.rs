@@ -19,7 +19,7 @@ pub fn canonical(address: &str) -> String {
 }
 
 /// Returns an address as it is requested: without surrounding white space and without its fragment.
-pub fn without_fragment(address: &str) -> &str {
+pub(crate) fn without_fragment(address: &str) -> &str {
     address.trim().split('#').next().unwrap_or_default()
 }
 
@@ -48,7 +48,7 @@ fn with_normal_escapes(address: &str) -> String {
 }
 
 /// Checks whether two addresses have the same scheme, host and port.
-pub fn same_origin(a: &str, b: &str) -> bool {
+pub(crate) fn same_origin(a: &str, b: &str) -> bool {
     match (Url::parse(a.trim()), Url::parse(b.trim())) {
         (Ok(a), Ok(b)) => a.origin().is_tuple() && a.origin() == b.origin(),
         _ => false,

@@ -37,7 +37,7 @@ impl GapKey {
     }
 
     /// Returns the key of a link from one document back to an archive already fetched (G4).
-    pub fn broken_link(newer: &str, canonical: &str) -> Self {
+    pub(crate) fn broken_link(newer: &str, canonical: &str) -> Self {
         Self::hash_of(newer, canonical)
     }
 
@@ -209,7 +209,7 @@ pub enum Limit {
 
 impl Reason {
     /// Converts a failed archive request into a reason.
-    pub fn from_failure(failure: &ArchiveFailure) -> Self {
+    pub(crate) fn from_failure(failure: &ArchiveFailure) -> Self {
         match failure {
             ArchiveFailure::Status { status, .. } => Self::Status(*status),
             ArchiveFailure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),
@@ -221,7 +221,7 @@ impl Reason {
     }
 
     /// Checks whether two reasons are the same to a user who dismissed the gap.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Limit { limit, .. }, Self::Limit { limit: other, .. }) => limit == other,
             (Self::Overrun { .. }, Self::Overrun { .. }) => true,
@@ -272,12 +272,12 @@ impl Gap {
     }
 
     /// Checks whether the gap is a missing archive that can be requested (G1 to G3).
-    pub const fn is_of_archive(&self) -> bool {
+    pub(crate) const fn is_of_archive(&self) -> bool {
         matches!(self.kind(), GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit)
     }
 
     /// Checks whether only a link from outside the chain leads to the missing archive (SPEC C.9).
-    pub const fn is_aside(&self) -> bool {
+    pub(crate) const fn is_aside(&self) -> bool {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 

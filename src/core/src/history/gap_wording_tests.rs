@@ -68,11 +68,7 @@ fn each_reason_has_its_kind_and_its_line() {
             GapKind::Overrun,
             "entries may have been missed before 2026-02-10".into(),
         ),
-        (
-            Reason::Paged,
-            GapKind::Paged,
-            "older pages may exist; the list may be incomplete".into(),
-        ),
+        (Reason::Paged, GapKind::Paged, "older pages may exist; the list may be incomplete".into()),
         (Reason::Interrupted, GapKind::Interrupted, "history fetch paused".into()),
     ];
     for (reason, kind, text) in cases {

@@ -95,7 +95,7 @@ fn says_archive<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
 }
 
 /// Checks whether a document names a newer one. Such a document is not the newest part of its feed, nor the whole feed.
-pub fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
+pub(crate) fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
     history.archive
         || history.next_archive.is_some()
@@ -124,7 +124,7 @@ const fn is_paged(document: &FeedDocument) -> bool {
 
 /// Returns the link to the next older archive and whether rule 5 found it. The link is `prev-archive`, else `fh:prev`,
 /// else `previous` by rule 5. Not called for a complete subscription document (SPEC C.2).
-pub fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bool)> {
+pub(crate) fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bool)> {
     let history = &document.history;
     if reached == Reached::PageLink {
         return None;
@@ -199,7 +199,7 @@ pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
 
 /// Returns the address that a document gives as its own, if it can be trusted: it has the origin from which the
 /// document was fetched, and is not an address of the subscription (SPEC C.4, G.44).
-pub fn believable_self<'d>(
+pub(crate) fn believable_self<'d>(
     document: &'d FeedDocument,
     fetched_from: &str,
     subscription: &[String],

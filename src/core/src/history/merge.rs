@@ -195,7 +195,7 @@ pub fn span(
 }
 
 /// Returns the newest and oldest date that a document states for its entries; `None` if it states none.
-pub fn stated_span(
+pub(crate) fn stated_span(
     document: &FeedDocument,
     fetched_at: DateTime<Utc>,
 ) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
@@ -204,7 +204,10 @@ pub fn stated_span(
 }
 
 /// Returns the oldest date of a window; missing entries are listed below it. Ignores old entries pinned above newer ones.
-pub fn window_bottom(document: &FeedDocument, fetched_at: DateTime<Utc>) -> Option<DateTime<Utc>> {
+pub(crate) fn window_bottom(
+    document: &FeedDocument,
+    fetched_at: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
     let date = |entry: &Entry| listed(entry.published.or(entry.updated), None, fetched_at);
     let dates: Vec<DateTime<Utc>> = document.entries.iter().map(date).collect();
     let last = *dates.last()?;

@@ -57,7 +57,7 @@ pub enum NodeState {
 
 /// Returns a hash of a document's contents that does not depend on the order of its entries. Archives should not change
 /// (SPEC S2.6); the hash detects those that do.
-pub fn fingerprint(document: &FeedDocument) -> u64 {
+pub(crate) fn fingerprint(document: &FeedDocument) -> u64 {
     let contents: BTreeSet<(&str, u128)> =
         document.entries.iter().map(|entry| (entry.id.as_str(), content_hash(entry))).collect();
     let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
@@ -168,7 +168,7 @@ impl Nodes {
     }
 
     /// Follows the chain from a link to its end. `newer` is the archive that holds the link.
-    pub fn chain_end(&self, record: &HistoryRecord, newer: Option<&str>, link: &str) -> End {
+    pub(crate) fn chain_end(&self, record: &HistoryRecord, newer: Option<&str>, link: &str) -> End {
         let mut passed: BTreeSet<&str> = newer.into_iter().collect();
         let (mut newer, mut link) = (newer, link);
         loop {

@@ -18,7 +18,7 @@ pub struct Tombstones(BTreeMap<u64, DateTime<Utc>>);
 
 impl Tombstones {
     /// Adds the tombstones of a document. Returns whether anything changed.
-    pub fn add_from(&mut self, document: &FeedDocument) -> bool {
+    pub(crate) fn add_from(&mut self, document: &FeedDocument) -> bool {
         let mut changed = false;
         for tombstone in &document.tombstones {
             let when = self.0.entry(identity_hash(&tombstone.id)).or_insert(DateTime::UNIX_EPOCH);
@@ -33,7 +33,7 @@ impl Tombstones {
     }
 
     /// Returns the time at which the entry with this identity hash was deleted.
-    pub fn deleted_at(&self, identity: u64) -> Option<DateTime<Utc>> {
+    pub(crate) fn deleted_at(&self, identity: u64) -> Option<DateTime<Utc>> {
         self.0.get(&identity).copied()
     }
 }

@@ -105,7 +105,11 @@ pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         && here.feed_id != subscription.feed_id
     {
         let id = here.feed_id.as_deref().unwrap_or_default();
-        warn("id", id, "not the feed's id: readers cannot tell that this archive belongs to the feed");
+        warn(
+            "id",
+            id,
+            "not the feed's id: readers cannot tell that this archive belongs to the feed",
+        );
     }
     newer_neighbour(links, findings);
     order(links, findings);
@@ -126,8 +130,7 @@ fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
             findings.warn(Topic::Archives, "next-archive", next, message);
         }
         None if newer.is_archive && history.prev_archive.is_none() => {
-            let message =
-                "it links to no other archive: readers that start here find neither older nor newer entries";
+            let message = "it links to no other archive: readers that start here find neither older nor newer entries";
             findings.warn(Topic::Archives, "next-archive", "", message);
         }
         None if newer.is_archive => {

@@ -110,8 +110,7 @@ fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
     if essence == *right || is_generic {
         return;
     }
-    let message =
-        format!("not the type of this format: some readers refuse it; use {right}");
+    let message = format!("not the type of this format: some readers refuse it; use {right}");
     findings.warn(Topic::Delivery, "Content-Type", header, message);
 }
 
@@ -126,8 +125,7 @@ fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
         return;
     }
     if !headers.etag && !headers.last_modified {
-        let message =
-            "neither ETag nor Last-Modified: every poll transfers the whole document, changed or not";
+        let message = "neither ETag nor Last-Modified: every poll transfers the whole document, changed or not";
         findings.warn(Topic::Delivery, "ETag", "", message);
     } else if !headers.etag {
         let message = "none: Last-Modified alone cannot distinguish two changes within one second";

@@ -87,7 +87,9 @@ fn versions(exhibit: &LintInput<'_>, findings: &mut Findings) {
             OddityKind::OldNamespace => {
                 "not the namespace of Atom 1.0: read here, but many readers show no entries"
             }
-            OddityKind::OldVersion => "not RSS 2.0: read as RSS 2.0 here, but some readers refuse it",
+            OddityKind::OldVersion => {
+                "not RSS 2.0: read as RSS 2.0 here, but some readers refuse it"
+            }
             OddityKind::NoId
             | OddityKind::NotPermanent
             | OddityKind::NumericId

@@ -66,10 +66,8 @@ fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findin
         );
         findings.note(Topic::Hints, "interval", message);
         if !in_force.contains(&at) {
-            let message = format!(
-                "rule {} never applies: more specific rules cover its hours",
-                at + 1
-            );
+            let message =
+                format!("rule {} never applies: more specific rules cover its hours", at + 1);
             findings.warn(Topic::Hints, "interval", &rule.minutes.to_string(), message);
         }
     }

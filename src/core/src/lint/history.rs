@@ -128,7 +128,8 @@ impl Review<'_, '_> {
             self.warn("next-archive", "", message);
         }
         if history.prev_archive.is_some() && self.has_pages() {
-            let message = "archive and paging links have no meaning together: the paging links are ignored";
+            let message =
+                "archive and paging links have no meaning together: the paging links are ignored";
             self.warn("next", "", message);
         }
         self.wandering();
@@ -141,8 +142,7 @@ impl Review<'_, '_> {
         }
         match &history.current {
             None => {
-                let message =
-                    "none: if you subscribe to this archive by mistake, readers cannot find the feed";
+                let message = "none: if you subscribe to this archive by mistake, readers cannot find the feed";
                 self.warn("current", "", message);
             }
             Some(current) if history.this.as_ref().is_some_and(|this| same(this, current)) => {
@@ -163,7 +163,8 @@ impl Review<'_, '_> {
     }
 
     fn complete(&mut self) {
-        let message = "this document is the whole feed: entries that are not in it count as withdrawn";
+        let message =
+            "this document is the whole feed: entries that are not in it count as withdrawn";
         self.note("fh:complete", "", message);
     }
 
@@ -175,7 +176,8 @@ impl Review<'_, '_> {
             self.note("next", "", "none: no older page is offered");
         }
         if self.history.next_archive.is_some() {
-            let message = "has no meaning without prev-archive or fh:archive: the document counts as a page";
+            let message =
+                "has no meaning without prev-archive or fh:archive: the document counts as a page";
             self.warn("next-archive", "", message);
         }
         self.wandering();
@@ -185,8 +187,7 @@ impl Review<'_, '_> {
         if self.history.next_archive.is_some() {
             self.warn("next-archive", "", "has no meaning without fh:archive");
         } else {
-            let message =
-                "no archives and no pages: a new reader sees only these entries";
+            let message = "no archives and no pages: a new reader sees only these entries";
             self.note("feed", "", message);
         }
         self.wandering();

@@ -53,8 +53,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
     let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
-        let message =
-            format!("readers no longer poll this feed (settled by {settled_by})");
+        let message = format!("readers no longer poll this feed (settled by {settled_by})");
         findings.note(Topic::Polls, "feed", message);
         return Some(polls);
     }
@@ -68,7 +67,8 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
     );
     findings.note(Topic::Polls, "feed", message);
     if exhibit.document.role == DocumentRole::Archive {
-        let message = "a subscription to an archive document is a mistake: it is polled as rarely as allowed";
+        let message =
+            "a subscription to an archive document is a mistake: it is polled as rarely as allowed";
         findings.note(Topic::Polls, "feed", message);
     }
     rate(exhibit.document, findings);
@@ -103,8 +103,10 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
         | DocumentRole::Complete
         | DocumentRole::Paged => "",
     };
-    let message =
-        format!("an entry appears about every {}, and the entries go back {reach}{beyond}", about(gap));
+    let message = format!(
+        "an entry appears about every {}, and the entries go back {reach}{beyond}",
+        about(gap)
+    );
     findings.note(Topic::Polls, "feed", message);
 }
 

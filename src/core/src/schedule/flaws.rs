@@ -70,12 +70,12 @@ fn crossed_bounds(facts: &Facts) -> Option<Flaw> {
     let maximum = i64::from(facts.settings.max_seconds);
     let crossed = !bounds.fixed && maximum < bounds.min;
     crossed.then(|| {
-        flaw("maximum", duration_words(maximum), "less than the minimum: the minimum counts")
+        flaw("maximum", duration_words(maximum), "less than the minimum: the minimum applies")
     })
 }
 
 fn too_many_rules(facts: &Facts) -> Option<Flaw> {
     let first_ignored = facts.hints.intervals.get(RULES_MAX)?;
-    let reason = format!("only the first {RULES_MAX} rules count: further ones ignored");
+    let reason = format!("only the first {RULES_MAX} rules are used; the others are ignored");
     Some(flaw("interval", rule_words(first_ignored), &reason))
 }

@@ -1,53 +1,53 @@
 //! Scheduling constants, in seconds (SPEC section 0).
 
 /// One minute.
-pub const MINUTE: i64 = 60;
+pub(crate) const MINUTE: i64 = 60;
 /// One hour.
-pub const HOUR: i64 = 60 * MINUTE;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
 /// One day.
 pub const DAY: i64 = 24 * HOUR;
 /// One week.
-pub const WEEK: i64 = 7 * DAY;
+pub(crate) const WEEK: i64 = 7 * DAY;
 
 /// Minimum interval of automatic polls, except on loopback hosts (`HARD_MIN`).
 pub const HARD_MIN_SECONDS: i64 = 5 * MINUTE;
 /// Default of the user's minimum interval (`DEFAULT_MIN`).
-pub const DEFAULT_MIN_SECONDS: u32 = 15 * 60;
+pub(crate) const DEFAULT_MIN_SECONDS: u32 = 15 * 60;
 /// Default of the user's maximum interval (`DEFAULT_MAX`).
-pub const DEFAULT_MAX_SECONDS: u32 = 1440 * 60;
+pub(crate) const DEFAULT_MAX_SECONDS: u32 = 1440 * 60;
 /// Interval used when no source recommends one (`DEFAULT_INTERVAL`).
-pub const DEFAULT_INTERVAL_SECONDS: u32 = 60 * 60;
+pub(crate) const DEFAULT_INTERVAL_SECONDS: u32 = 60 * 60;
 /// Longest interval that any document or setting can state: 366 days (SPEC S0.7, A.5.2).
-pub const INTERVAL_MAX_SECONDS: i64 = 527_040 * MINUTE;
+pub(crate) const INTERVAL_MAX_SECONDS: i64 = 527_040 * MINUTE;
 /// Interval used for boilerplate `sy` (SPEC B.2 rank 5).
-pub const BOILERPLATE_SECONDS: i64 = HOUR;
+pub(crate) const BOILERPLATE_SECONDS: i64 = HOUR;
 
 /// Maximum jitter shift in either direction (`JITTER_CAP`).
-pub const JITTER_CAP_SECONDS: i64 = 120 * MINUTE;
+pub(crate) const JITTER_CAP_SECONDS: i64 = 120 * MINUTE;
 /// Maximum jitter shift of a poll that a learned plan places (SCHEDULING annex A.3).
-pub const PLACED_JITTER_SECONDS: i64 = MINUTE;
+pub(crate) const PLACED_JITTER_SECONDS: i64 = MINUTE;
 
 /// Longest cache lifetime that counts in full (`CACHE_FLOOR_FULL`).
-pub const CACHE_FULL_SECONDS: i64 = 48 * HOUR;
+pub(crate) const CACHE_FULL_SECONDS: i64 = 48 * HOUR;
 /// Cache lifetime above which the value is treated as a mistake (`CACHE_FLOOR_ABSURD`).
-pub const CACHE_ABSURD_SECONDS: i64 = 7 * DAY;
+pub(crate) const CACHE_ABSURD_SECONDS: i64 = 7 * DAY;
 /// Cache lifetime assumed when the stated one is a mistake (`CACHE_FLOOR_FALLBACK`).
-pub const CACHE_FALLBACK_SECONDS: i64 = 6 * HOUR;
+pub(crate) const CACHE_FALLBACK_SECONDS: i64 = 6 * HOUR;
 /// Longest wait a server can impose (`RETRY_AFTER_CAP`).
-pub const RETRY_AFTER_CAP_SECONDS: i64 = 7 * DAY;
+pub(crate) const RETRY_AFTER_CAP_SECONDS: i64 = 7 * DAY;
 
 /// Backoff after the first failure (`BACKOFF_BASE`).
-pub const BACK_OFF_BASE_SECONDS: i64 = 15 * MINUTE;
+pub(crate) const BACK_OFF_BASE_SECONDS: i64 = 15 * MINUTE;
 /// Longest backoff that failures alone impose (`BACKOFF_CAP`).
-pub const BACK_OFF_CAP_SECONDS: i64 = DAY;
+pub(crate) const BACK_OFF_CAP_SECONDS: i64 = DAY;
 /// Polling interval of a feed that has returned only 404 for 30 days (SPEC D.2).
-pub const DEAD_SECONDS: i64 = WEEK;
+pub(crate) const DEAD_SECONDS: i64 = WEEK;
 
 /// Minimum time between two manual requests for the same feed (SPEC B.8).
-pub const COOL_DOWN_SECONDS: i64 = MINUTE;
+pub(crate) const COOL_DOWN_SECONDS: i64 = MINUTE;
 /// Maximum number of interval rules; further rules are ignored (`RULES_MAX`). Each rule uses one bit of a `u64`.
 pub const RULES_MAX: usize = 64;
 /// Time to search for a change of interval. If none occurs within it, none ever does (SPEC A.5.4).
-pub const HORIZON_SECONDS: i64 = 8 * DAY;
+pub(crate) const HORIZON_SECONDS: i64 = 8 * DAY;
 /// Maximum number of upcoming polls in a list.
-pub const FOLLOWING_MAX: usize = 1000;
+pub(crate) const FOLLOWING_MAX: usize = 1000;

@@ -92,7 +92,7 @@ pub enum EntryState {
 pub enum QueryFlaw {
     /// There is no field with this name.
     #[error("there is no field '{name}:'; {}", match .nearest {
-        Some(nearest) => format!("is '{nearest}:' meant?"),
+        Some(nearest) => format!("did you mean '{nearest}:'?"),
         None => "the fields are feed, tag, title, author, is, after and before".to_owned(),
     })]
     Field {
@@ -101,8 +101,8 @@ pub enum QueryFlaw {
         nearest: Option<&'static str>,
     },
     /// `is:` has no such value.
-    #[error("'is:{word}' is not known; is: takes {}", match .nearest {
-        Some(nearest) => format!("unread, read, starred, hidden and gap: is '{nearest}' meant?"),
+    #[error("'is:{word}' is unknown; is: takes {}", match .nearest {
+        Some(nearest) => format!("unread, read, starred, hidden and gap; did you mean '{nearest}'?"),
         None => "unread, read, starred, hidden and gap".to_owned(),
     })]
     State {
@@ -120,7 +120,7 @@ pub enum QueryFlaw {
         date: String,
     },
     /// A field name is not followed by a value.
-    #[error("something must stand behind '{0}:'")]
+    #[error("enter a value after '{0}:'")]
     Nothing(&'static str),
     /// No subscription matches.
     #[error("no subscription is called '{0}'")]

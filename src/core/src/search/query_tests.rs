@@ -71,21 +71,21 @@ fn fields_restrict_the_matching_entries() {
 #[test]
 fn unreadable_query_suggests_the_nearest_name() {
     for (text, expected) in [
-        ("titel:x", "there is no field 'titel:'; is 'title:' meant?"),
-        ("fed:x", "there is no field 'fed:'; is 'feed:' meant?"),
+        ("titel:x", "there is no field 'titel:'; did you mean 'title:'?"),
+        ("fed:x", "there is no field 'fed:'; did you mean 'feed:'?"),
         (
             "zzzzzz:x",
             "there is no field 'zzzzzz:'; the fields are feed, tag, title, author, is, after and before",
         ),
         (
             "is:unred",
-            "'is:unred' is not known; is: takes unread, read, starred, hidden and gap: is 'unread' meant?",
+            "'is:unred' is unknown; is: takes unread, read, starred, hidden and gap; did you mean 'unread'?",
         ),
         (
             "after:soon",
             "'after:soon' is not a date; write 2014, 2014-03, 2014-03-05, or 7d for seven days ago",
         ),
-        ("x feed:", "something must stand behind 'feed:'"),
+        ("x feed:", "enter a value after 'feed:'"),
     ] {
         assert_eq!(read(text).unwrap_err().to_string(), expected, "{text}");
     }

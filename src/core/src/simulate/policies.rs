@@ -92,7 +92,7 @@ pub struct ExperimentInputs<'a> {
 impl ExperimentInputs<'_> {
     /// Returns the number of polls that a run over a window may make, averaged over its runs. A run begins with a poll,
     /// so on average it has half a poll more than its length implies.
-    pub fn allowed_polls(&self, window: Window) -> Option<f64> {
+    pub(crate) fn allowed_polls(&self, window: Window) -> Option<f64> {
         let later = (f64::from(window.shifts.max(1)) - 1.0) / 2.0;
         let weeks = (whole(window.end - window.start) - later) / whole(WEEK);
         self.polls_per_week.map(|polls| polls * weeks + 0.5)
@@ -141,7 +141,7 @@ impl<'a> Poller<'a> {
     }
 
     /// Trains a policy for the training weeks themselves. The learned policy uses the plan learned at their end.
-    pub fn for_training(
+    pub(crate) fn for_training(
         policy: PollPolicy,
         source: &'a SimulatedFeed,
         conditions: &Conditions,
@@ -252,7 +252,7 @@ impl<'a> Poller<'a> {
     }
 
     /// Checks whether the policy follows rules with more than one interval.
-    pub fn has_several_rules(&self) -> bool {
+    pub(crate) fn has_several_rules(&self) -> bool {
         matches!(&self.course, PollerCourse::Rules(rules) if rules.has_several())
     }
 

@@ -66,18 +66,18 @@ impl Score {
     }
 
     /// Returns the reduction of the delay compared with half of the mean interval, in percent.
-    pub fn gain_on_half_interval(&self) -> f64 {
+    pub(crate) fn gain_on_half_interval(&self) -> f64 {
         100.0 * (1.0 - self.policy.delay / self.half_interval.max(1e-9))
     }
 
     /// Returns the polls saved compared with a linear poller with the same delay, in percent.
-    pub fn fewer_polls(&self) -> f64 {
+    pub(crate) fn fewer_polls(&self) -> f64 {
         100.0 * (1.0 - self.policy.polls / self.equal_delay_polls.max(1e-9))
     }
 
     /// Returns the score with a budget of polls per run.
     #[must_use]
-    pub const fn with_budget(mut self, allowed_polls: Option<f64>) -> Self {
+    pub(crate) const fn with_budget(mut self, allowed_polls: Option<f64>) -> Self {
         self.allowed_polls = allowed_polls;
         self
     }
@@ -242,7 +242,7 @@ pub struct MeanScore {
 
 impl MeanScore {
     /// Computes the means; `None` without feeds.
-    pub fn over_feeds(scores: &[Score]) -> Option<Self> {
+    pub(crate) fn over_feeds(scores: &[Score]) -> Option<Self> {
         let count = real(scores.len());
         let mean = |figure: fn(&Score) -> f64| scores.iter().map(figure).sum::<f64>() / count;
         let policy = Figures {

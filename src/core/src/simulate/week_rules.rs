@@ -25,7 +25,7 @@ impl WeekRules {
     }
 
     /// Checks whether the hours have different intervals.
-    pub fn has_several(&self) -> bool {
+    pub(crate) fn has_several(&self) -> bool {
         self.0.windows(2).any(|pair| pair.first() != pair.last())
     }
 

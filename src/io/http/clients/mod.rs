@@ -102,7 +102,8 @@ impl Clients {
             .map_err(|error| format!("secure connections are not possible: {error}"))?;
         let agent = settings.user_agent.as_deref().unwrap_or(USER_AGENT);
         HeaderValue::from_str(agent).map_err(|_| {
-            "[network] user_agent cannot be sent: use only printable characters, on one line".to_owned()
+            "[network] user_agent cannot be sent: use only printable characters, on one line"
+                .to_owned()
         })?;
         let link_local = settings.allow_link_local.iter().cloned().collect();
         let allowed = settings.allow_addresses.clone();

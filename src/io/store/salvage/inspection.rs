@@ -192,7 +192,7 @@ fn inspect_log(
             return Some("a part of its log is damaged");
         }
     }
-    (!snapshot.behind_end.is_empty()).then_some("its log is shorter than it was")
+    (!snapshot.behind_end.is_empty()).then_some("its log is shorter than before")
 }
 
 /// Whether there is a message in a segment whose head cannot be read.

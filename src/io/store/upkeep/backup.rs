@@ -195,10 +195,14 @@ pub(in crate::io::store) fn read_backup(
         return Err(no_backup());
     }
     if magic != *MAGIC {
-        return Err(StoreError::Backup("it was written by a newer backissue; use that version".into()));
+        return Err(StoreError::Backup(
+            "it was written by a newer backissue; use that version".into(),
+        ));
     }
     if byte(&mut input)? > SCHEMA {
-        return Err(StoreError::Backup("its store is from a newer backissue; use that version".into()));
+        return Err(StoreError::Backup(
+            "its store is from a newer backissue; use that version".into(),
+        ));
     }
     let configuration =
         String::from_utf8(read_part(&mut input)?).ok().filter(|text| !text.is_empty());

@@ -97,8 +97,7 @@ impl RecoveryReport {
             }
         }
         if let Some((day, filled)) = self.backup.filter(|_| self.salvaged.records > 0) {
-            let filled =
-                counted_words(filled, "missing record", "missing records");
+            let filled = counted_words(filled, "missing record", "missing records");
             parts.push(format!("{filled} came from the backup of {day}"));
         }
         if self.salvaged.older > 0 {
@@ -156,7 +155,10 @@ mod tests {
         let salvaged = Salvaged { records: 40, ..Salvaged::default() };
         let told =
             RecoveryReport { salvaged, feeds: 1, backup: None }.words("why", Path::new("/there"));
-        assert!(told.contains("were recovered from the damaged files, nothing is missing;"), "{told}");
+        assert!(
+            told.contains("were recovered from the damaged files, nothing is missing;"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -247,15 +247,15 @@ pub(in crate::io::store) enum Revived {
 impl Revived {
     fn told(&self) -> StoreProblem {
         let text = match self {
-            Self::AsBackedUp(feed) => format!(
-                "the record of feed {feed} is damaged; restored from the newest backup"
-            ),
+            Self::AsBackedUp(feed) => {
+                format!("the record of feed {feed} is damaged; restored from the newest backup")
+            }
             Self::ByAddress(feed, asked) => format!(
                 "the record of feed {feed} is damaged; it is fetched again from {asked}, without its tags and settings"
             ),
-            Self::Lost(feed) => format!(
-                "the record of feed {feed} is damaged and its address is unknown: removed"
-            ),
+            Self::Lost(feed) => {
+                format!("the record of feed {feed} is damaged and its address is unknown: removed")
+            }
         };
         StoreProblem { text, repaired: true }
     }

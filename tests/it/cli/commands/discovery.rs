@@ -65,7 +65,7 @@ fn a_feed_is_found_however_its_page_names_it() {
 fn few_links_of_the_same_site_are_tried() {
     let (site, program) = (site(), new_program());
     let told = program.run(&["add", &site.at("/order")]).with(2);
-    assert!(told.err.contains("names no feed"), "{}", told.err);
+    assert!(told.err.contains("links to no feed"), "{}", told.err);
     let asked: Vec<String> =
         site.all_requests().into_iter().map(|request| request.path_and_query).collect();
     assert_eq!(asked[1..6], ["/x0", "/x1", "/x2", "/x3", "/x4"]);
@@ -79,7 +79,7 @@ fn few_links_of_the_same_site_are_tried() {
 fn page_refresh_is_followed_once_where_permitted() {
     let (site, program) = (site(), new_program());
     let told = program.run(&["add", &site.at("/round")]).with(2);
-    let leads = format!("it leads to {}: the page 'x' names no feed", site.at("/about"));
+    let leads = format!("it links to {}: the page 'x' links to no feed", site.at("/about"));
     assert!(told.err.contains(&leads), "{}", told.err);
     assert_eq!((site.asked("/round").len(), site.asked("/about").len()), (1, 1));
     program.run(&["add", &site.at("/itself")]).with(2);

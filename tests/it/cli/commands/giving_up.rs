@@ -99,7 +99,7 @@ fn proposed_move_is_accepted_or_refused_and_undone() {
     assert!(told.contains("stays at"), "{told}");
     assert_eq!(feeds(&program)[0]["proposed_url"], serde_json::Value::Null);
     let sentence = program.run(&["move", "1", "accept"]).refused(2);
-    assert!(sentence.contains("nothing to accept"), "{sentence}");
+    assert!(sentence.contains("no proposed address"), "{sentence}");
     program.run(&["undo"]).with(0);
     let told = program.run(&["move", "1", "accept"]).with(0).out;
     assert!(told.contains("is now read from") && told.contains(&site.at("/new")), "{told}");

@@ -165,7 +165,10 @@ fn doctor_names_a_theme_that_cannot_be_used() {
     std::fs::create_dir(program.path("themes")).unwrap();
     program.write("themes/night.toml", "star = \"red\"\nstarr = \"red\"\n");
     let told = program.run(&["doctor"]).with(1).out;
-    assert!(told.contains("theme: ansi16, of ansi16, dark, light, high-contrast"), "{told}");
+    assert!(
+        told.contains("theme: ansi16; available: ansi16, dark, light, high-contrast"),
+        "{told}"
+    );
     assert!(told.contains("line 2: unknown role 'starr'; did you mean 'star'?"), "{told}");
 }
 

@@ -90,7 +90,7 @@ fn invalid_mark_is_refused_before_any_change() {
     let (_site, program) = two_feeds();
     for (args, part) in [
         (&["read", "1.0", "1.9"][..], "no entry 1.9"),
-        (&["read", "1.0", "one"], "not the number of an entry"),
+        (&["read", "1.0", "one"], "is not an entry number"),
         (&["read", "--feed", "orchard", "--feed", "moon"], "no subscription is called 'moon'"),
         (&["read", "--tag", "moon"], "no subscription has the tag 'moon'"),
         (&["read", "--search", "..."], "no search word"),

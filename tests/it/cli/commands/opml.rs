@@ -45,7 +45,7 @@ fn imported(program: &Program, text: &str) -> String {
 fn nested_outlines_become_tags() {
     let program = new_program();
     let told = imported(&program, NESTED);
-    assert!(told.contains("3 added") && told.contains("0 subscribed to before"), "{told}");
+    assert!(told.contains("3 added") && told.contains("0 already subscribed"), "{told}");
     let all = feeds(&program);
     let tags: Vec<&Value> = all.iter().map(|feed| &feed["tags"]).collect();
     assert_eq!(tags, [&json!(["news/coast"]), &json!(["news"]), &json!([])]);
@@ -59,7 +59,7 @@ fn known_feeds_are_reported_and_not_added_twice() {
     let program = new_program();
     imported(&program, NESTED);
     let told = imported(&program, NESTED);
-    assert!(told.contains("0 added") && told.contains("3 subscribed to before"), "{told}");
+    assert!(told.contains("0 added") && told.contains("3 already subscribed"), "{told}");
     assert_eq!(feeds(&program).len(), 3);
 }
 

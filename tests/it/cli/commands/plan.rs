@@ -108,7 +108,7 @@ fn learning_and_own_rules_are_set_and_cleared_by_words() {
     assert!(told.contains("changed: learn: as configured → off"), "{told}");
     let rules = "changed: rules: none → Mon-Fri 9:00-18:00 45m UTC; 2h +01:00";
     assert!(told.contains(rules), "{told}");
-    assert!(told.contains("because your rules ask for about every "), "{told}");
+    assert!(told.contains("because your rules ask for a poll about every "), "{told}");
     let planned = program.run(&["plan", "1", "--json"]).with(0).json();
     assert_eq!(planned["settled_by"], json!("own_rules"));
     let told = program.run(&["set", "1", "--learn", "auto", "--rule", ""]).with(0).out;

@@ -114,10 +114,7 @@ fn low_memory_is_reported_before_any_work() {
     shell.args(["-c", "ulimit -v 150000; exec \"$0\" poll", BINARY]).env_clear();
     let told = shell.env("HOME", home.path()).output().unwrap();
     let text = String::from_utf8(told.stderr).unwrap();
-    assert!(
-        text.starts_with("backissue: not enough memory: the system refused"),
-        "{text}"
-    );
+    assert!(text.starts_with("backissue: not enough memory: the system refused"), "{text}");
     assert_eq!((told.status.code(), text.lines().count()), (Some(2), 1));
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing was begun");
 }

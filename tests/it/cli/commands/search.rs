@@ -60,7 +60,7 @@ fn fields_dates_and_exclusion_narrow_the_search() {
 fn invalid_query_is_refused_in_a_sentence() {
     let program = program();
     for (query, part) in [
-        ("titel:frost", "is 'title:' meant?"),
+        ("titel:frost", "did you mean 'title:'?"),
         ("after:soon", "is not a date"),
         ("feed:nobody", "no subscription is called 'nobody'"),
         ("tag:none", "no subscription has the tag 'none'"),

@@ -96,7 +96,7 @@ fn plan_rules() -> Vec<Rule> {
             (seconds(&found[1]), seconds(&found[2])) == (ttl, ttl)
         }),
         (
-            r"^  recommended +SPAN: the publisher updates (.+): every SPAN(?:\(it outranks ttl SPAN\))?$",
+            r"^  recommended +SPAN: the publisher updates (.+): every SPAN(?:\(it overrides ttl SPAN\))?$",
             |found, facts| {
                 let told = seconds(&found[1]);
                 facts.noted.insert("interval", told);
@@ -114,7 +114,7 @@ fn plan_rules() -> Vec<Rule> {
             },
         ),
         (
-            r"^  recommended +SPAN: nothing is stated or known, so the default of 1 h$",
+            r"^  recommended +SPAN: no interval is stated or known, so the default of 1 h$",
             |found, facts| {
                 facts.noted.insert("interval", 3600);
                 facts.publisher.stated_interval().is_none() && seconds(&found[1]) == 3600
@@ -140,7 +140,7 @@ fn plan_rules() -> Vec<Rule> {
             facts.noted.get("next") == Some(&instant(&found[1]).timestamp())
         }),
         (
-            r"^  next update +AT → AT: where the learned plan places the next poll, SPAN after the last one$",
+            r"^  next update +AT → AT: the next poll of the learned plan, SPAN after the last one$",
             |found, facts| {
                 let (from, to) = (instant(&found[1]), instant(&found[2]));
                 facts.noted.insert("next", to.timestamp());
@@ -148,13 +148,13 @@ fn plan_rules() -> Vec<Rule> {
             },
         ),
         (
-            r"^  next update +AT: tried, but not read yet: counted from the last attempt$",
+            r"^  next update +AT: tried, but never read: counted from the last attempt$",
             |found, facts| {
                 facts.publisher.refuses.is_some() && is_logged(instant(&found[1]), facts)
             },
         ),
         (
-            r"^  back-off +AT → AT: (\d+) failures? in a row: SPAN after the last attempt, (?:as after a good answer: failures must not make polls more frequent|the least after such an answer)(?:, and SPAN of spread)?$",
+            r"^  back-off +AT → AT: (\d+) failures? in a row: SPAN after the last attempt, (?:as after a success: failures must not make polls more frequent|the minimum after such a response)(?:, plus a random SPAN)?$",
             |found, facts| {
                 let (from, to) = (instant(&found[1]), instant(&found[2]));
                 let spread = found.get(5).map_or(0, |span| seconds(span.as_str()));
@@ -176,7 +176,7 @@ fn plan_rules() -> Vec<Rule> {
             },
         ),
         (
-            r"^  cache lifetime +AT(?: → AT)?: the server says that its answer is fresh for SPAN(.*)$",
+            r"^  cache lifetime +AT(?: → AT)?: the server says that its response is fresh for SPAN(.*)$",
             |found, facts| {
                 let to = found.get(2).map_or_else(|| instant(&found[1]), |to| instant(to.as_str()));
                 let fresh = seconds(&found[3]);
@@ -229,7 +229,7 @@ fn history_rules() -> Vec<Rule> {
                 && found[3] == day(places.start)
         }),
         (
-            r"^  ┄┄┄ entries before (\S+) missing: archive http://\S+?(/\d+/\d+) answered (\d+) · again only by hand$",
+            r"^  ┄┄┄ entries before (\S+) missing: archive http://\S+?(/\d+/\d+) answered (\d+) · no automatic retry$",
             |found, facts| {
                 let publisher = facts.publisher;
                 let readable = publisher.readable();
@@ -280,7 +280,7 @@ fn lint_rules() -> Vec<Rule> {
             },
         ),
         (
-            r"^  note +feed: the entries come about every SPAN, and reach back over SPAN(?:; a reader .*)?$",
+            r"^  note +feed: an entry appears about every SPAN, and the entries go back SPAN(?:; readers .*)?$",
             |found, facts| {
                 let publisher = facts.publisher;
                 let every = publisher.step_hours * 3600;
@@ -437,9 +437,10 @@ fn reported_numbers_agree_with_the_server_log() {
     let text = program.run(&["doctor"]).out;
     let entries: i64 = publishers.iter().map(Publisher::kept).sum();
     let of_store = format!("store: {} subscriptions, {entries} entries, ", publishers.len());
-    let search =
-        Regex::new(r"search: (\d+) entries indexed, \d+ kB, (?:(\d+) entries behind|in line)")
-            .unwrap();
+    let search = Regex::new(
+        r"search: (\d+) entries indexed, \d+ kB, (?:(\d+) entries not indexed yet|up to date)",
+    )
+    .unwrap();
     let indexed = search.captures(&text).map(|found| {
         number(&found, 1) + found.get(2).map_or(0, |behind| behind.as_str().parse::<i64>().unwrap())
     });

@@ -181,7 +181,7 @@ fn archive_without_a_current_document_asks() {
     import(&mut world, &[&archive("2026-01")]);
     assert_eq!(remedies(&world), [Remedy::Retry]);
     let sentence = &concerns(&world)[0].sentence;
-    assert!(sentence.contains("does not name the feed it belongs to"), "{sentence}");
+    assert!(sentence.contains("does not name its feed"), "{sentence}");
     assert_eq!(standing(&world), "an archive, not the feed itself");
     let screen = world.draw();
     assert!(!screen.contains("complete history"), "{screen}");

@@ -297,7 +297,7 @@ fn failing_feed_has_no_archive_to_request() {
     world.app.engine.feeds.get_mut(&FEED).unwrap().state.facts.failures = 1;
     world.tell(Request::History(FEED, HistoryAction::Continue));
     world.rest();
-    assert_eq!(world.notice(), "there is nothing to ask for");
+    assert_eq!(world.notice(), "there is nothing to fetch");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn attend(world: &mut World) {
     assert!(backissue::ui::panes::attention::is_open(&world.app));
 }
 
-const NO_MOVE: &str = "'Orchard' has no other address that it could be read from: there is nothing to accept or to refuse; to read it from one that you know, subscribe to that";
+const NO_MOVE: &str = "'Orchard' has no proposed address to accept or refuse; to read it from another address, subscribe to that address";
 
 #[test]
 fn stored_address_follows_leading_permanent_redirects() {

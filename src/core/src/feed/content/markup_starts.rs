@@ -58,7 +58,7 @@ impl<'a> MarkupStarts<'a> {
     }
 
     /// Checks whether the `<` at `at` begins markup.
-    pub fn is_markup(&mut self, at: usize) -> bool {
+    pub(crate) fn is_markup(&mut self, at: usize) -> bool {
         let text = self.text;
         let Some(tail) = text.get(at + 1..) else { return false };
         let is_closed = self.last_close.is_some_and(|close| close > at);

@@ -43,17 +43,17 @@ pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Parses a date like `parse_date`. `order` is derived from the other dates of the document.
-pub fn read_date(text: &str, order: Option<DateOrder>) -> Option<ReadDate> {
+pub(crate) fn read_date(text: &str, order: Option<DateOrder>) -> Option<ReadDate> {
     read(text, order).map(|read| ReadDate { at: read.at, is_ambiguous: read.is_ambiguous })
 }
 
 /// Checks whether a date states a time but no zone, so that appending a zone would change it.
-pub fn has_no_zone(text: &str) -> bool {
+pub(crate) fn has_no_zone(text: &str) -> bool {
     read(text, None).is_some_and(|read| read.has_time && !read.has_zone)
 }
 
 /// Checks whether a date states no time, so that one can be appended.
-pub fn has_no_time(text: &str) -> bool {
+pub(crate) fn has_no_time(text: &str) -> bool {
     read(text, None).is_some_and(|read| !read.has_time && !read.has_zone)
 }
 
@@ -64,7 +64,7 @@ fn shown_order(text: &str) -> Option<DateOrder> {
 
 /// Returns the order that most of a document's unambiguous dates show. English *am* or *pm* next to three numbers shows that
 /// the month is first. Dates with dots show nothing.
-pub fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
+pub(crate) fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first) = (0_u32, 0_u32);
     for text in texts.filter(|text| can_show(text)) {
         match shown_order(text) {

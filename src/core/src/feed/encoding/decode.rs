@@ -58,7 +58,7 @@ fn decode_by_statement<'a>(
         (Some(encoding), Ok(_)) => encoding.decode_without_bom_handling(bytes).0,
         (Some(encoding), Err(_)) if encoding != UTF_8 => {
             if encoding.is_single_byte() && damaged_utf8::is_clearly_utf8(bytes) {
-                flaws.add("encoding", encoding.name(), "the bytes are UTF-8 but for a few");
+                flaws.add("encoding", encoding.name(), "the bytes are UTF-8 except for a few");
                 return String::from_utf8_lossy(bytes);
             }
             let (text, failed) = encoding.decode_without_bom_handling(bytes);
@@ -88,11 +88,11 @@ fn weigh_contradiction<'a>(
         flaws.add(
             "encoding",
             "",
-            "the charset of the HTTP answer does not fit; the declared one does",
+            "the charset of the HTTP response does not match the bytes; the declared one does",
         );
         return better;
     }
-    flaws.add("encoding", "", "some bytes do not fit the stated encoding");
+    flaws.add("encoding", "", "some bytes are invalid in the stated encoding");
     text
 }
 
@@ -112,7 +112,7 @@ fn invalid_utf8<'a>(
     if let Some(encoding) = other.filter(|_| !damaged_utf8::is_clearly_utf8(&bytes)) {
         let (text, failed) = encoding.decode_without_bom_handling(&bytes);
         if !failed {
-            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding fits");
+            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding matches");
             return Cow::Owned(text.into_owned());
         }
     }

@@ -49,7 +49,7 @@ pub(in crate::feed) fn replace_internal_entities<'a>(
                 name.len() + 2
             }
             Some(_) => {
-                let reason = "its entities make it too long: the rest stay as they are";
+                let reason = "its entities make it too long: the others are not expanded";
                 flaws.add_once("document", "", reason);
                 out.push('&');
                 1

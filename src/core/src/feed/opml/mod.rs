@@ -26,13 +26,13 @@ pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
         return if !read.outlines.is_empty() || read.bad.iter().any(|bad| is_newsboat(&bad.text)) {
             Ok(read)
         } else {
-            Err("it names no feed: OPML is read, and lists of addresses, one a line".to_owned())
+            Err("it contains no feed: use OPML or a list of addresses, one per line".to_owned())
         };
     }
     let read = read_opml(bytes).map_err(|error| error.to_string())?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
-            Err(format!("it breaks off in line {} before the first feed", broken.line))
+            Err(format!("it is cut off in line {}, before the first feed", broken.line))
         }
         Some(_) | None => Ok(read),
     }

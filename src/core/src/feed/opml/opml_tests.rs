@@ -148,7 +148,7 @@ fn outlines_without_a_usable_feed_are_reported_with_their_line() {
     );
     let bad: Vec<_> = opml.bad.iter().map(|bad| (bad.text.as_str(), bad.line)).collect();
     assert_eq!(bad, [("none", 2), ("js", 3), ("rel", 4), ("l", 5)]);
-    assert_eq!(opml.bad[1].reason, "has an address of the scheme javascript");
+    assert_eq!(opml.bad[1].reason, "has an address with the scheme javascript");
     assert_eq!(opml.outlines[0].tags, ["folder"]);
     assert_eq!(opml.flaws.len(), 1);
     assert_eq!(opml.flaws[0].line, 7);
@@ -169,19 +169,19 @@ fn duplicate_feed_gets_the_tags_of_both() {
 #[test]
 fn non_list_document_is_named() {
     let cases: [(&[u8], &str); 7] = [
-        (b"", "this is no OPML document: it is empty (line 1)"),
+        (b"", "this is not an OPML document: it is empty (line 1)"),
         (
             b"\n\n<rss version='2.0'>",
-            "this is no OPML document: it is a feed; add its address instead (line 3)",
+            "this is not an OPML document: it is a feed; add its address instead (line 3)",
         ),
-        (b"<!DOCTYPE html>\n<html>", "this is no OPML document: it is a web page (line 2)"),
-        (b"\njust text", "this is no OPML document: it starts with text (line 2)"),
-        (b"{\"a\": 1}", "this is no OPML document: it starts with text (line 1)"),
+        (b"<!DOCTYPE html>\n<html>", "this is not an OPML document: it is a web page (line 2)"),
+        (b"\njust text", "this is not an OPML document: it starts with text (line 2)"),
+        (b"{\"a\": 1}", "this is not an OPML document: it starts with text (line 1)"),
         (
             b"<?xml version='1.0'?><a/>",
-            "this is no OPML document: its root element is not opml (line 1)",
+            "this is not an OPML document: its root element is not opml (line 1)",
         ),
-        (b"\x89PNG\r\n\x1a\n\0\0", "this is no OPML document: it starts with text (line 1)"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "this is not an OPML document: it starts with text (line 1)"),
     ];
     for (bytes, expected) in cases {
         assert_eq!(read_opml(bytes).unwrap_err().to_string(), expected);
@@ -216,7 +216,7 @@ fn endless_nesting_is_not_followed() {
     let deep = format!("<opml><body>{}", "<outline text='x'>".repeat(50_000));
     assert_eq!(
         read_opml(deep.as_bytes()).unwrap().broken.unwrap().reason,
-        "The document is nested too deep"
+        "The document is nested too deeply"
     );
 }
 

@@ -39,7 +39,7 @@ pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineM
             OutlineMeaning::Feed(url)
         }
         Ok(url) => {
-            OutlineMeaning::Unusable(format!("has an address of the scheme {}", url.scheme()))
+            OutlineMeaning::Unusable(format!("has an address with the scheme {}", url.scheme()))
         }
         Err(_) => OutlineMeaning::Unusable(format!(
             "has no usable address: {}",

@@ -145,7 +145,7 @@ impl<'a> OpmlReader<'a> {
         }
         for text in parent.raw_texts().filter(|text| text.starts_with(OUTLINE)) {
             if self.place(text) + text.len() == self.text.len() {
-                let reason = "The document is ill-formed: it breaks off within a tag".to_owned();
+                let reason = "The document is ill-formed: it ends inside a tag".to_owned();
                 self.opml.broken.get_or_insert(OpmlFlaw { line: self.line(text), reason });
             } else {
                 self.salvage(text);
@@ -163,12 +163,12 @@ impl<'a> OpmlReader<'a> {
         let attributes = read_attributes(outline);
         let name = name_of(&attributes);
         if self.bodies == 0 {
-            self.add_flaw(line, &format!("Outline “{name}” stands outside the body"));
+            self.add_flaw(line, &format!("Outline “{name}” is outside the body"));
         }
         let is_empty = !outline.children().any(|child| child.local() == "outline");
         match read_meaning(&attributes) {
             OutlineMeaning::Feed(_) if self.body_closed && self.bodies == 0 => {
-                self.add_bad(&name, "stands behind the end of the list", line);
+                self.add_bad(&name, "comes after the end of the list", line);
             }
             OutlineMeaning::Feed(url) => self.add_feed(&url, &attributes, line),
             OutlineMeaning::Unusable(reason) => self.add_bad(&name, &reason, line),
@@ -231,7 +231,7 @@ impl<'a> OpmlReader<'a> {
             if self.opml.outlines.len() < LISTED_MAX {
                 self.opml.outlines.push(feed);
             } else {
-                self.add_bad(&feed.xml_url, "stands after more feeds than can be taken", line);
+                self.add_bad(&feed.xml_url, "comes after the maximum number of feeds", line);
             }
             return;
         };
@@ -242,7 +242,7 @@ impl<'a> OpmlReader<'a> {
         for (name, value) in feed.settings {
             first.settings.entry(name).or_insert(value);
         }
-        let reason = format!("Feed {} stands in the list more than once", first.xml_url);
+        let reason = format!("Feed {} is in the list more than once", first.xml_url);
         self.add_flaw(line, &reason);
     }
 
@@ -290,12 +290,12 @@ impl<'a> OpmlReader<'a> {
     fn finish(mut self, tree: &XmlTree<'_>) -> Opml {
         for end_tag in &tree.misfits {
             let name = end_tag.rsplit(':').next().unwrap_or(end_tag);
-            self.add_flaw(self.line(end_tag), &format!("The end tag of {name} does not fit"));
+            self.add_flaw(self.line(end_tag), &format!("The end tag of {name} does not match"));
         }
         self.opml.flaws.sort_by_key(|flaw| flaw.line);
         let deep = tree
             .too_deep
-            .map(|name| (self.line(name), "The document is nested too deep".to_owned()));
+            .map(|name| (self.line(name), "The document is nested too deeply".to_owned()));
         let open = || {
             let unclosed = tree.unclosed()?;
             let inside = match unclosed.local() {
@@ -303,7 +303,7 @@ impl<'a> OpmlReader<'a> {
                 name => name.to_owned(),
             };
             let line = self.line_at(self.text.trim_end().len());
-            Some((line, format!("The document breaks off within {inside}")))
+            Some((line, format!("The document ends inside {inside}")))
         };
         if let Some((line, reason)) = deep.or_else(open) {
             self.opml.broken.get_or_insert(OpmlFlaw { line, reason });

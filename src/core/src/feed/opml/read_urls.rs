@@ -102,17 +102,17 @@ fn read_line((number, line): (usize, &str)) -> Option<Line<'_>> {
 fn foreign(address: &str) -> Option<&'static str> {
     let starts = |prefix: &str| address.starts_with(prefix);
     if starts("query:") {
-        Some("a query is no feed: / searches here, and Ctrl-s keeps a search")
+        Some("a query is not a feed: / searches here, and Ctrl-s saves a search")
     } else if starts("exec:") || starts("$(") || address.contains('`') {
-        Some("the output of a program cannot be subscribed to")
+        Some("backissue cannot subscribe to the output of a program")
     } else if starts("filter:") {
-        Some("a feed that a program filters cannot be subscribed to: m makes a filter here")
+        Some("backissue cannot subscribe to a feed that a program filters: m creates a filter here")
     } else if starts("file:") || starts("/") {
-        Some("a file cannot be subscribed to, only http and https addresses")
+        Some("backissue cannot subscribe to a file, only to http and https addresses")
     } else if address.contains("://") || address.contains('.') || starts("localhost") {
         None
     } else {
-        Some("it is no address")
+        Some("it is not an address")
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
         let bad = read_urls(NEWSBOAT).bad;
         let lines: Vec<usize> = bad.iter().map(|bad| bad.line).collect();
         assert_eq!(lines, [6, 7, 8, 9]);
-        assert!(bad[0].reason.starts_with("a query is no feed"), "{bad:?}");
+        assert!(bad[0].reason.starts_with("a query is not a feed"), "{bad:?}");
         assert!(bad[1].reason.starts_with("the output of a program"), "{bad:?}");
     }
 
@@ -302,7 +302,7 @@ mod tests {
             [feed("a.example/feed", None, &[]), feed("https://b.example/", None, &[])]
         );
         let bad = read_urls(text).bad;
-        assert_eq!((bad[0].line, bad[0].reason.as_str()), (3, "it is no address"));
+        assert_eq!((bad[0].line, bad[0].reason.as_str()), (3, "it is not an address"));
     }
 
     #[test]

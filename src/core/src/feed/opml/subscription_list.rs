@@ -14,7 +14,7 @@ use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
 
 /// Namespace of this program's attributes, usually bound to the prefix `bi`.
-pub const NAMESPACE: &str = "tag:backissue.example,2026:opml";
+pub(crate) const NAMESPACE: &str = "tag:backissue.example,2026:opml";
 
 /// Name of the setting for additional tags that `category` cannot contain.
 pub(in crate::feed) const TAG_LIST: &str = "tag-list";
@@ -47,7 +47,7 @@ impl Opml {
             self.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
         let broken = self.broken.iter().map(|broken| {
             format!(
-                "line {}: the list breaks off; what comes before that was imported",
+                "line {}: the list is cut off; everything before that was imported",
                 broken.line
             )
         });
@@ -100,7 +100,7 @@ pub struct NotOpml {
 
 impl fmt::Display for NotOpml {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this is no OPML document: {} (line {})", self.found, self.line)
+        write!(f, "this is not an OPML document: {} (line {})", self.found, self.line)
     }
 }
 

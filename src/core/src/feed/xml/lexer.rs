@@ -72,12 +72,12 @@ impl<'a> Lexer<'a> {
                 b'/' if rest.get(2..).is_some_and(starts_name) => return self.take_end_tag(),
                 _ if rest.get(1..).is_some_and(starts_name) => {
                     return Some(self.take_start_tag().unwrap_or_else(|scanned| {
-                        self.repaired = Some("a tag that is none was taken as text");
+                        self.repaired = Some("an invalid tag was read as text");
                         self.take_text(scanned.max(1))
                     }));
                 }
                 _ => {
-                    self.repaired = Some("a stray < was taken as text");
+                    self.repaired = Some("a stray < was read as text");
                     return Some(self.take_text(1));
                 }
             }

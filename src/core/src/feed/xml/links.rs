@@ -189,7 +189,7 @@ pub(in crate::feed) fn read_history_links(
         flaws.add(
             "complete",
             "",
-            "a complete feed has no archives or pages: its links to them do not count",
+            "a complete feed has no archives or pages: its links to them are ignored",
         );
     }
     history

@@ -11,13 +11,13 @@ pub(super) fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaw
         return;
     };
     if is_entry(found) {
-        let reason = "no entries: they stand inside this element, where none are looked for";
+        let reason = "no entries: they are inside this element, where readers do not look for them";
         flaws.add("document", parent.raw(), reason);
     } else {
         let reason = match (found.ns(), found.local()) {
             (Ns::Atom, _) => "no entries: in Atom an entry is called entry",
             (Ns::Rss, _) => "no entries: in RSS an entry is called item",
-            (_, _) => "no entries: the namespace of this element is not that of a feed",
+            (_, _) => "no entries: the namespace of this element is not a feed namespace",
         };
         flaws.add("document", found.raw(), reason);
     }

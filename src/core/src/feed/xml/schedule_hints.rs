@@ -15,7 +15,7 @@ const MINUTES_MAX: u32 = 527_040;
 /// Maximum number of interval rules kept per feed (SPEC 0, `RULES_MAX`).
 const RULES_MAX: usize = 64;
 /// Reason for dropping a repeated hint.
-const SECOND: &str = "a second one: the first counts";
+const SECOND: &str = "a second one: only the first is used";
 /// Maximum number of updates per period.
 const FREQUENCY_MAX: u32 = 99_999;
 
@@ -125,7 +125,7 @@ impl HintReader {
             flaws.add(
                 "interval",
                 "",
-                "rules without a namespace are dropped beside those with one",
+                "rules without a namespace are dropped if others have one",
             );
         }
         self.hints

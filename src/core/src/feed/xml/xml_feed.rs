@@ -34,7 +34,7 @@ pub(in crate::feed) fn read_xml_feed(
     let document = &*internal_entities::replace_internal_entities(document, flaws);
     let tree = tree_builder::build_tree(document, flaws);
     let Some(root) = tree.root() else {
-        flaws.add("document", document.get(..200).unwrap_or(document), "this is no feed");
+        flaws.add("document", document.get(..200).unwrap_or(document), "this is not a feed");
         return FeedDocument::default();
     };
     if root.local() == "redirect" {
@@ -42,15 +42,15 @@ pub(in crate::feed) fn read_xml_feed(
     }
     let parts = FeedParts::find(root);
     if parts.is_empty() {
-        flaws.add("document", root.raw(), "no feed stands in this element");
+        flaws.add("document", root.raw(), "this element contains no feed");
         return FeedDocument::default();
     }
     if tree.in_page {
         if !parts.is_whole_feed() {
-            flaws.add("document", root.raw(), "this is a web page, and this element is no feed");
+            flaws.add("document", root.raw(), "this is a web page, and this element is not a feed");
             return FeedDocument::default();
         }
-        flaws.add("document", root.raw(), "the feed stands inside a web page");
+        flaws.add("document", root.raw(), "the feed is inside a web page");
     }
     let mut found = flaws.clone();
     let read = parts.read(url, None, &mut found);
@@ -66,7 +66,7 @@ pub(in crate::feed) fn read_xml_feed(
 /// Reads `<redirect><newLocation>` (SPEC S1.12, S1.14).
 fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     let Some(target) = root.children().find(|child| child.local() == "newlocation") else {
-        flaws.add("redirect", "", "no newLocation stands in it");
+        flaws.add("redirect", "", "it contains no newLocation");
         return FeedDocument::default();
     };
     // In the form printed by the source of SPEC S1.12, a second start tag replaces the end tag of this element.
@@ -79,7 +79,7 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
         // Only an empty URL ends the feed (SPEC S1.14); an unreadable one does not.
         let resolved = address::resolve_address(&written, target.base(url).as_ref());
         if resolved.is_none() {
-            flaws.add("newLocation", &written, "the address cannot be read");
+            flaws.add("newLocation", &written, "the address is not valid");
         }
         resolved.map(NewLocation::At)
     };

@@ -281,7 +281,7 @@ fn a_feed_inside_a_web_page_is_read() {
     check(&page(&atom), Kind::Atom, "t", &["1"]);
     let reasons: Vec<String> =
         read(&page(&rss)).flaws.into_iter().map(|flaw| flaw.reason).collect();
-    assert_eq!(reasons, ["the feed stands inside a web page"]);
+    assert_eq!(reasons, ["the feed is inside a web page"]);
 }
 
 #[test]
@@ -307,11 +307,11 @@ fn a_feed_without_entries_says_why() {
         ),
         (
             "<rss><channel><x:list><item/></x:list></channel></rss>",
-            "x:list: no entries: they stand inside this element, where none are looked for",
+            "x:list: no entries: they are inside this element, where readers do not look for them",
         ),
         (
             "<rss><channel><item xmlns='urn:x'/></channel></rss>",
-            "item: no entries: the namespace of this element is not that of a feed",
+            "item: no entries: the namespace of this element is not a feed namespace",
         ),
         (
             "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[]}",
@@ -323,7 +323,7 @@ fn a_feed_without_entries_says_why() {
         ),
         (
             "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":{}}",
-            ": no entries: this is no list",
+            ": no entries: this is not a list",
         ),
     ] {
         assert_eq!(why(document), expected, "{document}");

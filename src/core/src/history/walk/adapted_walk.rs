@@ -21,7 +21,11 @@ impl ArchiveWalk<'_> {
             self.record.adapted.captures = captures;
             self.skip_document(&frontier, now);
         } else {
-            self.failed_at(frontier, &ArchiveFailure::Unreadable("it is not a feed".to_owned()), now);
+            self.failed_at(
+                frontier,
+                &ArchiveFailure::Unreadable("it is not a feed".to_owned()),
+                now,
+            );
         }
         self.assert_sound();
     }

@@ -11,7 +11,7 @@ use url::Url;
 /// Default address of the Internet Archive.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";
 /// Maximum number of captures listed for one feed; the oldest are kept.
-pub const CAPTURES_MAX: usize = 2_000;
+pub(crate) const CAPTURES_MAX: usize = 2_000;
 /// First page that is not the subscription document itself.
 const SECOND_PAGE: u32 = 2;
 /// Format of a capture's timestamp: year, month, day, hour, minute, second.
@@ -125,7 +125,7 @@ fn with_query(address: &str, name: &str, value: &str) -> String {
 }
 
 /// Returns the time of a capture.
-pub fn taken_at(capture: u64) -> Option<DateTime<Utc>> {
+pub(crate) fn taken_at(capture: u64) -> Option<DateTime<Utc>> {
     let text = format!("{capture:014}");
     NaiveDateTime::parse_from_str(&text, CAPTURE_FORM).ok().map(|at| at.and_utc())
 }

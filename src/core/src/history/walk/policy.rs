@@ -68,8 +68,8 @@ impl Default for WalkPolicy {
 /// Maximum number of archives and aliases kept for one feed.
 pub const NODES_MAX: usize = 20_000;
 /// Maximum number of gaps kept for one feed. Once it is reached, the walk requests only archives that already have a gap.
-pub const GAPS_MAX: usize = 200;
+pub(crate) const GAPS_MAX: usize = 200;
 /// Maximum number of frontiers of one feed.
-pub const FRONTIERS_MAX: usize = 64;
+pub(crate) const FRONTIERS_MAX: usize = 64;
 /// Maximum number of suspected overruns kept for one feed.
-pub const OVERRUNS_MAX: usize = 20;
+pub(crate) const OVERRUNS_MAX: usize = 20;

@@ -123,7 +123,7 @@ mod tests {
             status(503),
             status(429),
             status(408),
-            ArchiveFailure::Unanswered("no answer within 20 s".into()),
+            ArchiveFailure::Unanswered("no response within 20 s".into()),
         ] {
             assert_eq!(hours(&failure), [1, 6, 24, 72, 168], "{failure:?}");
         }

@@ -138,7 +138,7 @@ impl Evidence {
 ///
 /// `document` has the signs of all its entries, and `unknown` the positions of those with unknown ids. The result maps
 /// positions in the document to positions in `former`; each occurs at most once.
-pub fn find_same(
+pub(crate) fn find_same(
     document: &[Signs],
     unknown: &BTreeSet<usize>,
     former: &[Former],

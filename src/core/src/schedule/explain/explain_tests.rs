@@ -20,10 +20,10 @@ fn a_hop_into_a_busy_window_is_explained() {
     facts.hints.ttl_minutes = Some(120);
     facts.hints.skip_hours = vec![10];
     let expected = [
-        "the publisher's interval rule 2: every 30 min from hour 9 to hour 17, Monday to Friday \
-         (it outranks ttl 2 h); the rules also replace skipHours and skipDays",
-        "brought forward to the moment at which the interval of 30 min begins",
-        "6 min later (at most 15 min), so that readers do not all arrive together",
+        "the publisher's interval rule 2: every 30 min from hour 9 to hour 17, Monday to Friday (it overrides \
+         ttl 2 h); the rules also replace skipHours and skipDays",
+        "moved earlier, to when the interval of 30 min begins",
+        "6 min later (at most 15 min), so that readers do not all poll at once",
     ];
     check(&facts, "03-02 08:30", -0.4, &expected);
 }
@@ -43,8 +43,8 @@ fn bounds_and_pace_are_explained() {
         "the publisher's ttl of 3 h",
         "doubled to 6 h, held at your maximum of 4 h",
         "4 h after the last poll",
-        "1 h earlier (at most 2 h), so that readers do not all arrive together; earlier instead of \
-         later, to stay within the maximum",
+        "1 h earlier (at most 2 h), so that readers do not all poll at once; earlier instead of later, to stay \
+         within the maximum",
     ];
     check(&slow, "03-02 10:00", 0.5, &expected);
 }
@@ -69,12 +69,12 @@ fn slots_are_explained() {
     facts.settings.pace = Pace::Less;
     facts.learned = Some(Learned::every(180_000));
     let expected = [
-        "the publisher updates twice a week: every 3 d 12 h, counted from the stated base; \
-         going by when it posts, a poll about every 2 d 2 h would be enough",
-        "doubled to 7 d from one update time to the next",
+        "the publisher updates twice a week: every 3 d 12 h, counted from the stated base; judging by when it \
+         posts, a poll about every 2 d 2 h would be enough",
+        "doubled to 7 d between update times",
         "the publisher's first update time after the last poll",
         "that is too late: the usual maximum of 1 d after the last poll instead",
-        "no room for a spread",
+        "no room for a shift",
     ];
     check(&facts, "03-04 10:00", 0.7, &expected);
 }
@@ -88,15 +88,15 @@ fn failures_are_explained() {
         [
             "the publisher's ttl of 1 h",
             "1 h after the last poll",
-            "12 min later (at most 30 min), so that readers do not all arrive together",
+            "12 min later (at most 30 min), so that readers do not all poll at once",
             text,
         ]
     };
     let doubled = "4 failures in a row: 2 h after the last attempt, and 12 min of spread";
     check(&facts, "03-02 10:00", 0.4, &back_off(doubled));
     facts.failure = Some(PollFailure::Status(403));
-    let least = "4 failures in a row: 4 h after the last attempt, the least after such an answer, \
-                 and 24 min of spread";
+    let least = "4 failures in a row: 4 h after the last attempt, the minimum after such a response, and 24 min \
+                 of spread";
     check(&facts, "03-02 10:00", 0.4, &back_off(least));
 }
 

@@ -61,7 +61,7 @@ fn time_step(stage: PlanStage, before: Option<i64>, after: i64, reason: String) 
 pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
     let sentence = match rest {
         Rest::Gone => "the publisher ended this feed (410)",
-        Rest::Stopped => "the feed redirects to nothing",
+        Rest::Stopped => "the feed redirects to an empty address",
         Rest::Expired => "the publisher marked this feed as finished",
         Rest::Paused => "you paused this feed",
     };
@@ -72,7 +72,7 @@ pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
 /// Explains the plan of a feed that has never been polled successfully.
 pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
     let reason = if tried {
-        "tried, but not read yet: counted from the last attempt"
+        "tried, but never read: counted from the last attempt"
     } else {
         "never polled before, so it is due at once"
     };
@@ -109,7 +109,7 @@ fn pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     let scaled = bounds.scaled(target.raw);
     let verb = pace_verb(bounds);
     let held = bounds.holder(target.raw);
-    let held = held.map(|held| format!(", held at {}", bound_words(held, bounds)));
+    let held = held.map(|held| format!(", limited to {}", bound_words(held, bounds)));
     let at_normal = Bounds { pace: Pace::Normal, ..bounds };
     let idle = at_normal.interval(target.raw) == target.binding;
     let effect = if idle { ": the setting has no effect" } else { "" };
@@ -126,7 +126,7 @@ fn pace_verb(bounds: Bounds) -> &'static str {
 fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     let scaled = bounds.scaled(target.raw);
     let reason = format!(
-        "{} to {} from one update time to the next",
+        "{} to {} between update times",
         pace_verb(bounds),
         duration_words(scaled)
     );
@@ -137,8 +137,8 @@ fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
 fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
-        Pace::More => "about twice as many polls, as far as the minimum allows",
-        Pace::Less => "about half as many polls, as far as the maximum allows",
+        Pace::More => "about twice as often, within your minimum",
+        Pace::Less => "about half as often, within your maximum",
     };
     Some(interval_step(PlanStage::Pace, Some(target.raw), target.binding, reason.to_owned()))
 }
@@ -181,10 +181,10 @@ fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
     let at = target.slot.unwrap_or(target.at);
     let reason = match target.kind {
         PlanKind::Boundary => {
-            format!("brought forward to the moment at which the interval of {interval} begins")
+            format!("moved earlier, to when the interval of {interval} begins")
         }
         PlanKind::Slot if is_placed(target) => {
-            format!("where the learned plan places the next poll, {interval} after the last one")
+            format!("the next poll of the learned plan, {interval} after the last one")
         }
         PlanKind::Slot => "the publisher's first update time after the last poll".to_owned(),
         PlanKind::Interval | PlanKind::Now | PlanKind::Never => {
@@ -215,9 +215,9 @@ pub(in crate::schedule) fn explain_jitter(
 ) -> PlanStep {
     let shift = jittered.at - target.at;
     let limit = duration_words(jittered.limit / 2);
-    let together = "so that readers do not all arrive together";
+    let together = "so that readers do not all poll at once";
     let mut reason = match shift {
-        0 if jittered.limit == 0 => "no room for a spread".to_owned(),
+        0 if jittered.limit == 0 => "no room for a shift".to_owned(),
         0 => format!("no shift this time (at most {limit})"),
         1.. => format!("{} later (at most {limit}), {together}", duration_words(shift)),
         _ => format!("{} earlier (at most {limit}), {together}", duration_words(-shift)),
@@ -226,7 +226,7 @@ pub(in crate::schedule) fn explain_jitter(
         reason += "; earlier instead of later, to stay within the maximum";
     }
     if shift != 0 && jittered.at == last + bounds.min {
-        reason += "; held at the minimum";
+        reason += "; limited by the minimum";
     }
     time_step(PlanStage::Jitter, Some(target.at), jittered.at, reason)
 }
@@ -251,17 +251,17 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
         Cause::HostWait { seconds } => {
             let wait = duration_words(seconds);
             let sentence =
-                format!("the site answered 429 to a feed: all its feeds pause for {wait}");
+                format!("the site answered 429 for one feed: all its feeds pause for {wait}");
             (PlanStage::RetryAfter, sentence)
         }
         Cause::BackOff { failures, delay, spread, by } => {
             (PlanStage::BackOff, back_off_sentence(failures, delay, spread, by))
         }
         Cause::Dead => {
-            (PlanStage::BackOff, "nothing but 404 for 30 days: polled once a week".to_owned())
+            (PlanStage::BackOff, "only 404 for 30 days: polled once a week".to_owned())
         }
     };
-    let effect = if moves { "" } else { ": over by then, no effect" };
+    let effect = if moves { "" } else { "; ends before then, no effect" };
     Some(time_step(stage, Some(at), at.max(floor.at), format!("{sentence}{effect}")))
 }
 
@@ -271,20 +271,20 @@ fn lifetime_sentence(stated: i64, counted: i64, age: i64) -> String {
         (stated != counted).then(|| format!(", of which {} count", duration_words(counted)));
     let aged = (age > 0).then(|| format!("; it was {} old on arrival", duration_words(age)));
     let (capped, aged) = (capped.unwrap_or_default(), aged.unwrap_or_default());
-    format!("the server says that its answer is fresh for {fresh}{capped}{aged}")
+    format!("the server says that its response is fresh for {fresh}{capped}{aged}")
 }
 
 fn wait_sentence(seconds: i64, header: WaitHeader) -> (PlanStage, String) {
     let wait = duration_words(seconds);
     match header {
         WaitHeader::RetryAfter => {
-            (PlanStage::RetryAfter, format!("the server asked to be left alone for {wait}"))
+            (PlanStage::RetryAfter, format!("the server asked backissue to wait {wait}"))
         }
         WaitHeader::CacheControl => {
-            (PlanStage::CacheLifetime, format!("the server says that its refusal holds for {wait}"))
+            (PlanStage::CacheLifetime, format!("the server says that its error response is fresh for {wait}"))
         }
         WaitHeader::Nothing => {
-            (PlanStage::BackOff, format!("the server asked for fewer requests: {wait} is assumed"))
+            (PlanStage::BackOff, format!("the server asked for fewer requests: a wait of {wait} is assumed"))
         }
     }
 }
@@ -295,11 +295,11 @@ fn back_off_sentence(failures: u32, delay: i64, spread: i64, by: DelayBy) -> Str
     let because = match by {
         DelayBy::Doubling => "",
         DelayBy::Recommendation => {
-            ", as after a good answer: failures must not make polls more frequent"
+            ", as after a success: failures must not make polls more frequent"
         }
-        DelayBy::Failure => ", the least after such an answer",
+        DelayBy::Failure => ", the minimum after such a response",
     };
-    let spread = (spread > 0).then(|| format!(", and {} of spread", duration_words(spread)));
+    let spread = (spread > 0).then(|| format!(", plus a random {}", duration_words(spread)));
     let spread = spread.unwrap_or_default();
     format!("{count} in a row: {delay} after the last attempt{because}{spread}")
 }

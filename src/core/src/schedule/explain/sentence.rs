@@ -26,7 +26,7 @@ pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zon
     let why = reason(facts, decision, zone);
     match decision.next_poll {
         Some(at) => format!("Next poll {}, because {why}", when_words(at, now, zone)),
-        None => format!("Never polled by itself, because {why}"),
+        None => format!("No automatic polls, because {why}"),
     }
 }
 
@@ -43,13 +43,13 @@ pub fn pace_sentence(
     let same_interval = placed || current.binding_seconds == other.binding_seconds;
     let stays = current.next_poll == other.next_poll;
     match (every, other.next_poll) {
-        (_, None) => format!("changes nothing, because {}", reason(facts, other, zone)),
+        (_, None) => format!("no effect: {}", reason(facts, other, zone)),
         (_, Some(_)) if stays && same_interval => {
-            format!("changes nothing for now, because {}", why_unmoved(facts, other, zone))
+            format!("no effect yet: {}", why_unmoved(facts, other, zone))
         }
         (Some(every), Some(_)) if stays => {
             format!(
-                "{every} after the next poll, which stays because {}",
+                "{every}, but only after the next poll: {}",
                 why_unmoved(facts, other, zone)
             )
         }
@@ -61,9 +61,9 @@ pub fn pace_sentence(
 /// Reasons why a plan is the same at any pace.
 const UNMOVED_BY: [(SettledBy, &str); 4] = [
     (SettledBy::Fixed, "you fixed the interval"),
-    (SettledBy::Minimum, "it is at the shortest interval already"),
-    (SettledBy::Maximum, "it is at the longest interval already"),
-    (SettledBy::Learned, "the next poll serves both"),
+    (SettledBy::Minimum, "it is already at the shortest interval"),
+    (SettledBy::Maximum, "it is already at the longest interval"),
+    (SettledBy::Learned, "the next poll is the same either way"),
 ];
 
 /// Returns why a plan is the same at any pace.
@@ -110,15 +110,15 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let every = || decision.binding_seconds.map_or_else(|| "at times".to_owned(), every_words);
     let begins = decision.kind == PlanKind::Boundary;
     match decision.settled_by {
-        SettledBy::Fixed => format!("you want it {}", every()),
-        SettledBy::OwnRules if begins => format!("your rules ask for {} from then on", every()),
+        SettledBy::Fixed => format!("you want it polled {}", every()),
+        SettledBy::OwnRules if begins => format!("your rules ask for a poll {} from then on", every()),
         SettledBy::OwnRules => paced(facts, "your rules", "at this time", &every()),
         SettledBy::Rules if begins => {
-            format!("the publisher's rules ask for {} from then on", every())
+            format!("the publisher's rules ask for a poll {} from then on", every())
         }
         SettledBy::Rules => paced(facts, "the publisher's rules", "at this time", &every()),
         SettledBy::Sy if decision.kind == PlanKind::Slot => {
-            "it follows an update time that the publisher names".to_owned()
+            "it follows an update time stated by the publisher".to_owned()
         }
         SettledBy::Sy | SettledBy::Ttl | SettledBy::RefreshRate => {
             paced(facts, "the publisher", "", &every())
@@ -126,7 +126,7 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
         SettledBy::BoilerplateSy => paced(facts, "the publisher's software", "", &every()),
         SettledBy::Learned => learned_reason(facts, decision, zone),
         SettledBy::Default => {
-            format!("it is not known when it posts: it is polled {}", every())
+            format!("nothing is known about when it posts: it is polled {}", every())
         }
         SettledBy::Minimum => minimum_reason(facts),
         SettledBy::Maximum if facts.standing == FeedStatus::Archive => {
@@ -136,20 +136,20 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
             let bounds = Bounds::from_facts(facts);
             let longest = interval_words(bounds.max);
             if bounds.has_usual_max() {
-                format!("every feed is polled {longest} at least")
+                format!("every feed is polled at least {longest}")
             } else {
-                format!("you want it {longest} at least")
+                format!("you want it polled at least {longest}")
             }
         }
         SettledBy::BackOff => match facts.failures {
-            0 | 1 => "the last try failed".to_owned(),
-            failures => format!("the last {failures} tries failed"),
+            0 | 1 => "the last attempt failed".to_owned(),
+            failures => format!("the last {failures} attempts failed"),
         },
         SettledBy::CacheLifetime => lifetime_reason(facts),
-        SettledBy::RetryAfter => "its server asked to be left alone until then".into(),
-        SettledBy::Dead => "it was not found for a month: it is tried once a week".into(),
-        SettledBy::SkipHours => "the publisher asks for no polls in the hours before".into(),
-        SettledBy::SkipDays => "the publisher asks for no polls on the days before".into(),
+        SettledBy::RetryAfter => "its server asked backissue to wait until then".into(),
+        SettledBy::Dead => "it has not been found for a month: it is polled once a week".into(),
+        SettledBy::SkipHours => "the publisher asks for no polls in the hours before then".into(),
+        SettledBy::SkipDays => "the publisher asks for no polls on the days before then".into(),
         SettledBy::Overdue => "it was due while backissue was not running".into(),
         SettledBy::FirstPoll => "it has not been read yet".into(),
         SettledBy::Gone => "the publisher ended it".into(),
@@ -165,11 +165,11 @@ fn lifetime_reason(facts: &Facts) -> String {
         facts.cache.filter(|_| facts.failures == 0).and_then(|cache| cache.stated_seconds());
     match stated.map(|stated| (stated, counted(stated))) {
         Some((stated, counted)) if counted < stated => format!(
-            "its server says that its last answer holds for {}, of which {} count",
+            "its server says that its last response is fresh for {}, of which {} count",
             duration_words(stated),
             duration_words(counted)
         ),
-        Some(_) | None => "its server says that its last answer holds until then".to_owned(),
+        Some(_) | None => "its server says that its last response is fresh until then".to_owned(),
     }
 }
 
@@ -178,7 +178,7 @@ fn paced(facts: &Facts, who: &str, at: &str, every: &str) -> String {
     let verb = if who.ends_with("rules") { "ask" } else { "asks" };
     let at = if at.is_empty() { String::new() } else { format!(" {at}") };
     match facts.settings.pace {
-        Pace::Normal => format!("{who} {verb} for {every}{at}"),
+        Pace::Normal => format!("{who} {verb} for a poll {every}{at}"),
         Pace::More => format!("you want it twice as often as {who} {verb}{at}: {every}"),
         Pace::Less => format!("you want it half as often as {who} {verb}{at}: {every}"),
     }
@@ -192,7 +192,7 @@ fn minimum_reason(facts: &Facts) -> String {
     } else if bounds.has_usual_min() {
         format!("no feed is polled more often than {shortest} unless you ask for it")
     } else {
-        format!("you want it no more often than {shortest}")
+        format!("you want it polled no more often than {shortest}")
     }
 }
 
@@ -200,7 +200,7 @@ fn minimum_reason(facts: &Facts) -> String {
 fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let learned = facts.learned.as_ref();
     let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else {
-        return "that suits when it posted so far".to_owned();
+        return "that fits when it has posted so far".to_owned();
     };
     let rhythm = &plan.rhythm;
     let posts = rhythm.posts_words();

@@ -51,29 +51,29 @@ fn each_source_explains_its_poll_time() {
     let ttl = |minutes| with_ttl(minutes, "03-02 10:00");
     let base = Some(at("01-05 09:00"));
     for (facts, expected) in [
-        (ttl(30), "Next poll in 30 minutes, because the publisher asks for about every 30 minutes"),
-        (ttl(300), "Next poll around 15:00, because the publisher asks for about every 5 hours"),
+        (ttl(30), "Next poll in 30 minutes, because the publisher asks for a poll about every 30 minutes"),
+        (ttl(300), "Next poll around 15:00, because the publisher asks for a poll about every 5 hours"),
         (
             ttl(5),
             "Next poll in 15 minutes, because no feed is polled more often than every 15 minutes unless you ask for it",
         ),
-        (ttl(9000), "Next poll tomorrow, because every feed is polled every day at least"),
+        (ttl(9000), "Next poll tomorrow, because every feed is polled at least every day"),
         (
             office,
-            "Next poll in 30 minutes, because the publisher's rules ask for about every 30 minutes at this time",
+            "Next poll in 30 minutes, because the publisher's rules ask for a poll about every 30 minutes at this time",
         ),
         (
             with_sy(Period::Daily, 4, base, "03-02 10:00"),
-            "Next poll around 15:00, because it follows an update time that the publisher names",
+            "Next poll around 15:00, because it follows an update time stated by the publisher",
         ),
         (
             Facts { last_ok: Some(at(now)), ..Facts::default() },
-            "Next poll around 11:00, because it is not known when it posts: it is polled about every hour",
+            "Next poll around 11:00, because nothing is known about when it posts: it is polled about every hour",
         ),
         (Facts::default(), "Next poll now, because it has not been read yet"),
         (
             set(ttl(60), |settings| settings.fixed_seconds = Some(7200)),
-            "Next poll around 12:00, because you want it about every 2 hours",
+            "Next poll around 12:00, because you want it polled about every 2 hours",
         ),
         (
             set(ttl(60), |settings| settings.pace = Pace::Less),
@@ -81,14 +81,14 @@ fn each_source_explains_its_poll_time() {
         ),
         (
             Facts { standing: FeedStatus::Gone, ..Facts::default() },
-            "Never polled by itself, because the publisher ended it",
+            "No automatic polls, because the publisher ended it",
         ),
     ] {
         assert_eq!(told(&facts, now), expected);
     }
     assert_eq!(
         told(&with_rules(set_p(), "03-02 08:30"), "03-02 08:30"),
-        "Next poll in 30 minutes, because the publisher's rules ask for about every 30 minutes from then on"
+        "Next poll in 30 minutes, because the publisher's rules ask for a poll about every 30 minutes from then on"
     );
 }
 
@@ -101,7 +101,7 @@ fn delaying_floor_is_named_in_the_sentence() {
     fresh.record_success(200, &headers, now, now);
     assert_eq!(
         told(&fresh, "03-02 10:00"),
-        "Next poll around 16:00, because its server says that its last answer holds until then"
+        "Next poll around 16:00, because its server says that its last response is fresh until then"
     );
     for (stated, expected) in
         [("604800", "7 d, of which 2 d count"), ("31536000", "365 d, of which 6 h count")]
@@ -110,17 +110,17 @@ fn delaying_floor_is_named_in_the_sentence() {
         let headers = TimingHeaders { cache_control: Some(&cache_control), ..none };
         fresh.record_success(200, &headers, now, now);
         let told = told(&fresh, "03-02 10:00");
-        assert!(told.ends_with(&format!("its last answer holds for {expected}")), "{told}");
+        assert!(told.ends_with(&format!("its last response is fresh for {expected}")), "{told}");
     }
     let mut refused = with_ttl(60, "03-02 09:00");
     let headers = TimingHeaders { retry_after: Some("7200"), ..none };
     refused.record_failure(PollFailure::Status(503), &headers, now, now);
     assert_eq!(
         told(&refused, "03-02 10:00"),
-        "Next poll around 12:00, because its server asked to be left alone until then"
+        "Next poll around 12:00, because its server asked backissue to wait until then"
     );
     let mut failing = with_ttl(60, "03-02 09:00");
-    for tries in ["the last try failed", "the last 2 tries failed"] {
+    for tries in ["the last attempt failed", "the last 2 tries failed"] {
         failing.record_failure(PollFailure::Status(500), &none, now, now);
         let told = told(&failing, "03-02 10:00");
         assert!(told.ends_with(tries), "{told}");
@@ -190,20 +190,20 @@ fn ineffective_pace_says_why() {
     assert_eq!(paced(&hourly, Pace::Less), "about every 2 hours, next poll around 12:00");
     assert_eq!(paced(&hourly, Pace::More), "about every 30 minutes, next poll in 30 minutes");
     let at_minimum = with_ttl(15, "03-02 10:00");
-    let expected = "changes nothing for now, because it is at the shortest interval already";
+    let expected = "no effect yet: it is already at the shortest interval";
     assert_eq!(paced(&at_minimum, Pace::More), expected);
     let daily = with_ttl(1440, "03-02 10:00");
-    let expected = "changes nothing for now, because it is at the longest interval already";
+    let expected = "no effect yet: it is already at the longest interval";
     assert_eq!(paced(&daily, Pace::Less), expected);
     let fixed = set(hourly, |settings| settings.fixed_seconds = Some(7200));
-    let expected = "changes nothing for now, because you fixed the interval";
+    let expected = "no effect yet: you fixed the interval";
     assert_eq!(paced(&fixed, Pace::Less), expected);
     let hints = Hints { ttl_minutes: Some(60), ..Hints::default() };
     let mut fresh = Facts { hints, ..Facts::default() };
     let headers =
         TimingHeaders { cache_control: Some("max-age=21600"), ..TimingHeaders::default() };
     fresh.record_success(200, &headers, now, now);
-    let expected = "about every 2 hours after the next poll, which stays because its server says that its last \
-                    answer holds until then";
+    let expected = "about every 2 hours, but only after the next poll: its server says that its last \
+                    response is fresh until then";
     assert_eq!(paced(&fresh, Pace::Less), expected);
 }

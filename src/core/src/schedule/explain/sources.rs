@@ -26,12 +26,12 @@ pub(in crate::schedule) fn source_sentence(
     };
     let outranked = outranked(facts, recommendation, target);
     let outranked =
-        if outranked.is_empty() { String::new() } else { format!(" (it outranks {outranked})") };
+        if outranked.is_empty() { String::new() } else { format!(" (it overrides {outranked})") };
     let skips = skips_note(facts).map(|note| format!("; {note}")).unwrap_or_default();
     let learned = facts.learned.as_ref().filter(|_| target.source != IntervalSource::Learned);
     let observed = learned.map(|learned| {
         let gap = duration_words(i64::from(learned.interval_seconds));
-        format!("; going by when it posts, a poll about every {gap} would be enough")
+        format!("; judging by when it posts, a poll about every {gap} would be enough")
     });
     format!("{sentence}{outranked}{skips}{}", observed.unwrap_or_default())
 }
@@ -59,11 +59,11 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
         IntervalSource::Ttl => format!("the publisher's ttl of {every}"),
         IntervalSource::RefreshRate => format!("the publisher's refreshRate of {every}"),
         IntervalSource::BoilerplateSy => {
-            format!("every {every}, as WordPress writes into every feed, so it counts little")
+            format!("every {every}, which WordPress writes into every feed, so it has little weight")
         }
         IntervalSource::Learned => format!("learned: a poll about every {every}"),
         IntervalSource::Default | IntervalSource::OwnRules | IntervalSource::Rules => {
-            format!("nothing is stated or known, so the default of {every}")
+            format!("no interval is stated or known, so the default of {every}")
         }
     }
 }

@@ -64,14 +64,18 @@ impl CacheState {
 
     /// Updates the state from a 304. Absent headers keep the stated lifetime (SPEC D.4.5).
     #[must_use]
-    pub fn of_not_modified(self, headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
+    pub(crate) fn of_not_modified(
+        self,
+        headers: &TimingHeaders<'_>,
+        received_at: DateTime<Utc>,
+    ) -> Self {
         let fresh = Self::of_document(headers, received_at);
         Self { lifetime: stated_lifetime(headers).unwrap_or(self.lifetime), ..fresh }
     }
 
     /// Returns the same lifetime as if received at another time.
     #[must_use]
-    pub fn repeated_at(self, received_at: DateTime<Utc>) -> Self {
+    pub(crate) fn repeated_at(self, received_at: DateTime<Utc>) -> Self {
         let shift = received_at.signed_duration_since(self.received_at);
         let moved = |at: DateTime<Utc>| at.checked_add_signed(shift).unwrap_or(received_at);
         let lifetime = match self.lifetime {
@@ -82,7 +86,7 @@ impl CacheState {
     }
 
     /// Returns the stated lifetime in seconds, before caps and age; `None` if there is no floor.
-    pub fn stated_seconds(&self) -> Option<i64> {
+    pub(crate) fn stated_seconds(&self) -> Option<i64> {
         let life = match self.lifetime {
             Lifetime::None => return None,
             Lifetime::MaxAge(life) => i64::from(life),
@@ -92,7 +96,7 @@ impl CacheState {
     }
 
     /// Returns the number of seconds after receipt during which a poll would get the same cached copy, 1 second to 48 h.
-    pub fn floor_seconds(&self) -> Option<i64> {
+    pub(crate) fn floor_seconds(&self) -> Option<i64> {
         let left = counted(self.stated_seconds()?) - i64::from(self.age_seconds);
         (left > 0).then_some(left)
     }

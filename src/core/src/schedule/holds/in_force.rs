@@ -65,9 +65,9 @@ pub fn skips_in_words(facts: &Facts) -> &'static str {
     match Skips::from_facts(facts) {
         Skips::None => "there are no such hours",
         Skips::Kept(_) => "no polls then",
-        Skips::WholeWeek => "not kept: that would be the whole week",
-        Skips::ReplacedByRules => "not kept: the publisher's interval rules come first",
-        Skips::ReplacedBySy => "not kept: the publisher's sy schedule comes first",
+        Skips::WholeWeek => "ignored: they cover the whole week",
+        Skips::ReplacedByRules => "ignored: the publisher's interval rules replace them",
+        Skips::ReplacedBySy => "ignored: the publisher's sy schedule replaces them",
         Skips::SwitchedOff => "ignored, as you chose",
     }
 }
@@ -87,7 +87,7 @@ mod tests {
             let floors = floors_in_force(&facts, at(now), 0.0);
             floors.into_iter().map(|floor| (floor.until, floor.reason)).collect::<Vec<_>>()
         };
-        let lifetime = "the server says that its answer is fresh for 1 h".to_owned();
+        let lifetime = "the server says that its response is fresh for 1 h".to_owned();
         let minimum = "the usual minimum of 15 min after the last attempt".to_owned();
         let first = until("03-02 10:05");
         assert_eq!(first, [(at("03-02 11:00"), lifetime.clone()), (at("03-02 10:15"), minimum)]);
@@ -117,8 +117,8 @@ mod tests {
         assert_eq!(changed(|_| ()), "no polls then");
         assert_eq!(changed(|facts| facts.settings.ignore_skips = true), "ignored, as you chose");
         let whole = changed(|facts| facts.hints.skip_hours = (0..24).collect());
-        assert_eq!(whole, "not kept: that would be the whole week");
+        assert_eq!(whole, "ignored: they cover the whole week");
         let rules = changed(|facts| facts.hints.intervals = vec![office()]);
-        assert_eq!(rules, "not kept: the publisher's interval rules come first");
+        assert_eq!(rules, "ignored: the publisher's interval rules replace them");
     }
 }

@@ -65,7 +65,7 @@ impl PublicationClock {
     }
 
     /// Checks whether the clock refers to a specific minute. Dates without a time contain none.
-    pub const fn is_sharp(self) -> bool {
+    pub(crate) const fn is_sharp(self) -> bool {
         match self {
             Self::MinuteOfWeek | Self::MinuteOfDay => true,
             Self::TimeOfWeek | Self::TimeOfDay | Self::AnyTime => false,

@@ -319,7 +319,7 @@ impl LearnedPlan {
 
     /// Returns the publication peak shortly before a poll and the days on which it occurs; `None` if there is none.
     /// Groups of days can be distinguished after one week, days of the week after three.
-    pub fn peak_before(&self, poll: DateTime<Utc>) -> Option<(DateTime<Utc>, PeakDays)> {
+    pub(crate) fn peak_before(&self, poll: DateTime<Utc>) -> Option<(DateTime<Utc>, PeakDays)> {
         let weeks = self.rhythm.observed_minutes / WEEK_MINUTES;
         let local = minute(poll) + self.clock.offset(minute(poll) * 60).div_euclid(60);
         let behind = |peak: &Peak| {
@@ -390,7 +390,7 @@ impl LearnedPlan {
 
     /// Returns the next poll after one at `last`, in minutes since 1970, at normal pace within the given bounds. If
     /// the plan only spaces polls, it uses a fixed interval.
-    pub fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
+    pub(crate) fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
         let last = last.clamp(0, MINUTE_MAX);
         let placed = self.next(last * 60, Pace::Normal, min * 60, max * 60);
         let minutes = (i64::from(self.interval_seconds()) + 59).div_euclid(60);

@@ -45,7 +45,7 @@ impl PeakDays {
     }
 
     /// Checks whether this is a single day.
-    pub const fn is_one_day(self) -> bool {
+    pub(crate) const fn is_one_day(self) -> bool {
         matches!(self, Self::One(_))
     }
 }

@@ -155,8 +155,8 @@ fn midnight_dates_give_no_hours_until_arrivals_are_seen() {
     assert!(!plan.is_placed());
     assert_eq!(
         plan.rhythm.sentence(),
-        "learned from 40 publications in 6 weeks: it posts about once a day; its dates say a day, \
-         so its hours are learned as entries arrive"
+        "learned from 40 publications in 6 weeks: it posts about once a day; its dates have no time of day, so \
+         its hours are learned as entries arrive"
     );
     // Each entry appears between 14:00 and 15:00 of its day.
     for day in (1..=13).rev() {

@@ -126,7 +126,7 @@ impl TryFrom<StepRuns> for PricePlan {
         if steps.fill(BINS, STEPS_MAX) {
             Ok(Self { steps })
         } else {
-            Err("the plan of a week does not fill it, or has a poll beyond two days")
+            Err("the weekly plan does not cover the week, or has an interval of more than two days")
         }
     }
 }

@@ -148,7 +148,7 @@ impl Publications {
 
     /// Checks whether the dates contain only days and no times (annex A.1). This is so if more than a fifth are at
     /// exactly midnight, or nearly all at the same time of day, and no arrivals confirm that time.
-    pub fn has_whole_days_only(&self) -> bool {
+    pub(crate) fn has_whole_days_only(&self) -> bool {
         self.has_one_time() && !self.times.are_confirmed()
     }
 
@@ -160,7 +160,7 @@ impl Publications {
 
     /// Iterates over the publications whose hour is known. These are all of them, or, if the dates contain only days,
     /// those that were seen to arrive.
-    pub fn timed_minutes(&self) -> impl Iterator<Item = i64> {
+    pub(crate) fn timed_minutes(&self) -> impl Iterator<Item = i64> {
         let (watched_since, _) = self.arrivals();
         let from = if self.has_one_time() { watched_since } else { 0 };
         self.minutes().filter(move |&minute| minute > from)

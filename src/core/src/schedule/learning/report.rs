@@ -149,19 +149,19 @@ pub struct PostsWords {
 impl LearnedRhythm {
     /// Checks whether enough was observed to describe a habit as certain: three weeks and thirty publications. With
     /// less data the sentence only says what the feed seems to do.
-    pub const fn is_certain(&self) -> bool {
+    pub(crate) const fn is_certain(&self) -> bool {
         self.observed_minutes >= WEEKS_CERTAIN * WEEK_MINUTES
             && self.publications >= PUBLICATIONS_CERTAIN
     }
 
     /// Checks whether clocks explain most publications. Otherwise the feed publishes at any time.
-    pub fn has_set_times(&self) -> bool {
+    pub(crate) fn has_set_times(&self) -> bool {
         let [.., any_time] = self.shares;
         any_time <= 0.5
     }
 
     /// Returns the verbs for describing what was learned.
-    pub fn posts_words(&self) -> PostsWords {
+    pub(crate) fn posts_words(&self) -> PostsWords {
         let [.., any_time] = self.shares;
         match (self.is_certain(), any_time < 0.25) {
             (false, _) => PostsWords { plain: "seems to post", usual: "seems to post" },
@@ -171,7 +171,7 @@ impl LearnedRhythm {
     }
 
     /// Describes how often the feed posts: `about 3 times a week`.
-    pub fn rate_words(&self) -> String {
+    pub(crate) fn rate_words(&self) -> String {
         let often = |times: f64, unit: &str| {
             if times < 1.5 {
                 format!("about once {unit}")
@@ -200,14 +200,14 @@ impl LearnedRhythm {
         let what = if watched { format!("when {count} were first seen") } else { count };
         let from = format!("learned from {what} in {}", observed_words(self.observed_minutes));
         if self.publications < PUBLICATIONS_MIN {
-            return format!("{from}: too few to tell the hours");
+            return format!("{from}: too few to see a pattern");
         }
         let PostsWords { plain, usual } = self.posts_words();
         let times = self.times_words();
         let habit = if self.whole_days && !watched {
             let often = self.rate_words();
             format!(
-                "it {plain} {often}; its dates say a day, so its hours are learned as entries arrive"
+                "it {plain} {often}; its dates have no time of day, so its hours are learned as entries arrive"
             )
         } else if times.is_empty() {
             format!("it {plain} {}, at no set time", self.rate_words())
@@ -218,7 +218,7 @@ impl LearnedRhythm {
             return format!("{from}: {habit}");
         }
         let (wait, even) = (rough_words(self.delay_minutes), rough_words(self.even_delay_minutes));
-        format!("{from}: {habit}; a publication waits about {wait} instead of {even}")
+        format!("{from}: {habit}; the average delay is about {wait} instead of {even}")
     }
 
     /// Describes at most two times at which most is published, with their zone. Empty if there is no set time.

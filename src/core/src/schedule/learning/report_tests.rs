@@ -97,7 +97,7 @@ fn without_a_fixed_time_the_frequency_is_named() {
         let said = any_time(publications, weeks).sentence();
         assert!(said.contains(expected), "{said}");
     }
-    assert!(any_time(7, 30).sentence().ends_with(": too few to tell the hours"));
+    assert!(any_time(7, 30).sentence().ends_with(": too few to see a pattern"));
 }
 
 #[test]

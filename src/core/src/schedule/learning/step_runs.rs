@@ -151,7 +151,7 @@ impl<'de> Visitor<'de> for RunsVisitor {
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<StepRuns, E> {
-        StepRuns::from_bytes(bytes).ok_or_else(|| E::custom("a run of a plan breaks off"))
+        StepRuns::from_bytes(bytes).ok_or_else(|| E::custom("a run of a plan is incomplete"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<StepRuns, A::Error> {
