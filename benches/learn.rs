@@ -14,7 +14,7 @@ use divan::{Bencher, black_box};
 
 /// 2026-03-02T00:00:00Z, in minutes.
 const NOW: i64 = 1_772_409_600 / 60;
-/// The reader's longest interval, minutes: the default, and that of the paper.
+/// Longest interval of the reader, in minutes: the default, which the paper uses too.
 const LONGEST: [u32; 2] = [1440, 240];
 
 fn main() {
@@ -52,7 +52,7 @@ fn facts(plan: Option<Arc<LearnedPlan>>, feed: i64) -> Facts {
     Facts { learned, settings, last_ok, last_try: last_ok, ..Facts::default() }
 }
 
-/// So many publications over twelve weeks, in the mornings and somewhat at random.
+/// `count` publications over twelve weeks, in the mornings and somewhat at random.
 fn publications(count: usize) -> Publications {
     let count = i64::try_from(count).unwrap_or(1);
     let minutes = (0..count).map(|number| {

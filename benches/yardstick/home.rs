@@ -55,7 +55,7 @@ impl Home {
         self.runs(&["poll", "--all", "--quiet"])
     }
 
-    /// What the program keeps takes so many bytes of the disk.
+    /// Number of bytes on disk that the program uses.
     pub(crate) fn disk_bytes(&self) -> u64 {
         occupied(&self.path().join(".local/share/backissue"))
     }

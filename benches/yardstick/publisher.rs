@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use super::Extent;
 use super::documents::feed;
 
-/// One feed in so many changes with each edition.
+/// One of this number of feeds changes with each edition.
 const CHANGING: u32 = 10;
 
 /// The running process; it ends when this is dropped.
@@ -48,7 +48,7 @@ impl Child {
         child
     }
 
-    /// Gets feeds of so many entries ready.
+    /// Prepares feeds with this number of entries.
     pub(crate) fn prepare(&mut self, entries: u32) {
         self.order(&format!("prepare {entries}"));
     }
@@ -59,12 +59,12 @@ impl Child {
         self.order(&format!("edition {}", self.edition));
     }
 
-    /// Waits so long before each answer.
+    /// Waits for this duration before each response.
     pub(crate) fn delay(&mut self, milliseconds: u32) {
         self.order(&format!("delay {milliseconds}"));
     }
 
-    /// The addresses of feeds with so many entries.
+    /// Addresses of feeds with this number of entries.
     pub(crate) fn addresses(&self, entries: u32) -> Vec<String> {
         let address = |feed| format!("{}/{feed}", self.base(entries));
         (1..=self.feeds).map(address).collect()

@@ -12,7 +12,7 @@ use super::usage::resident_mb;
 
 /// From a key that is held down to its repetition.
 const REPEAT: Duration = Duration::from_millis(33);
-/// Without a change for so long, what was asked for is shown.
+/// If nothing changes for this duration, the screen shows what was requested.
 const STILL: Duration = Duration::from_millis(150);
 /// The same for a search.
 const SEARCHED: Duration = Duration::from_millis(400);

@@ -122,14 +122,14 @@ impl Screen {
         Change { first: ms(first - began), settled: ms(last - began), cpu }
     }
 
-    /// Waits until nothing is drawn for so long.
+    /// Waits until nothing is drawn for this duration.
     pub(crate) fn rest(&mut self, still: Duration) {
         while let Ok((_, piece)) = self.output.recv_timeout(still) {
             self.shown.process(&piece);
         }
     }
 
-    /// Leaves the reader alone for so long.
+    /// Sends the reader nothing for this duration.
     pub(crate) fn leave_alone(&mut self, time: Duration) {
         let end = Instant::now() + time;
         loop {

@@ -161,13 +161,13 @@ mod tests {
     #[test]
     fn ambiguous_or_unknown_feed_is_reported() {
         assert!(
-            find("or").unwrap_err().sentence.contains("fits 2 subscriptions"),
+            find("or").unwrap_err().sentence.contains("matches 2 subscriptions"),
             "Orchard and Orchard Notes"
         );
         for typed in ["", " ", "/", "//", "30", "99999999999"] {
             assert!(find(typed).is_err(), "{typed:?}");
         }
-        assert!(find("e").unwrap_err().sentence.contains("fits 2"));
+        assert!(find("e").unwrap_err().sentence.contains("matches 2"));
         assert!(find("9").unwrap_err().sentence.contains("no subscription"));
         let sentence = find("https://me:secret@d.example/").unwrap_err().sentence;
         assert!(sentence.contains("'https://d.example/'"), "{sentence}");

@@ -1,4 +1,4 @@
-//! Everything the engine may ask of the world, as one closed enum.
+//! All requests of the engine to the outside world, as one closed enum.
 
 use super::change::PendingChange;
 use super::external::external_run::ExternalRun;
@@ -9,40 +9,40 @@ use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
 use backissue_core::filters::EntryFilter;
 
-/// Something asked of the world. The answer, where there is one, comes as an [`super::input::Input`].
+/// A request to the outside world. The answer, if there is one, arrives as an [`super::input::Input`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// One HTTP exchange.
     Fetch(FetchRequest),
-    /// Work for the store.
+    /// A job for the store.
     Store(Box<StoreWork>),
-    /// Learn the rhythm of a feed.
+    /// Learns when a feed posts.
     Learn(Box<LearnWanted>),
-    /// Look through the store for what a filter hits.
+    /// Searches the store for entries that match a filter.
     FindFilterHits(Box<EntryFilter>),
-    /// Open an address in the reader's browser.
+    /// Opens an address in the user's browser.
     Open(String),
-    /// Start a command of the reader's own.
+    /// Starts a command of the user.
     Run(Box<ExternalRun>),
-    /// Tell the desktop something, by the way that is configured.
+    /// Sends a desktop notification in the configured way.
     Notify(String, NotifySettings),
-    /// Read the subscriptions that an OPML file names.
+    /// Reads the subscriptions in an OPML file.
     ReadImport(String),
-    /// Ask the network as these settings say from now on.
+    /// Applies new network settings.
     Reconnect(Box<NetworkSettings>),
-    /// Keep a login in the file of credentials.
+    /// Saves a login in the credentials file.
     KeepLogin(Box<LoginToKeep>),
-    /// End the program.
+    /// Ends the program.
     Stop,
 }
 
 impl Effect {
-    /// Work for the store.
+    /// Returns the effect for a store job.
     pub fn store(job: Job) -> Self {
         Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: None }))
     }
 
-    /// Work for the store that writes a change.
+    /// Returns the effect for a job that writes a change.
     pub fn store_change(job: Job, change: PendingChange) -> Self {
         Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: Some(change) }))
     }

@@ -1,4 +1,4 @@
-//! Saved searches: kept, changed, taken back.
+//! Saves, changes and restores saved searches.
 
 use super::change::undo_stack::Step;
 use super::change::value::ChangeId;
@@ -8,7 +8,7 @@ use super::event::Event;
 use super::saved_searches::SavedSearch;
 use super::state::Engine;
 
-/// Keeps these searches in place of those there are; that can be taken back.
+/// Replaces the saved searches and adds an undo step.
 pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
     let change = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
     let effects = write(engine, list, Some(change));
@@ -16,7 +16,7 @@ pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
     effects
 }
 
-/// Puts searches back that were there before.
+/// Restores earlier saved searches.
 pub fn put(engine: &mut Engine, list: Vec<SavedSearch>, change: Option<ChangeId>) -> Vec<Effect> {
     let effects = write(engine, list, change);
     engine.tell(Event::SearchesPutBack);

@@ -1,6 +1,6 @@
-//! The state of the engine: every subscription with its sums and its plan, what is under way, and what can be undone.
+//! The state of the engine: all subscriptions with their counters and plans, the work under way, and the undo stack.
 //!
-//! Entries are not in it: they stay in the store and are read for whoever shows them.
+//! Entries are not part of it. They stay in the store and are read when they are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,93 +27,93 @@ use super::store_work::JobId;
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::schedule::Timetable;
 
-/// The loop comes back after this time at the latest: the wall clock may jump.
+/// Maximum time between two iterations of the loop, because the wall clock may jump.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
-/// Writes, for the most part of documents, that wait for the store at most while requests are sent.
+/// Number of pending writes, mostly of documents, at which no more requests are sent.
 const WRITES_WAITING_MAX: usize = 48;
 
-/// The state of the engine. Changed by [`super::update::update`] alone.
+/// The state of the engine. Only [`super::update::update`] changes it.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    /// What the reader configured.
+    /// Settings from the configuration.
     pub settings: Settings,
-    /// The reader's time zone.
+    /// The user's time zone.
     pub zone: Tz,
-    /// Spreads this installation's polls (SPEC A.7).
+    /// Number that spreads the polls of different installations (SPEC A.7).
     pub salt: u64,
-    /// This program lasts, and polls what falls due ([`Self::is_polling_by_itself`]); off for commands that do one thing.
+    /// Whether the process keeps running and polls due feeds ([`Self::is_polling_by_itself`]); off for one-shot commands.
     pub polls_by_itself: bool,
-    /// Nothing is asked of the network.
+    /// Whether the network is not used.
     pub offline: bool,
-    /// A person looks on, whom the desktop can tell of new entries.
+    /// Whether a user is present who can be notified of new entries.
     pub attended: bool,
-    /// What is known of the network.
+    /// State of the network.
     pub reachability: Reachability,
-    /// A feed whose server wants to be left alone, and which is polled all the same if the reader asks again.
+    /// Feed whose server asked for a wait, and which is polled anyway if the user repeats the request.
     pub confirming: Option<FeedKey>,
     /// All subscriptions.
     pub feeds: BTreeMap<FeedKey, Subscription>,
-    /// Subscriptions that were given up and can be had back.
+    /// Removed subscriptions that can be restored.
     pub ended: BTreeMap<FeedKey, Subscription>,
-    /// When which feed is due.
+    /// Due times of the feeds.
     pub timetable: Timetable<FeedKey>,
-    /// Requests that wait for their host, and those under way.
+    /// Requests waiting for their host, and requests under way.
     pub host_queue: HostQueue,
-    /// Polls from queued to planned anew.
+    /// Polls under way, from queueing to the next plan.
     pub polls: BTreeMap<FeedKey, Poll>,
     /// Walks through archives under way.
     pub backfills: BTreeMap<FeedKey, Backfill>,
-    /// The polls since the engine was last at rest.
+    /// Polls since the engine was last idle.
     pub poll_run: PollRun,
     /// Addresses being subscribed to.
     pub additions: BTreeMap<u32, Addition>,
-    /// The logins that stood within addresses since the start.
+    /// Logins found in addresses since the start.
     pub typed_logins: TypedLogins,
-    /// What came of the last import.
+    /// Result of the last import.
     pub imported: Option<Imported>,
-    /// What came back from damaged files of the store, until the reader has seen it.
+    /// Report on data recovered from damaged store files, until the user has seen it.
     pub mended: Option<String>,
-    /// The disk is full: polls by themselves wait until then, and it was told.
+    /// Time until which automatic polls pause because the disk is full; set after the user was notified.
     pub room_awaited: Option<DateTime<Utc>>,
-    /// Why records could not be written, if they could not.
+    /// Error of the last failed write of records.
     pub not_saved: Option<String>,
-    /// The largest number that a subscription ever had: none is given twice.
+    /// Largest number that a subscription ever had. Numbers are not reused.
     pub last_feed: u32,
-    /// Records of subscriptions handed to the store and not yet durable.
+    /// Number of writes of subscription records that are not durable yet.
     pub unsaved: u32,
-    /// What is being learned.
+    /// Learning runs under way and waiting.
     pub learning: Learning,
-    /// Entries whose pages wait or are asked for, with what was kept of the pages before.
+    /// Entries whose pages are waiting or being fetched, with the text kept from an earlier fetch.
     pub pages: BTreeMap<EntryKey, Option<FullText>>,
-    /// New entries that somebody is to be told of.
+    /// New entries to notify the user about.
     pub notifications: Notifications,
-    /// Searches that were saved, in the order they were saved.
+    /// Saved searches, in the order they were saved.
     pub saved_searches: Vec<SavedSearch>,
-    /// The reader's filters for entries.
+    /// The user's filters for entries.
     pub filters: Filters,
-    /// What the reader can take back.
+    /// Changes that can be undone.
     pub undo: UndoStack,
-    /// The day for which a backup was asked for last.
+    /// Day of the last requested backup.
     pub(super) backup_day: Option<chrono::NaiveDate>,
-    /// The identity given to work for the store last.
+    /// Id of the last store job.
     pub(super) last_job: u64,
-    /// Changes that are shown and being written.
+    /// Changes that are shown and not durable yet.
     pub(super) pending: BTreeMap<JobId, PendingChange>,
-    /// Writes under way whose end the store tells, and the feeds that they are about.
+    /// Writes under way that the store answers, and the feeds they concern.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
-    /// What is to be told of feeds once nothing of them is being written.
+    /// Events of feeds, held back until all writes of the feed have ended.
     pub(super) untold: Vec<(FeedKey, Event)>,
-    /// How many of them, from the first, wait for a write that was seen.
+    /// Number of these events, from the first, that are known to wait for a write.
     pub(super) untold_looked_at: usize,
-    /// What is to be told after this input.
+    /// Events to emit after this input.
     pub(super) events: Vec<Event>,
-    /// What was told since somebody beside the program looked; `None`: nobody looks on.
+    /// Copies of the events since the last [`Self::copied_events`]; `None` if no one reads them.
     pub(super) copies: Option<Vec<Event>>,
 }
 
 impl Engine {
-    /// An engine that nothing is subscribed to.
+    /// Creates an engine without subscriptions.
     pub(super) fn empty(settings: Settings, zone: Tz, salt: u64) -> Self {
         Self {
             settings,
@@ -156,7 +156,7 @@ impl Engine {
         }
     }
 
-    /// Keeps a copy of what is told, or stops that.
+    /// Starts or stops keeping copies of events.
     pub fn copies_events(&mut self, copies: bool) {
         match (&self.copies, copies) {
             (None, true) => self.copies = Some(Vec::new()),
@@ -165,49 +165,49 @@ impl Engine {
         }
     }
 
-    /// Takes the copies of what was told since the last time.
+    /// Returns the copied events since the last call.
     pub fn copied_events(&mut self) -> Vec<Event> {
         self.copies.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// A number for a new subscription, that no other ever had.
+    /// Returns an unused number for a new subscription.
     pub const fn new_feed_key(&mut self) -> FeedKey {
         self.last_feed = self.last_feed.saturating_add(1);
         FeedKey(self.last_feed)
     }
 
-    /// Whether feeds are polled when they fall due: this program does that, and the reader wants it.
+    /// Checks whether feeds are polled automatically when they are due.
     pub const fn is_polling_by_itself(&self) -> bool {
         self.polls_by_itself && self.settings.poll.automatic && !self.offline
     }
 
-    /// When the loop must come back although nothing happens: at a deadline, or when a queue opens.
+    /// Returns the time at which the loop must run again without input: at a deadline, or when a request may start.
     pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
         let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
         let due = due.map(|due| self.room_awaited.map_or(due, |until| due.max(until)));
-        // A store that is behind wakes the loop itself.
+        // While writes are pending, their results wake the loop.
         let may_start = !self.is_store_behind();
         let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();
         [due, start].into_iter().flatten().fold(latest, DateTime::min)
     }
 
-    /// Whether so much waits to be written that nothing more is asked for.
+    /// Checks whether too many writes are pending to start new requests.
     pub fn is_store_behind(&self) -> bool {
         self.writes.len() >= WRITES_WAITING_MAX
     }
 
-    /// Unread entries over all feeds.
+    /// Returns the number of unread entries in all feeds.
     pub fn unread(&self) -> u32 {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
     }
 
-    /// Starred entries over all feeds.
+    /// Returns the number of starred entries in all feeds.
     pub fn starred(&self) -> u32 {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
     }
 
-    /// What the store counts of a feed from now on; also of one that was given up meanwhile, for it may come back.
+    /// Sets the counters of a feed, also of a removed feed, because it may be restored.
     pub fn set_counters(&mut self, feed: FeedKey, counters: Counters) {
         let known = self.feeds.get_mut(&feed).or_else(|| self.ended.get_mut(&feed));
         if let Some(subscription) = known {
@@ -215,12 +215,12 @@ impl Engine {
         }
     }
 
-    /// The number of the next addition.
+    /// Returns the number for the next addition.
     pub fn next_addition(&self) -> u32 {
         self.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// Takes the filters and saved searches that the store has at the start.
+    /// Sets the filters and saved searches loaded at the start.
     pub fn take_saved(
         &mut self,
         searches: Vec<SavedSearch>,
@@ -230,7 +230,7 @@ impl Engine {
         self.filters = Filters::new(filters);
     }
 
-    /// Takes what the store kept at the start to take changes back: the steps, and the subscriptions that were given up.
+    /// Sets the undo steps and the removed subscriptions loaded at the start.
     pub fn take_undo(
         &mut self,
         steps: Vec<SavedStep>,
@@ -243,7 +243,7 @@ impl Engine {
         self.undo.take_saved(steps, now);
     }
 
-    /// Whether nothing is under way.
+    /// Checks whether nothing is under way.
     pub fn is_at_rest(&self) -> bool {
         self.polls.is_empty()
             && self.backfills.is_empty()
@@ -253,27 +253,27 @@ impl Engine {
             && self.additions.values().all(|addition| addition.ended.is_some())
     }
 
-    /// Tells whoever looks on.
+    /// Emits an event.
     pub(crate) fn tell(&mut self, event: Event) {
         self.events.push(event);
     }
 
-    /// Tells whoever looks on of a feed, once what was written of it is durable; if it cannot be written, nothing is told.
+    /// Emits an event of a feed once the writes of the feed are durable. If a write fails, the event is dropped.
     pub(crate) fn tell_when_durable(&mut self, feed: FeedKey, event: Event) {
         self.untold.push((feed, event));
     }
 
-    /// Tells the reader something.
+    /// Shows a notice.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.tell(Event::info(text));
     }
 
-    /// Tells the reader of a change that can be taken back.
+    /// Shows a notice about a change that can be undone.
     pub(crate) fn say_undoable(&mut self, text: impl Into<String>) {
         self.tell(Event::offering(text, NoticeOffer::Undo));
     }
 
-    /// Tells the reader of a trouble.
+    /// Shows an error.
     pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.tell(Event::trouble(text));
     }

@@ -1,4 +1,4 @@
-//! The store did its work, or could not: what follows for whoever waits for it.
+//! Handles the results of store jobs: answers and failures.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 
-/// How long feeds are not asked by themselves after the disk was found full.
+/// Pause of automatic polls after a write found the disk full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
 
-/// Gives each piece of work that leaves the engine its identity, and keeps its rollback and the feeds that it writes.
+/// Assigns an id to each new store job, and records its change and the feeds that it writes.
 pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
     for effect in effects {
         if let Effect::Store(work) = effect
@@ -37,9 +37,9 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
     }
 }
 
-/// Tells what waits until nothing of its feed is being written. `ended` are the feeds of a write that just ended.
+/// Emits held-back events of feeds without pending writes. `ended` contains the feeds of a write that just ended.
 pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
-    // With thousands of writes under way, what another one holds back is not looked at for each of them.
+    // Events known to wait for another write are checked only when a write of their feed ends, because there may be thousands.
     let looked_at = std::mem::take(&mut engine.untold_looked_at);
     let writes = &engine.writes;
     let is_written = |feed: &FeedKey| writes.values().any(|written| written.contains(feed));
@@ -52,7 +52,7 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
     engine.untold_looked_at = engine.untold.len();
 }
 
-/// A mark that some of its entries had before is not taken from them when it is taken back.
+/// Removes entries from the undo step that already had the mark before, so that undo does not clear it there.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     if let Answer::Marked { marked, .. } = answer
         && let Some(PendingChange { change: Change::Mark(mark), step: Some(step) }) =
@@ -65,7 +65,7 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     }
 }
 
-/// A job failed: what was shown ahead of it is taken back.
+/// Reverts the change of a failed job, which was already shown.
 pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
     match stored.subject {
         JobSubject::ListMark => engine.undo.step_fails(),
@@ -84,7 +84,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
     failed_write::revert(engine, now, stored.id)
 }
 
-/// The store did its work, or could not.
+/// Handles the result of a store job.
 pub(super) fn stored_or_failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -95,7 +95,7 @@ pub(super) fn stored_or_failed(
         engine.untold.retain(|(feed, _)| !written.contains(feed));
         engine.untold_looked_at = 0;
     }
-    // It happened before what this answer leads to.
+    // Emit these events before those that result from this answer.
     tell_durable(engine, &written);
     match stored.result {
         Ok(answer) => {
@@ -115,7 +115,7 @@ pub(super) fn stored_or_failed(
     }
 }
 
-/// Work of the store failed: whoever waits for it must not wait for ever.
+/// Handles a failed store job, so that nothing waits for it forever.
 pub(super) fn failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -130,7 +130,7 @@ pub(super) fn failed(
             engine.unsaved = engine.unsaved.saturating_sub(1);
             engine.not_saved = Some(why.clone());
         }
-        // Nothing is lost but what could be learned.
+        // Only this learning run is lost.
         JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
         JobSubject::NewEntries => {
             engine.complain(why);
@@ -151,8 +151,7 @@ pub(super) fn failed(
     Vec::new()
 }
 
-/// Nothing can be written until there is room on the disk: feeds are not asked for what cannot be kept. It is told once,
-/// and whenever the reader wants something to be kept.
+/// Pauses polls and walks because the disk is full. Shows the error once, and again for each failed change of the user.
 fn wait_for_room(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -171,7 +170,7 @@ fn wait_for_room(
     stop_polls::stop(engine, now, waiting)
 }
 
-/// Whether an answer says that something was written.
+/// Checks whether an answer reports a successful write.
 const fn is_written(answer: &Answer) -> bool {
     matches!(
         answer,
@@ -242,7 +241,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             engine.filters.counts = counts;
             Vec::new()
         }
-        // Whoever shows them has asked for them.
+        // The screen or the command that requested them handles them.
         Answer::SearchesSaved
         | Answer::Rows(_)
         | Answer::Entry(_)
@@ -252,7 +251,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
     }
 }
 
-/// A poll's result is durable.
+/// Handles a poll whose result is durable.
 fn committed(
     engine: &mut Engine,
     now: DateTime<Utc>,

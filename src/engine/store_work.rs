@@ -1,7 +1,7 @@
-//! The work that the store is asked to do, and its answers: one list for the program and for tests.
+//! Jobs of the store and their answers, for the program and for tests.
 //!
-//! Every piece of work has an identity. Its answer names it, so that a failure takes back exactly what was shown ahead of it
-//! (see [`super::change`]).
+//! Every job has an id, which its answer repeats, so that a failure reverts exactly the change that was already shown (see
+//! [`super::change`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,111 +23,110 @@ use backissue_core::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
 use backissue_core::schedule::learning::{LearnedRecord, Publications};
 use backissue_core::search::Matching;
 
-/// The identity of a piece of work.
+/// Id of a store job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobId(pub u64);
 
-/// A piece of work with its identity, on its way to the store.
+/// A job with its id, to be sent to the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreWork {
-    /// Given by the engine when the work leaves it.
+    /// Id, assigned when the job leaves the engine.
     pub id: JobId,
-    /// What is to be done.
+    /// The job.
     pub job: Job,
-    /// The change that it writes; the engine keeps it and passes on `None`.
+    /// The change that it writes. The engine keeps it and sends `None`.
     pub change: Option<PendingChange>,
 }
 
-/// What the store can be asked to do. The answer is named where there is one; work without an answer is told only if
-/// it fails.
+/// A job for the store. The documentation of each variant names its answer; jobs without an answer are reported only if they fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Job {
-    /// Writes what a poll changed, all or nothing: [`Answer::Committed`].
+    /// Writes the result of a poll atomically: [`Answer::Committed`].
     Commit(Box<Commit>),
-    /// Writes what an archive, a page or a reader's action changed in a history, all or nothing: [`Answer::HistoryKept`].
+    /// Atomically writes the changes that an archive, a page or a user's action made to a history: [`Answer::HistoryKept`].
     KeepHistory(Box<HistoryCommit>),
-    /// Reads which archives of a feed were fetched, behind all writes: [`Answer::Nodes`].
+    /// Reads the fetched archives of a feed after all pending writes: [`Answer::Nodes`].
     ReadNodes(FeedKey),
-    /// Brings withdrawn entries back: [`Answer::Restored`].
+    /// Restores withdrawn entries: [`Answer::Restored`].
     Restore(FeedKey, Vec<u32>),
     /// Writes the state of a feed before a request goes out (SPEC G.20).
     SaveState(FeedKey, Box<FeedState>),
-    /// Writes when a feed was tried last, where nothing else of its state changes before a request.
+    /// Writes only the time of the last attempt, if nothing else in the state changed before a request.
     SaveTry(FeedKey, DateTime<Utc>),
-    /// Writes the lasting part of subscriptions, all or nothing: [`Answer::RecordsSaved`].
+    /// Writes records of subscriptions atomically: [`Answer::RecordsSaved`].
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
-    /// Hands the entries of one feed, with their marks, to another that goes on in its place: [`Answer::Absorbed`].
+    /// Moves the entries of one feed, with their marks, to another feed that replaces it: [`Answer::Absorbed`].
     Absorb {
-        /// The feed that is given up.
+        /// The feed that is removed.
         from: FeedKey,
-        /// The feed that goes on.
+        /// The feed that remains.
         into: FeedKey,
-        /// The lasting parts of both, written once the entries are handed over.
+        /// Records of both feeds, written after the entries were moved.
         records: Vec<(FeedKey, SubscriptionRecord)>,
     },
     /// Sets or clears a mark: [`Answer::Marked`].
     Mark {
-        /// Which entries.
+        /// The entries.
         entries: MarkedEntries,
-        /// Which mark.
+        /// The mark.
         flag: Flag,
-        /// Set or cleared.
+        /// Whether it is set; otherwise it is cleared.
         value: bool,
     },
     /// Reads rows of a list: [`Answer::Rows`].
     ReadRows(RowsWanted),
     /// Reads one entry with its text: [`Answer::Entry`].
     ReadEntry(EntryKey),
-    /// Reads new entries, behind all writes: [`Answer::NewEntries`].
+    /// Reads new entries after all pending writes: [`Answer::NewEntries`].
     ReadNewEntries(Vec<(FeedKey, Range<u32>)>),
-    /// Keeps where the reader left an entry; `None`: at its beginning or its end.
+    /// Writes the reading position in an entry; `None` for its beginning or end.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
-    /// Keeps the page that an entry links to.
+    /// Writes the text of the page that an entry links to.
     SaveFullText(EntryKey, Box<FullText>),
     /// Reads the last polls of a feed: [`Answer::Polls`].
     ReadPolls(FeedKey),
-    /// Reads when a feed published: [`Answer::Publications`].
+    /// Reads the publication times of a feed: [`Answer::Publications`].
     ReadPublications(FeedKey),
-    /// Reads what was learned of a feed: [`Answer::Learned`].
+    /// Reads the learned plan of a feed: [`Answer::Learned`].
     ReadLearned(FeedKey),
-    /// Keeps what was learned of a feed.
+    /// Writes the learned plan of a feed.
     SaveLearned(FeedKey, Box<LearnedRecord>),
-    /// Counts the unread entries listed since an instant: [`Answer::TodayCounted`].
+    /// Counts the unread entries listed since a given time: [`Answer::TodayCounted`].
     CountToday(DateTime<Utc>),
     /// Writes the saved searches: [`Answer::SearchesSaved`].
     SaveSearches(Vec<SavedSearch>),
-    /// Counts the unread entries that saved searches find: [`Answer::SearchesCounted`].
+    /// Counts the unread entries that match saved searches: [`Answer::SearchesCounted`].
     CountSearches(Vec<(u32, Matching)>),
     /// Writes the filters: [`Answer::FiltersSaved`].
     SaveFilters(Vec<EntryFilter>),
-    /// Does with the entries of a filter what is wanted: [`Answer::Filtered`].
+    /// Applies a filter to entries, or replays its changes: [`Answer::Filtered`].
     Filter(Box<FilterWork>),
-    /// Counts what the filters hit: [`Answer::FiltersCounted`].
+    /// Counts the entries that match each filter: [`Answer::FiltersCounted`].
     CountFilters,
-    /// Writes which tags are folded.
+    /// Writes the folded tags.
     SaveFolded(BTreeSet<String>),
-    /// The reader has seen what came back from damaged files.
+    /// Records that the user has seen the report on recovered data.
     NoteMended,
-    /// Keeps and forgets steps of undo.
+    /// Writes and removes undo steps.
     SaveSteps(StepChanges),
-    /// Forgets everything that is kept of these feeds, where they are given up.
+    /// Deletes all data of these feeds, unless they are subscribed to.
     ForgetFeeds(Vec<FeedKey>),
-    /// Writes the backup of a day, if there is none; beside everything else.
+    /// Writes the backup of a day, if there is none yet, in parallel with other work.
     BackUp(NaiveDate),
 }
 
-/// The entries that a mark is for.
+/// The entries that a mark applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkedEntries {
-    /// These.
+    /// These entries.
     These(Vec<EntryKey>),
-    /// All that the list with this number holds when the work is taken.
+    /// All entries in the list with this number when the job starts.
     ListNumber(u64),
-    /// Those that a list held then.
+    /// The entries that were in the list at that time.
     Listed(Vec<EntryKey>),
 }
 
-/// What a job is about, kept beside its answer: it says whose failure a failure is.
+/// The subject of a job, returned with its answer so that a failure can be assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobSubject {
     /// A poll of a feed.
@@ -138,73 +137,73 @@ pub enum JobSubject {
     Records,
     /// Rows of a list, by its number.
     Rows(u64),
-    /// An entry that is to be shown or handed on.
+    /// An entry to show or to pass on.
     Entry(EntryKey),
-    /// When a feed published.
+    /// Publication times of a feed.
     Publications(FeedKey),
-    /// New entries that somebody is to be told of.
+    /// New entries to notify the user about.
     NewEntries,
-    /// A mark on a whole list, whose step of undo waits for the answer.
+    /// A mark on a whole list, whose undo step depends on the answer.
     ListMark,
-    /// What a filter, by its number, is to do with entries.
+    /// The application of a filter, by its number.
     Filter(u32),
-    /// A change that was shown ahead.
+    /// A change that is already shown.
     Change,
-    /// Something to be kept that nobody waits for.
+    /// A write that nothing waits for.
     Keeping,
-    /// Something that was only to be shown.
+    /// Data that is only shown.
     Display,
 }
 
-/// What the store answers.
+/// The answer to a job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// What a poll changed is durable.
+    /// The result of a poll is durable.
     Committed {
         /// The feed.
         feed: FeedKey,
-        /// Its sums afterwards.
+        /// Its counters afterwards.
         counters: Counters,
-        /// Entries never seen before.
+        /// Number of entries never seen before.
         new: u32,
-        /// Entries whose content changed.
+        /// Number of entries whose content changed.
         edited: u32,
         /// Entries that the publisher withdrew.
         withdrawn: Vec<u32>,
     },
-    /// What an archive, a page or a reader's action changed is durable.
+    /// The changes that an archive, a page or a user's action made are durable.
     HistoryKept {
         /// The feed.
         feed: FeedKey,
-        /// Its sums afterwards.
+        /// Its counters afterwards.
         counters: Counters,
-        /// Entries never seen before.
+        /// Number of entries never seen before.
         new: u32,
-        /// Entries whose content changed.
+        /// Number of entries whose content changed.
         edited: u32,
     },
-    /// The archives of a feed that were fetched.
+    /// The fetched archives of a feed.
     Nodes(FeedKey, Box<Nodes>),
-    /// Withdrawn entries of a feed are back.
+    /// Withdrawn entries of a feed are restored.
     Restored(FeedKey, Marked),
-    /// A feed took over the entries of another.
+    /// The entries of a feed were moved to another.
     Absorbed {
-        /// The feed that goes on.
+        /// The feed that remains.
         into: FeedKey,
-        /// Its sums afterwards.
+        /// Its counters afterwards.
         counters: Counters,
     },
     /// Records are durable.
     RecordsSaved,
     /// A mark is durable.
     Marked {
-        /// Which mark.
+        /// The mark.
         flag: Flag,
-        /// Set or cleared.
+        /// Whether it is set; otherwise it is cleared.
         value: bool,
-        /// It was asked for a whole list.
+        /// Whether it was for a whole list.
         whole_list: bool,
-        /// What changed.
+        /// The changed entries.
         marked: Marked,
     },
     /// Rows of a list.
@@ -215,26 +214,26 @@ pub enum Answer {
     NewEntries(Vec<LoadedEntry>),
     /// The last polls of a feed, newest first.
     Polls(FeedKey, Vec<PollLogEntry>),
-    /// When a feed published.
+    /// Publication times of a feed.
     Publications(FeedKey, Arc<Publications>),
-    /// What was learned of a feed, if it was.
+    /// The learned plan of a feed, if there is one.
     Learned(FeedKey, Option<Box<LearnedRecord>>),
-    /// Unread entries of today.
+    /// Number of unread entries of today.
     TodayCounted(u32),
     /// The saved searches are durable.
     SearchesSaved,
-    /// Unread entries that saved searches find, by the searches' numbers.
+    /// Number of unread entries that match each saved search, by the search's number.
     SearchesCounted(BTreeMap<u32, u32>),
     /// The filters are durable.
     FiltersSaved,
-    /// What a filter did is durable.
+    /// The changes of a filter are durable.
     Filtered(Box<Filtered>),
-    /// What the filters hit, by their numbers.
+    /// Matches of each filter, by its number.
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
 impl Answer {
-    /// The feed of which entries came, changed or went.
+    /// Returns the feed whose entries were added, changed or removed.
     pub fn changed_feed(&self) -> Option<FeedKey> {
         if let Self::Committed { feed, new, edited, withdrawn, .. } = self {
             let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
@@ -250,12 +249,12 @@ impl Answer {
     }
 }
 
-/// Why a job could not be done.
+/// Reason that a job failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreFailure {
-    /// A sentence.
+    /// Error message.
     pub text: String,
-    /// There was no room to write to: nothing is wrong with what was to be written.
+    /// Whether the disk was full; the data itself is valid.
     pub no_room: bool,
 }
 
@@ -265,28 +264,28 @@ impl From<&str> for StoreFailure {
     }
 }
 
-/// The answer to one job, or why it could not be done.
+/// The result of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// Which job it was.
+    /// Id of the job.
     pub id: JobId,
-    /// What it was about.
+    /// Subject of the job.
     pub subject: JobSubject,
-    /// What came of it.
+    /// The answer, or the reason for the failure.
     pub result: Result<Answer, StoreFailure>,
 }
 
-/// Which entries a mark changed.
+/// The entries that a mark changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Marked {
-    /// The entries that did not have it so before.
+    /// The entries whose mark changed.
     pub changed: Vec<EntryKey>,
-    /// The sums of their feeds afterwards.
+    /// The counters of their feeds afterwards.
     pub counters: Vec<(FeedKey, Counters)>,
 }
 
 impl JobSubject {
-    /// Whether something was to be kept: its failure loses it.
+    /// Checks whether a failure loses data.
     pub const fn is_kept(self) -> bool {
         match self {
             Self::Poll(_)
@@ -306,7 +305,7 @@ impl JobSubject {
 }
 
 impl Job {
-    /// Whether it writes nothing.
+    /// Checks whether the job writes nothing.
     pub const fn only_reads(&self) -> bool {
         matches!(
             self,
@@ -323,7 +322,7 @@ impl Job {
         )
     }
 
-    /// Whether it is done at once: it only reads, and not behind all writes, or is too small to sync the disk for.
+    /// Checks whether the job runs at once: it only reads and need not wait for writes, or it is too small to sync the disk for.
     pub const fn is_read(&self) -> bool {
         let is_small = matches!(
             self,
@@ -333,7 +332,7 @@ impl Job {
         is_small || (self.only_reads() && !is_behind_writes)
     }
 
-    /// What the job is about.
+    /// Returns the subject of the job.
     pub fn subject(&self) -> JobSubject {
         match self {
             Self::Commit(commit) => JobSubject::Poll(commit.feed),

@@ -75,7 +75,7 @@ pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
         return Vec::new();
     };
     engine.undo.push(Step::Dismissed { feed, gap });
-    engine.say_undoable("this gap is hidden");
+    engine.say_undoable("gap hidden");
     effects
 }
 

@@ -1,4 +1,4 @@
-//! A walk through a feed's archives: how far it is, and what to go back to if it cannot be written.
+//! A walk through a feed's archives: its stage, and the state to restore if a write fails.
 
 use std::sync::Arc;
 
@@ -11,43 +11,43 @@ use backissue_core::history::{HistoryRecord, Nodes};
 /// A walk under way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backfill {
-    /// How far it is.
+    /// Stage of the walk.
     pub(in crate::engine) stage: WalkStage,
-    /// More may be asked for than was read already: whoever polls without archives only keeps that.
+    /// Whether it may send requests; a poll without archives only keeps the archive that it read.
     pub(super) asks: bool,
-    /// Archives and pages that it fetched, and entries never seen before that they brought.
+    /// Number of archives and pages fetched, and number of new entries in them.
     pub(super) fetched: (u32, u32),
-    /// The archives fetched before.
+    /// The archives fetched so far.
     pub(in crate::engine) nodes: Nodes,
-    /// An archive that was read as the subscription document and is still to be kept as what it is.
+    /// An archive that was read as the subscription document and is not yet kept as an archive.
     pub(super) read_before: Option<Box<ReadArchive>>,
-    /// What the reader wants of it and has not been looked at.
+    /// User's actions that are not handled yet.
     pub(in crate::engine) actions: Vec<HistoryAction>,
-    /// The archive that waits or is asked.
+    /// The archive request that is waiting or under way.
     pub(in crate::engine) request: Option<ArchiveRequest>,
-    /// The fetch it waits for.
+    /// The fetch that it waits for.
     pub fetch: Option<FetchId>,
-    /// It is a page that is asked for, not an archive.
+    /// Whether the request is for a page rather than an archive.
     pub(super) paging: bool,
-    /// What is being written has entries that are to be counted; of a page, whether another one follows.
+    /// Set while entries are being written that count as new; for a page, whether another page follows.
     pub(super) merging: Option<bool>,
-    /// The record as it was before the answer, to go back to if it cannot be written.
+    /// The record before the response, restored if the write fails.
     pub(super) before: Option<Arc<HistoryRecord>>,
-    /// The reader asked for it: its end is told.
+    /// Whether the user requested it; then its end is reported.
     pub(in crate::engine) asked: bool,
 }
 
-/// How far a walk is.
+/// The stage of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum WalkStage {
-    /// The archives fetched before are being read.
+    /// The known archives are being read from the store.
     Loading,
-    /// The next step is to be taken.
+    /// The next step can start.
     Ready,
-    /// Its request waits for its site.
+    /// The request waits for its site.
     Waiting,
-    /// Its request is under way.
+    /// The request is under way.
     Asking,
-    /// What came is being written.
+    /// The result is being written.
     Writing,
 }

@@ -1,8 +1,8 @@
-//! The journey of a walk through a feed's archives: begun after a good check or when the reader asks, each archive
-//! queued behind all polls of its site, asked, judged, written with its entries, and the next one named.
+//! The course of a walk through a feed's archives. It starts after a successful poll or at the user's request. Each archive is
+//! queued after all polls of its site, requested, classified and written with its entries; then the next one follows.
 //!
-//! What is to be fetched stands in the feed's [`backissue_core::history::HistoryRecord`] and is written with the entries that
-//! brought it about: a walk that is dropped at any moment goes on where it was after the feed's next good check.
+//! The archives to fetch are in the feed's [`backissue_core::history::HistoryRecord`], which is written together with the entries.
+//! A walk that is dropped at any time continues there after the feed's next successful poll.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ use backissue_core::history::{
     Nodes, WalkNotice,
 };
 
-/// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9), if whoever asked wants archives.
-/// `archive`: the archive that was read before it, which is kept in any case and not asked for again.
+/// Fetches due archives after a successful poll (SPEC C.8, C.9), if `with_archives` is set. `archive` is the archive that was read
+/// before the subscription document; it is always kept and not requested again.
 pub fn checked(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -52,7 +52,7 @@ pub fn checked(
     if has_work { begin_with(engine, now, feed, begun) } else { Vec::new() }
 }
 
-/// Begins a walk, or hands the reader's action to the one under way.
+/// Starts a walk, or passes the user's action to the walk under way.
 pub fn begin(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -62,11 +62,11 @@ pub fn begin(
     begin_with(engine, now, feed, Begun { action, archive: None, asks: true })
 }
 
-/// What a walk begins with.
+/// The initial state of a walk.
 struct Begun {
     action: Option<HistoryAction>,
     archive: Option<Box<ReadArchive>>,
-    /// More may be asked for than was read already.
+    /// Whether the walk may send requests.
     asks: bool,
 }
 
@@ -97,7 +97,7 @@ fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Beg
     vec![Effect::store(Job::ReadNodes(feed))]
 }
 
-/// The archives fetched before have been read.
+/// Continues a walk after the known archives were read from the store.
 pub fn nodes_loaded(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -113,7 +113,7 @@ pub fn nodes_loaded(
         return Vec::new();
     }
     if nodes.check_invariant(&subscription.history).is_err() {
-        // Records were lost: what is left of the chain is read anew, entries stay.
+        // Records were lost. Read the rest of the chain again; entries stay.
         backfill.before = Some(subscription.history.clone());
         Arc::make_mut(&mut subscription.history).reread(&mut nodes);
     }
@@ -121,7 +121,7 @@ pub fn nodes_loaded(
     go_on(engine, now, feed)
 }
 
-/// The next step of a walk that waits for nothing.
+/// Takes the next step of a walk.
 fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if let Some(effects) = keep_read_archive(engine, now, feed) {
         return effects;
@@ -145,12 +145,12 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     if refused.is_some() && !record.has_work() {
-        // That is all there is to say: no request follows from it.
+        // The refusal is the only message, because no request follows.
         backfill.asked = false;
     }
     engine.events.extend(refused.map(Event::info));
     if backfill.nodes.are_touched() {
-        // A poll writes the record whenever it ends, and the archives that no longer count have to be gone by then.
+        // A poll may write the record at any time, so first write the removal of archives that no longer count.
         backfill.before = backfill.before.take().or(before);
         backfill.actions.extend(page.map(|_| HistoryAction::Page));
         return vec![write(feed, &subscription.history, backfill, None)];
@@ -158,7 +158,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
     }
-    // A feed that may not be walked still says so in its list.
+    // A feed whose history is off still shows this in its list.
     if held_up && policy.mode != Mode::Off {
         let why = "its archives are requested after its next successful poll";
         let told = backfill.asked.then(|| why.to_owned());
@@ -177,7 +177,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
 }
 
-/// Keeps an archive that was read as the subscription document, as if it had been asked for now (SPEC C.2 rule 3).
+/// Keeps an archive that was read as the subscription document, as if it had been requested now (SPEC C.2 rule 3).
 fn keep_read_archive(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -199,7 +199,7 @@ fn keep_read_archive(
     waits.then(|| answered(engine, now, feed, classify_archive(fetched), started, wire_bytes))
 }
 
-/// Whether no request may be made for the feed: no network, the feed fails, or its host wants to be left alone.
+/// Checks whether no request may be sent for the feed: backissue is offline, the feed fails, or its host asked for a wait.
 fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return true };
     let facts = &subscription.state.facts;
@@ -208,7 +208,7 @@ fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     engine.offline || subscription.is_failing() || left_alone
 }
 
-/// Puts a request for an archive or a page behind all polls of its site.
+/// Queues a request for an archive or a page after all polls of its site.
 fn wait_for(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -225,7 +225,7 @@ fn wait_for(
     start_fetches::start(engine, now)
 }
 
-/// The request for an archive or a page ended.
+/// Handles the end of a request for an archive or a page.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -250,7 +250,7 @@ pub fn fetched(
     effects
 }
 
-/// An answer is taken, and what it changes is handed to the store.
+/// Applies a response and writes its changes.
 fn answered(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -313,7 +313,7 @@ fn answered(
     vec![writing]
 }
 
-/// Hands to the store what a walk changed; it goes on when that is durable.
+/// Writes the changes of a walk, which continues when they are durable.
 fn write(
     feed: FeedKey,
     record: &Arc<HistoryRecord>,
@@ -326,7 +326,7 @@ fn write(
     Effect::store(Job::KeepHistory(Box::new(commit)))
 }
 
-/// What an answer changed is durable: the walk goes on.
+/// Continues a walk after its changes were written.
 pub fn kept(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -364,7 +364,7 @@ pub fn kept(
     go_on(engine, now, feed)
 }
 
-/// What an answer changed could not be written: the walk ends where it was.
+/// Ends a walk whose changes could not be written, and restores its record.
 pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
     let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
     if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
@@ -373,7 +373,7 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
     }
 }
 
-/// The walk ends for now: what it left is written, and the reader is told if there is something to tell.
+/// Ends a walk for now: writes its record and shows a notice, if any.
 fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
     rest_offering(engine, feed, notice, None)
 }
@@ -404,7 +404,7 @@ fn rest_offering(
     vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
 }
 
-/// The reader stops the walk: what was still to be asked for is a gap (SPEC C.8, G3). What is being written is kept.
+/// Stops the walk at the user's request. Archives not yet requested become a gap (SPEC C.8, G3). Pending writes are kept.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         Arc::make_mut(&mut subscription.history).stop(now);
@@ -412,7 +412,7 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
     rest_offering(engine, feed, Some("stopped".to_owned()), Some(NoticeOffer::MoreHistory))
 }
 
-/// What a walk under way has done so far, in words.
+/// Describes the progress of a walk under way.
 pub fn progress(engine: &Engine, subscription: &Subscription) -> Option<String> {
     let backfill = engine.backfills.get(&subscription.key)?;
     if backfill.paging {

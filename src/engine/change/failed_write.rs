@@ -1,14 +1,15 @@
 //! Reverts a change whose write failed.
 //!
-//! Other changes of the same thing may be on their way to the store. Each of them is reverted by itself if it fails as well, so
-//! the values that it would restore must not hold the failed change. What it wrote may hold it: that is written again.
+//! Other changes of the same data may also be waiting for the store. If one of them fails too, it is reverted separately, so the
+//! values that it would restore must not contain the failed change. If a later write contains the failed change, the data is
+//! written again.
 
 use std::ops::Bound::{Excluded, Unbounded};
 
 use chrono::{DateTime, Utc};
 
 use super::feed_change::FeedChange;
-use super::{Change, PendingChange};
+use super::{Change, MarkChange, PendingChange};
 use crate::engine::effect::Effect;
 use crate::engine::entries::{entry_filters, marks};
 use crate::engine::event::Event;
@@ -24,7 +25,7 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
     };
     engine.undo.forget(step);
     match change {
-        Change::Mark(mark) => marks::show(engine, mark.reversed(), true),
+        Change::Mark(mark) => revert_mark(engine, failed, mark),
         Change::Feeds(feeds) => return revert_feeds(engine, now, failed, &feeds),
         Change::Subscribed(added, changed) => {
             for feed in added {
@@ -49,7 +50,7 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
             engine.tell(Event::FiltersChanged);
         }
         Change::Searches(before) => {
-            // They are written as a whole: a later write holds this change as well.
+            // All searches are written together, so a later write also contains this change.
             let later = later(engine, failed).find_map(|change| {
                 if let Change::Searches(before) = change { Some(before) } else { None }
             });
@@ -64,9 +65,30 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
     Vec::new()
 }
 
-/// The changes that are written after a job, oldest first.
+/// Returns the changes that are written after a job, oldest first.
 fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut Change> {
     engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| &mut pending.change)
+}
+
+/// Shows the entries of a mark as they were before it. What a later mark of the same kind shows on an entry stays; it changes
+/// nothing there if it is the opposite of the failed one.
+fn revert_mark(engine: &mut Engine, failed: JobId, mut mark: MarkChange) {
+    mark.keys.retain(|key| {
+        let later = later(engine, failed).find_map(|change| {
+            let Change::Mark(later) = change else { return None };
+            (later.flag == mark.flag && later.keys.contains(key)).then_some(later)
+        });
+        if let Some(later) = later {
+            if later.value != mark.value {
+                later.keys.retain(|other| other != key);
+            }
+            return false;
+        }
+        true
+    });
+    if !mark.keys.is_empty() {
+        marks::show(engine, mark.reversed(), true);
+    }
 }
 
 fn revert_feeds(
@@ -89,7 +111,7 @@ fn revert_feeds(
     effects
 }
 
-/// Writes the record of a feed again if a later write holds the change that failed.
+/// Writes the record of a feed again if a later write contains the failed change.
 fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
     let mut later = engine.writes.range((Excluded(failed), Unbounded));
     let is_written = later.any(|(_, feeds)| feeds.contains(&feed));
@@ -112,6 +134,7 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobSubject, StoreFailure, Stored};
     use crate::engine::update::{Output, update};
+    use backissue_core::history::{EntryKey, Flag};
     use backissue_core::schedule::Pace;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -124,7 +147,7 @@ mod tests {
         (engine, record)
     }
 
-    /// Asks for something; answers with the write of it, which is under way.
+    /// Sends a request and returns the job that writes it.
     fn ask(engine: &mut Engine, request: Request) -> JobId {
         let output = update(engine, NOW, Input::Request(request));
         let writes = output.effects.iter().find_map(|effect| {
@@ -151,7 +174,7 @@ mod tests {
         update(engine, NOW, Input::Stored(Box::new(Stored { id, subject, result })))
     }
 
-    /// The record that is written after all.
+    /// Returns the record that is written again.
     fn written(output: &Output) -> Option<&SubscriptionRecord> {
         output.effects.iter().find_map(|effect| {
             let Effect::Store(work) = effect else { return None };
@@ -221,5 +244,37 @@ mod tests {
         assert_eq!(told(first), 1);
         assert!(engine.room_awaited.is_some());
         assert_eq!(told(end(&mut engine, JobId(2), subject, true)), 0);
+    }
+
+    /// Sets or clears a star and returns its job.
+    fn star(engine: &mut Engine, value: bool) -> JobId {
+        let keys = vec![EntryKey { feed: FEED, seq: 0 }];
+        let mark = MarkChange { flag: Flag::Starred, value, keys };
+        let output = update(engine, NOW, Input::Request(Request::Mark(mark)));
+        let job = output
+            .effects
+            .iter()
+            .find_map(|effect| if let Effect::Store(work) = effect { Some(work.id) } else { None });
+        job.unwrap()
+    }
+
+    #[test]
+    fn failed_pending_marks_show_the_written_state() {
+        for (fails, expected) in
+            [([true, true], false), ([true, false], false), ([false, true], true)]
+        {
+            let (mut engine, _) = engine();
+            let jobs = [star(&mut engine, true), star(&mut engine, false)];
+            let mut shown = false;
+            for (job, fails) in jobs.into_iter().zip(fails) {
+                let output = end(&mut engine, job, JobSubject::Change, fails);
+                for event in output.events {
+                    if let Event::MarksChanged(changed) = event {
+                        shown = changed.mark.value;
+                    }
+                }
+            }
+            assert_eq!(shown, expected, "{fails:?}");
+        }
     }
 }

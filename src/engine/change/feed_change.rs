@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::{FeedState, Subscription, SubscriptionRecord};
 use backissue_core::history::HistoryRecord;
 
@@ -11,9 +12,9 @@ use backissue_core::history::HistoryRecord;
 pub struct FeedParts {
     /// The subscription itself.
     pub record: SubscriptionRecord,
-    /// The result of its polls.
+    /// Result of its polls.
     pub state: Box<FeedState>,
-    /// What is known of its history.
+    /// State of its history.
     pub history: Arc<HistoryRecord>,
 }
 
@@ -25,14 +26,14 @@ impl FeedParts {
     }
 }
 
-/// A change of a subscription's settings, address or standing.
+/// A change of a subscription's settings, address or status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedChange {
     before: FeedParts,
     after: FeedParts,
 }
 
-/// Sets fields to their value before a change, unless they have another value than after it.
+/// Resets fields to their values before a change, except fields that were changed again since.
 macro_rules! revert {
     ($now:expr, $before:expr, $after:expr; $($($field:ident).+),+ $(,)?) => {
         $(if $before.$($field).+ != $after.$($field).+ && $now.$($field).+ == $after.$($field).+ {
@@ -42,24 +43,24 @@ macro_rules! revert {
 }
 
 impl FeedChange {
-    /// The change from `before` to the present subscription.
+    /// Returns the change from `before` to the current subscription.
     pub fn since(before: FeedParts, subscription: &Subscription) -> Self {
         Self { before, after: FeedParts::of(subscription) }
     }
 
-    /// The opposite change.
+    /// Returns the opposite change.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self { before: self.after.clone(), after: self.before.clone() }
     }
 
-    /// Returns whether it changes the title or the tags.
+    /// Checks whether it changes the title or the tags.
     pub fn renames(&self) -> bool {
         let name = |parts: &FeedParts| (parts.record.own_title.clone(), parts.record.tags.clone());
         name(&self.before) != name(&self.after)
     }
 
-    /// Returns whether it changes only what the user chose for the feed.
+    /// Checks whether it changes only the user's settings for the feed.
     pub fn is_choice(&self) -> bool {
         let mut record = self.before.record.clone();
         record.choose(self.after.record.chosen());
@@ -80,9 +81,25 @@ impl FeedChange {
     pub fn revert_record(&self, record: &mut SubscriptionRecord) {
         let (before, after) = (&self.before.record, &self.after.record);
         revert!(record, before, after; url, former, declined, own_title, tags);
-        let record = &mut record.feed_settings;
+        let settings = &mut record.feed_settings;
         let (before, after) = (&before.feed_settings, &after.feed_settings);
-        revert!(record, before, after;
+        // Without `..`: a new setting does not compile until it is in the list below as well.
+        let FeedSettings {
+            pace: _,
+            min_minutes: _,
+            max_minutes: _,
+            fixed_minutes: _,
+            allow_insecure: _,
+            ignore_expired: _,
+            history: _,
+            learn: _,
+            rules: _,
+            archives: _,
+            full_text: _,
+            ignore_cache_lifetime: _,
+            ignore_skips: _,
+        } = before;
+        revert!(settings, before, after;
             pace, min_minutes, max_minutes, fixed_minutes, allow_insecure, ignore_expired, history, learn, rules, archives,
             full_text, ignore_cache_lifetime, ignore_skips);
     }

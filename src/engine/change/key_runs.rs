@@ -1,22 +1,22 @@
-//! Entries as they are kept in a step of undo: runs of entries that stand side by side, so that a whole list takes little room.
+//! Serializes the entries of an undo step as runs of consecutive numbers, so that a whole list takes little space.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Entries that a record may name; more than any that is written does (see [`super::undo_stack`]).
+/// Maximum number of entries in a record; larger than in any record that is written (see [`super::undo_stack`]).
 const KEYS_MAX: u32 = 1_000_000;
 
-/// The runs of one feed: first entry and number of entries of each.
+/// The runs of one feed, each as its first entry and number of entries.
 type FeedRuns = (FeedKey, Vec<(u32, u32)>);
 
-/// Writes entries, sorted, as the runs of each feed.
+/// Serializes entries, sorted, as the runs of each feed.
 pub fn serialize<S: Serializer>(keys: &[EntryKey], serializer: S) -> Result<S::Ok, S::Error> {
     runs_of(keys.to_vec()).serialize(serializer)
 }
 
-/// Reads entries that [`serialize`] wrote.
+/// Deserializes entries that [`serialize`] wrote.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EntryKey>, D::Error> {
     let runs = Vec::<FeedRuns>::deserialize(deserializer)?;
     keys_of(&runs).ok_or_else(|| D::Error::custom("it names too many entries"))
@@ -41,7 +41,7 @@ fn runs_of(mut keys: Vec<EntryKey>) -> Vec<FeedRuns> {
     feeds
 }
 
-/// The entries of runs; `None`: there are too many.
+/// Returns the entries of runs, or `None` if there are too many.
 fn keys_of(feeds: &[FeedRuns]) -> Option<Vec<EntryKey>> {
     let counts = feeds.iter().flat_map(|(_, runs)| runs).map(|(_, count)| *count);
     if counts.fold(0_u32, u32::saturating_add) > KEYS_MAX {
@@ -57,7 +57,7 @@ fn keys_of(feeds: &[FeedRuns]) -> Option<Vec<EntryKey>> {
     Some(keys)
 }
 
-/// Marks that changed, and what they are now; those of one kind together.
+/// Serializes changed marks and their new values, grouped by mark and value.
 pub mod flags {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -67,7 +67,7 @@ pub mod flags {
 
     type Changed = (EntryKey, Flag, bool);
 
-    /// Writes marks as the runs of each kind.
+    /// Serializes marks as the runs of each group.
     pub fn serialize<S: Serializer>(marks: &[Changed], serializer: S) -> Result<S::Ok, S::Error> {
         let mut kinds: Vec<((Flag, bool), Vec<EntryKey>)> = Vec::new();
         for &(key, flag, value) in marks {
@@ -81,14 +81,14 @@ pub mod flags {
         kinds.serialize(serializer)
     }
 
-    /// Reads marks that [`serialize`] wrote.
+    /// Deserializes marks that [`serialize`] wrote.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Changed>, D::Error> {
         let kinds = Vec::<((Flag, bool), Vec<FeedRuns>)>::deserialize(deserializer)?;
         let mut marks: Vec<Changed> = Vec::new();
         for ((flag, value), runs) in kinds {
-            // What is too much together is refused before the next kind takes as much again.
+            // Check the total before each group, so that many groups cannot exceed the limit together.
             let keys = keys_of(&runs).filter(|_| marks.len() <= KEYS_MAX as usize);
             let keys = keys.ok_or_else(|| D::Error::custom("it names too many entries"))?;
             marks.extend(keys.into_iter().map(|key| (key, flag, value)));

@@ -1,8 +1,14 @@
-//! Changes: shown at once, written, and taken back if they cannot be written or the user wants that.
+//! Changes: shown at once, written, and reverted if the write fails or the user undoes them.
 //!
-//! A [`Change`] is one value for its whole life. Whoever makes one shows it in the engine and passes it to [`write()`], which
-//! derives the store's job from it. The engine keeps it until the store answers: after a failed write [`failed_write`] reverts
-//! exactly this change. What the user can undo is kept in [`undo_stack`] and done in [`undo`].
+//! A [`Change`] is one value for its whole life:
+//!
+//! 1. A request shows the change in the engine, records the step that undoes it ([`undo_stack`]), and passes the change to
+//!    [`write()`], which derives the store's job from it.
+//! 2. The engine keeps it in `Engine::pending` under the job's number until the store answers.
+//! 3. If the write succeeds, the change is dropped: what is shown is durable.
+//! 4. If it fails, [`failed_write`] reverts exactly this change, its undo step is dropped, and the store's error is shown.
+//!
+//! [`undo`] applies the recorded steps, which are changes as well.
 
 pub mod failed_write;
 pub mod feed_change;

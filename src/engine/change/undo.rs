@@ -1,4 +1,4 @@
-//! Taking the reader's changes back, and making them again.
+//! Undoes and redoes the user's changes.
 
 use chrono::{DateTime, Utc};
 
@@ -16,7 +16,7 @@ use crate::engine::state::Engine;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
-/// Takes the last change back.
+/// Undoes the last change.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     if engine.undo.under_way > 0 {
         engine.undo.wanted = true;
@@ -32,7 +32,7 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Does again what was taken back last.
+/// Redoes the change that was undone last.
 pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let step = if engine.undo.under_way > 0 { None } else { engine.undo.undone.pop() };
     let Some(step) = step else {
@@ -46,7 +46,7 @@ pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Takes a step back; answers with the step that takes that back again, if there is one.
+/// Undoes a step. Returns the step that reverses this, if there is one.
 fn take_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -55,7 +55,7 @@ fn take_back(
 ) -> (Vec<Effect>, Option<Step>) {
     match step {
         Step::Marked(mark) => {
-            // Undone is what was done; redone is what it becomes.
+            // When undoing, name the mark that is undone; when redoing, the mark that is set.
             let shown = if done == "undone" { mark.value } else { !mark.value };
             engine.say(format!("{done}: {}", words(mark.flag, shown, mark.keys.len())));
             let inverse = mark.reversed();
@@ -73,19 +73,19 @@ fn take_back(
         Step::Changed { feed, before } => choose(engine, now, feed, *before, done),
         Step::Searches { before } => {
             let inverse = Step::Searches { before: engine.saved_searches.clone() };
-            engine.say(format!("{done}: the lists of searches"));
+            engine.say(format!("{done}: saved searches"));
             (save_searches::put(engine, before, None), Some(inverse))
         }
         Step::Retagged { tags, filters } => {
             let feeds = counted_words(tags.len(), "feed", "feeds");
-            let text = format!("{done}: the tags of {feeds}");
+            let text = format!("{done}: tags of {feeds}");
             let (effects, inverse) = tags::put(engine, tags, filters);
             engine.say(text);
             (effects, Some(inverse))
         }
         Step::Filters { before, changes, forward } => {
             engine.say(format!(
-                "{done}: the filters · {}",
+                "{done}: filters · {}",
                 counted_words(changes.entries(), "entry", "entries")
             ));
             let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
@@ -95,18 +95,18 @@ fn take_back(
             (withdrawn::bring_back(engine, feed, withdrawn), None)
         }
         Step::Dismissed { feed, gap } => {
-            engine.say(format!("{done}: the gap is shown again"));
+            engine.say(format!("{done}: gap shown again"));
             (history_requests::show_again(engine, feed, gap), Some(Step::ShownAgain { feed, gap }))
         }
         Step::ShownAgain { feed, gap } => {
-            engine.say(format!("{done}: the gap is hidden"));
+            engine.say(format!("{done}: gap hidden"));
             let effects = history_requests::hide(engine, feed, gap);
             (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
         }
     }
 }
 
-/// Takes changes back that were made together, the last one first.
+/// Undoes changes that form one step, the last one first.
 fn take_all_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -119,7 +119,7 @@ fn take_all_back(
         let told = engine.events.len();
         let (taken, inverse) = take_back(engine, now, step, done);
         if inverse.is_some() {
-            // One sentence says it for all of them.
+            // One notice covers all of them.
             let said = engine.events.split_off(told);
             let kept = said.into_iter().filter(|event| !matches!(event, Event::Notice { .. }));
             engine.events.extend(kept);
@@ -131,7 +131,7 @@ fn take_all_back(
     (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
 }
 
-/// What taking steps back does that were made together.
+/// Describes the effect of undoing a combined step.
 fn words_together(steps: &[Step]) -> String {
     let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
     let removed = count(|step| matches!(step, Step::Resubscribed(_)));
@@ -157,7 +157,7 @@ fn readdress(
     let Some(subscription) = engine.feeds.get(&feed) else {
         return not_subscribed(engine);
     };
-    let text = format!("{done}: the address of '{}'", subscription.record.shown_title());
+    let text = format!("{done}: address of '{}'", subscription.record.shown_title());
     let inverse = Step::Readdressed {
         feed,
         before: Box::new(subscription.record.clone()),
@@ -177,7 +177,7 @@ fn choose(
     let Some(subscription) = engine.feeds.get(&feed) else {
         return not_subscribed(engine);
     };
-    let text = format!("{done}: the settings of '{}'", subscription.record.shown_title());
+    let text = format!("{done}: settings of '{}'", subscription.record.shown_title());
     let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
     let effects = feed_settings::replace(engine, now, feed, before, None);
     engine.say(text);

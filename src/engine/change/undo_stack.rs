@@ -1,9 +1,9 @@
-//! What the reader can take back: the steps, their order, and which of them the store keeps.
+//! The undo stack: the steps, their order, and the steps that the store keeps.
 //!
-//! A step is written behind its change and removed behind what takes the change back, each by the same thread and mostly in the
-//! same sync. The log of the store is read up to where it is whole: a step that is found again has its change before it. Where
-//! the program is killed between the two, a change cannot be taken back, or a step is found whose change was taken back: every
-//! step says how things were before, so that doing it once more changes nothing.
+//! The store writes a step after its change and removes it after the write that undoes the change, in the same thread and usually
+//! in the same sync. The store's log is read up to its first damaged part, so a recovered step follows its change. If the program
+//! is killed between the two writes, a change cannot be undone, or a step remains whose change was already undone. Every step holds
+//! the earlier values, so applying it again changes nothing.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -18,80 +18,80 @@ use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
-/// Steps that can be taken back.
+/// Maximum number of steps that can be undone.
 const UNDO_STEPS: usize = 200;
 
-/// A change can be taken back for so long, and a subscription that was given up is kept for so long.
+/// Time for which a change can be undone and a removed subscription is kept.
 pub const UNDO_KEPT: TimeDelta = TimeDelta::days(7);
 
-/// Entries that a step in the store names at most: under 2 MB even if no two of them stand side by side (8 bytes each).
+/// Maximum number of entries in a stored step: less than 2 MB even if no two entries are adjacent (8 bytes each).
 const SAVED_ENTRIES_MAX: usize = 250_000;
 
-/// What the reader can take back, oldest first.
+/// The changes that can be undone or redone.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
     pub(super) steps: VecDeque<KnownStep>,
-    /// What was taken back and can be made again, oldest first.
+    /// Undone steps that can be redone, oldest first.
     pub(super) undone: Vec<Step>,
-    /// The name given to a change last.
+    /// Id of the last change.
     pub(super) last: ChangeId,
-    /// Changes under way whose steps are known when the store has answered: a whole list is marked, a rule applied.
+    /// Number of changes under way whose steps are known only when the store answers: marking a whole list, applying a filter.
     pub(super) under_way: u32,
-    /// The reader wants the last of them taken back as soon as it is known.
+    /// Whether to undo the last of them as soon as its step is known.
     pub(super) wanted: bool,
-    /// Steps that the store is to forget.
+    /// Steps to remove from the store.
     gone: Vec<ChangeId>,
-    /// Steps that the store is to keep anew.
+    /// Changed steps to store again.
     renewed: Vec<ChangeId>,
-    /// Changes that are being made together, as one step.
+    /// Changes collected so far for a combined step.
     together: Option<Vec<Step>>,
 }
 
-/// A step that can be taken back.
+/// A step that can be undone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct KnownStep {
     id: ChangeId,
-    /// When the change was made; `None`: a moment ago, and the step was not handed to the store yet.
+    /// Time of the change; `None` until the step is passed to the store.
     at: Option<DateTime<Utc>>,
     pub(super) step: Step,
 }
 
-/// A step as the store keeps it.
+/// A step as stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedStep {
-    /// Names the change; later changes have larger numbers.
+    /// Id of the change; later changes have larger ids.
     pub id: ChangeId,
-    /// When the change was made.
+    /// Time of the change.
     pub at: DateTime<Utc>,
-    /// What takes it back.
+    /// The step that undoes it.
     pub step: Step,
 }
 
-/// What is to be changed of the steps in the store.
+/// Changes to the stored steps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepChanges {
-    /// Steps to keep.
+    /// Steps to store.
     pub kept: Vec<SavedStep>,
-    /// Steps to forget.
+    /// Steps to remove.
     pub gone: Vec<ChangeId>,
 }
 
-/// One change, as what is needed to take it back.
+/// The data needed to undo one change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Step {
-    /// Marks on entries that did not have them so before.
+    /// A mark was set or cleared on these entries.
     Marked(MarkChange),
-    /// A subscription was given up: [`crate::engine::state::Engine::ended`] has it.
+    /// A subscription was removed; it is in [`crate::engine::state::Engine::ended`].
     Unsubscribed(FeedKey),
-    /// That was taken back.
+    /// A removed subscription was restored.
     Resubscribed(FeedKey),
-    /// The address of a subscription was decided on, or where it may lead.
+    /// The address of a subscription was changed, or a proposed or insecure address was accepted or declined.
     Readdressed {
         /// The subscription.
         feed: FeedKey,
-        /// How it was before.
+        /// The subscription before.
         before: Box<SubscriptionRecord>,
-        /// The move that was proposed.
+        /// The proposed move before.
         proposed: Option<ProposedMove>,
     },
     /// A complete feed withdrew entries.
@@ -101,64 +101,64 @@ pub enum Step {
         /// The entries.
         withdrawn: Vec<u32>,
     },
-    /// The reader hid a gap.
+    /// The user hid a gap.
     Dismissed {
         /// The feed.
         feed: FeedKey,
         /// The gap.
         gap: GapKey,
     },
-    /// That was taken back.
+    /// A hidden gap was shown again.
     ShownAgain {
         /// The feed.
         feed: FeedKey,
         /// The gap.
         gap: GapKey,
     },
-    /// A search was saved, renamed or given up.
+    /// A search was saved, renamed or removed.
     Searches {
         /// The saved searches before.
         before: Vec<SavedSearch>,
     },
-    /// A filter was made, changed or given up.
+    /// A filter was added, changed or removed.
     Filters {
         /// The filters before.
         before: Vec<EntryFilter>,
-        /// What that did to entries.
+        /// The resulting changes of entries.
         changes: Box<FilterChanges>,
-        /// It was taken back: its step makes it again.
+        /// Whether the step redoes the change instead of undoing it.
         forward: bool,
     },
-    /// A tag of several feeds has another name.
+    /// A tag was renamed.
     Retagged {
-        /// The tags of those feeds before.
+        /// Tags of the affected feeds before.
         tags: Vec<(FeedKey, Vec<String>)>,
-        /// The filters before, which may name it.
+        /// Filters before, which may name the tag.
         filters: Vec<EntryFilter>,
     },
-    /// Changes that were made together, in their order.
+    /// Changes that form one step, in order.
     Together(Vec<Self>),
-    /// The reader changed what was chosen for a subscription.
+    /// The user changed the settings of a subscription.
     Changed {
         /// The subscription.
         feed: FeedKey,
-        /// What was chosen before.
+        /// The settings before.
         before: Box<Chosen>,
     },
 }
 
 impl UndoStack {
-    /// A change that had begun failed: nothing can be taken back of it.
+    /// Ends a change under way that failed; there is nothing to undo.
     pub const fn step_fails(&mut self) {
         self.step_is_known();
     }
 
-    /// A change begins whose step the store's answer will say.
+    /// Starts a change whose step is known when the store answers.
     pub const fn step_begins(&mut self) {
         self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// Its step is known; says whether the reader wants it taken back already.
+    /// Ends a change under way. Returns whether the user already asked to undo it.
     pub const fn step_is_known(&mut self) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
         let wanted = self.wanted && self.under_way == 0;
@@ -168,38 +168,38 @@ impl UndoStack {
         wanted
     }
 
-    /// Whether there is a change that can be taken back, or one under way.
+    /// Checks whether there is a change that can be undone, or one under way.
     pub fn can_undo(&self) -> bool {
         !self.steps.is_empty() || self.under_way > 0
     }
 
-    /// Whether the last change is to be taken back as soon as it is done.
+    /// Checks whether the last change is to be undone as soon as it is done.
     pub const fn is_undo_wanted(&self) -> bool {
         self.wanted
     }
 
-    /// Whether something was taken back and can be done again.
+    /// Checks whether there is a change that can be redone.
     pub const fn can_redo(&self) -> bool {
         !self.undone.is_empty()
     }
 
-    /// Remembers a change; what was taken back before cannot be made again then.
+    /// Records a change. Changes undone before can no longer be redone.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
         if let Some(together) = &mut self.together {
             together.push(step);
-            // The one that the step of all of them will have.
+            // The id that the combined step will get.
             return ChangeId(self.last.0.saturating_add(1));
         }
         self.keep(step)
     }
 
-    /// The changes from now on are made together, and are one step.
+    /// Starts a combined step: collects the following changes.
     pub fn begin_together(&mut self) {
         self.together = Some(Vec::new());
     }
 
-    /// They have been made; answers how many there were.
+    /// Ends the combined step. Returns the number of changes in it.
     pub fn end_together(&mut self) -> usize {
         let steps = self.together.take().unwrap_or_default();
         let count = steps.len();
@@ -209,15 +209,15 @@ impl UndoStack {
         count
     }
 
-    /// Forgets a change that could not be written.
+    /// Drops a change whose write failed.
     pub fn forget(&mut self, change: Option<ChangeId>) {
         let gone = self.steps.iter().filter(|known| Some(known.id) == change && known.at.is_some());
         self.gone.extend(gone.map(|known| known.id));
         self.steps.retain(|known| Some(known.id) != change);
     }
 
-    /// Entries that were given a mark had it before: whoever takes the change back leaves them alone. A change that changed
-    /// nothing is forgotten.
+    /// Removes entries from a change that already had the mark before, so that undo does not clear it there. Drops a change without
+    /// entries.
     pub fn leave_out(&mut self, change: ChangeId, mark: (Flag, bool), had_it: &BTreeSet<EntryKey>) {
         let known = self.steps.iter_mut().find(|known| known.id == change);
         let Some(known) = known.filter(|_| !had_it.is_empty()) else { return };
@@ -229,14 +229,14 @@ impl UndoStack {
         }
     }
 
-    /// Forgets the changes that were made [`UNDO_KEPT`] ago or earlier.
+    /// Drops changes that are [`UNDO_KEPT`] or more old.
     pub fn forget_old(&mut self, now: DateTime<Utc>) {
         while self.steps.front().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now))) {
             self.drop_oldest();
         }
     }
 
-    /// Takes back the steps that the store kept, oldest first; those that are too old are forgotten there too.
+    /// Loads the stored steps, oldest first. Steps that are too old are dropped from the store, too.
     pub fn take_saved(&mut self, saved: Vec<SavedStep>, now: DateTime<Utc>) {
         for SavedStep { id, at, step } in saved {
             self.last = self.last.max(id);
@@ -248,7 +248,7 @@ impl UndoStack {
         }
     }
 
-    /// What the store is to keep and to forget since this was asked last. The steps get their time.
+    /// Returns the changes to the stored steps since the last call, if any. Sets the time of new steps.
     pub fn changes(&mut self, now: DateTime<Utc>) -> Option<StepChanges> {
         let fresh = self.steps.iter().rev().take_while(|known| known.at.is_none()).count();
         let old = self.steps.len().saturating_sub(fresh);
@@ -266,8 +266,8 @@ impl UndoStack {
             let Some(known) = self.steps.get_mut(place) else { break };
             known.at = Some(now);
             if known.step.entries() > SAVED_ENTRIES_MAX {
-                // It lives in memory only. Changes are taken back in their order, the last one first: without it those
-                // before it may not be taken back either.
+                // Keep it in memory only. Changes are undone in reverse order, so without it, earlier changes cannot be undone
+                // either.
                 changes.kept.clear();
                 changes.gone.extend(earlier);
             } else {
@@ -278,7 +278,7 @@ impl UndoStack {
         (!changes.kept.is_empty() || !changes.gone.is_empty()).then_some(changes)
     }
 
-    /// Takes the last step, to take its change back.
+    /// Removes and returns the last step.
     pub(super) fn pop(&mut self) -> Option<Step> {
         let known = self.steps.pop_back()?;
         if known.at.is_some() {
@@ -287,7 +287,7 @@ impl UndoStack {
         Some(known.step)
     }
 
-    /// Beyond [`UNDO_STEPS`] the oldest is forgotten.
+    /// Adds a step, and drops the oldest if there are more than [`UNDO_STEPS`].
     pub(super) fn keep(&mut self, step: Step) -> ChangeId {
         if self.steps.len() >= UNDO_STEPS {
             self.drop_oldest();
@@ -316,7 +316,7 @@ impl Step {
         }
     }
 
-    /// Whether it is a mark, or some, of no entry.
+    /// Checks whether it consists of marks without entries.
     fn is_nothing(&self) -> bool {
         if let Self::Together(steps) = self {
             return steps.iter().all(Self::is_nothing);
@@ -324,7 +324,7 @@ impl Step {
         matches!(self, Self::Marked(mark) if mark.keys.is_empty())
     }
 
-    /// How many entries it names.
+    /// Returns the number of entries in the step.
     fn entries(&self) -> usize {
         match self {
             Self::Marked(mark) => mark.keys.len(),
@@ -346,7 +346,7 @@ impl Step {
     }
 }
 
-/// Whether what was done at that time cannot be taken back any more.
+/// Checks whether a change made at `at` is too old to undo.
 pub fn is_over(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
     now.signed_duration_since(at) >= UNDO_KEPT
 }

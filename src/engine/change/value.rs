@@ -8,7 +8,7 @@ use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
-/// Names a change, so that one that could not be written is forgotten.
+/// Id of a change, used to drop its undo step if the write fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ChangeId(pub u64);
@@ -18,28 +18,28 @@ pub struct ChangeId(pub u64);
 pub enum Change {
     /// A mark on entries.
     Mark(MarkChange),
-    /// Settings, addresses or the standing of feeds.
+    /// Settings, addresses or the status of feeds.
     Feeds(Vec<(FeedKey, FeedChange)>),
-    /// New subscriptions, and changes of feeds that were subscribed to before.
+    /// New subscriptions, and changes of existing ones.
     Subscribed(Vec<FeedKey>, Vec<(FeedKey, FeedChange)>),
     /// A subscription that was removed.
     Unsubscribed(FeedKey),
     /// A removed subscription that was restored.
     Resubscribed(FeedKey),
-    /// A subscription that continues as another one.
+    /// A subscription that was merged into another.
     Merged {
-        /// The one that was removed.
+        /// The removed subscription.
         from: FeedKey,
-        /// The one that continues.
+        /// The remaining subscription.
         into: FeedKey,
-        /// Tags that it took from the other.
+        /// Tags added to the remaining subscription.
         tags: Vec<String>,
     },
-    /// One filter; `None`: it is new.
+    /// One filter.
     Filter {
-        /// Its number.
+        /// Id of the filter.
         id: u32,
-        /// The filter before.
+        /// The filter before; `None` if it is new.
         before: Option<Box<EntryFilter>>,
     },
     /// All filters, as they were before.
@@ -51,17 +51,17 @@ pub enum Change {
 /// A mark that is set or cleared on entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkChange {
-    /// Which mark.
+    /// The mark.
     pub flag: Flag,
-    /// Set or cleared.
+    /// Whether it is set; otherwise it is cleared.
     pub value: bool,
-    /// The entries.
+    /// The entries. None of them has the mark so before; the store reports those that had it after all.
     #[serde(with = "key_runs")]
     pub keys: Vec<EntryKey>,
 }
 
 impl MarkChange {
-    /// The opposite change.
+    /// Returns the opposite change.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { value: !self.value, ..self }
@@ -73,6 +73,6 @@ impl MarkChange {
 pub struct PendingChange {
     /// The change.
     pub change: Change,
-    /// The step of undo that was recorded for it.
+    /// Its undo step.
     pub step: Option<ChangeId>,
 }

@@ -7,7 +7,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
 
-/// Writes a change that is shown. If the write fails, the change is reverted and its `step` of undo is forgotten.
+/// Writes a change that is already shown. If the write fails, the change is reverted and its undo `step` is dropped.
 pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Effect {
     let job = job(engine, &change);
     if matches!(job, Job::SaveRecords(_) | Job::Absorb { .. }) {
@@ -16,7 +16,7 @@ pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Eff
     Effect::store_change(job, PendingChange { change, step })
 }
 
-/// The job that writes a change as it is shown.
+/// Returns the job that writes a change as it is shown.
 fn job(engine: &Engine, change: &Change) -> Job {
     let records = |feeds: &mut dyn Iterator<Item = FeedKey>| -> Vec<(FeedKey, SubscriptionRecord)> {
         let known = |feed| engine.feeds.get(&feed).or_else(|| engine.ended.get(&feed));

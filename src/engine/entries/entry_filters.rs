@@ -1,6 +1,6 @@
-//! The reader's filters for entries: kept, applied to what is stored already, taken back, counted.
+//! The user's filters for entries: saving, applying to stored entries, undoing, counting.
 //!
-//! A filter is durable before the store is looked through for what it hits; what arrives meanwhile is judged by it on
+//! A filter is written before the store is searched for matching entries. Entries that arrive in the meantime are filtered on
 //! arrival.
 
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
@@ -15,10 +15,10 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::{EntryKey, Flag};
 
-/// Filters at most.
+/// Maximum number of filters.
 pub const FILTERS_MAX: usize = 200;
 
-/// What a filter looks for, in a few words.
+/// Describes the conditions of a filter in a few words.
 pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
     let feed = match filter.scope {
         FilterScope::Feed(feed) => engine.feeds.get(&feed),
@@ -27,7 +27,7 @@ pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
     filter.describe(feed.map(|feed| feed.record.shown_title()))
 }
 
-/// Why an entry is as it is, where a filter made it so: `marked read by filter 'title ~ sponsored'`.
+/// Returns the effects of filters on an entry: `marked read by filter 'title ~ sponsored'`.
 pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     let holds = |action: &Action| match action {
         Action::Hide => entry.flags.is_hidden(),
@@ -43,12 +43,12 @@ pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     .collect()
 }
 
-/// The labels that filters gave an entry.
+/// Returns the labels that filters gave to an entry.
 pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
     ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label())
 }
 
-/// Saves a filter, a new one or in place of the one with its number, and applies it. The error is a sentence.
+/// Saves a filter, as a new one or instead of the one with its number, and applies it. The error is a sentence.
 pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>, String> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
@@ -63,7 +63,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         if list.len() >= FILTERS_MAX {
             return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
         }
-        // One that is being given up may have to be put back: its number is not free yet.
+        // A filter whose removal is not written yet may be restored, so its number is still in use.
         let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
         let taken = list.iter().map(|filter| filter.id).chain(leaving).max();
         filter.id = taken.unwrap_or(0).saturating_add(1);
@@ -77,7 +77,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
     Ok(vec![change::write(engine, Change::Filter { id, before: known }, None)])
 }
 
-/// Gives a filter up; what it hid is shown again.
+/// Removes a filter and shows the entries that it hid.
 pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     let Some(filter) = engine.filters.get(id).cloned() else { return Vec::new() };
     let mut list = engine.filters.list.clone();
@@ -91,7 +91,7 @@ pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     vec![change::write(engine, change, None), Effect::store(Job::Filter(Box::new(work)))]
 }
 
-/// The filters are durable: the store is looked through for what new ones hit.
+/// Searches the store for entries that match new filters, after the filters were written.
 pub fn saved(engine: &mut Engine) -> Vec<Effect> {
     engine.filters.is_written_again = false;
     let looked_for =
@@ -99,17 +99,17 @@ pub fn saved(engine: &mut Engine) -> Vec<Effect> {
     looked_for.map(|filter| Effect::FindFilterHits(Box::new(filter))).collect()
 }
 
-/// What a filter hits is known.
+/// Applies a filter to the entries that match it.
 pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     let (action, hits) = match engine.filters.get(filter) {
-        // A filter that was given up meanwhile does nothing any more.
+        // A filter that was removed in the meantime has no effect.
         None => (Action::default(), Vec::new()),
         Some(filter) => (filter.action.clone(), hits),
     };
     vec![Effect::store(Job::Filter(Box::new(FilterWork::Apply { filter, action, hits })))]
 }
 
-/// A change of this filter could not be done: nothing is waited for any longer.
+/// Drops the pending changes of a filter after a failure.
 pub fn failed(engine: &mut Engine, filter: u32) {
     let before = engine.filters.pending.len();
     engine.filters.pending.retain(|pending| pending.filter != filter);
@@ -118,7 +118,7 @@ pub fn failed(engine: &mut Engine, filter: u32) {
     }
 }
 
-/// A filter could not be kept: it is as it was before. Changes of other filters that wait for the store stay.
+/// Reverts a filter whose write failed. Pending changes of other filters stay.
 pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>) -> Vec<Effect> {
     failed(engine, id);
     let list = &mut engine.filters.list;
@@ -132,7 +132,7 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
         (_, None) => list.retain(|filter| filter.id != id),
     }
     engine.tell(Event::FiltersChanged);
-    // What was written for those that wait holds the filter that failed; so does what was written again when another one failed.
+    // The pending writes of other filters, and an earlier repeated write, contain the failed change.
     if engine.filters.pending.is_empty() && !engine.filters.is_written_again {
         return Vec::new();
     }
@@ -140,7 +140,7 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
     vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
 }
 
-/// Entries were changed by a filter; that can be taken back. Says whether the reader wants it taken back already.
+/// Handles entries that a filter changed, and adds an undo step. Returns whether the user already asked to undo it.
 pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) {
     let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
@@ -167,7 +167,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     (vec![Effect::store(Job::CountFilters)], undo_waits)
 }
 
-/// What a change of the filters did, in words.
+/// Describes the effect of a changed filter.
 fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String {
     let count = |wanted: Flag, value: bool| {
         let hit = |(_, flag, now): &&(EntryKey, Flag, bool)| (*flag, *now) == (wanted, value);
@@ -199,7 +199,7 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     format!("filter saved: {done}{shown}")
 }
 
-/// Takes a change of the filters back, or makes it again; answers with what takes that back.
+/// Undoes or redoes a change of the filters. Returns the step that reverses this.
 pub fn take_back(
     engine: &mut Engine,
     before: Vec<EntryFilter>,

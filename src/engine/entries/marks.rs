@@ -1,4 +1,4 @@
-//! Marks of entries: set and shown at once, written, taken back if they cannot be.
+//! Marks of entries: set and shown at once, written, and reverted if the write fails.
 
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change, MarkChange};
@@ -8,14 +8,14 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, MarkedEntries};
 use backissue_core::history::Flag;
 
-/// Sets or clears a mark on entries that do not have it so; it can be undone from this moment on.
+/// Sets or clears a mark on entries and adds an undo step.
 pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     show(engine, mark.clone(), false);
     let step = engine.undo.push(Step::Marked(mark.clone()));
     vec![change::write(engine, Change::Mark(mark), Some(step))]
 }
 
-/// Marks everything read that a list holds now, not what may arrive while the mark is written.
+/// Marks all entries read that are in a list now, but not entries that arrive while the mark is written.
 pub fn mark_list_read(engine: &mut Engine, list: u64) -> Vec<Effect> {
     engine.undo.step_begins();
     let entries = MarkedEntries::ListNumber(list);
@@ -33,8 +33,8 @@ pub fn show(engine: &mut Engine, mark: MarkChange, undone: bool) {
     engine.tell(Event::MarksChanged(MarksChanged { mark, stays: true, undone }));
 }
 
-/// Marks are durable: sums follow, and a whole list that was marked can be taken back. Says whether the reader wants that
-/// taken back already.
+/// Updates counters after marks were written, and adds an undo step for a whole list. Returns whether the user already asked to
+/// undo it.
 pub fn marked(
     engine: &mut Engine,
     flag: Flag,
@@ -66,7 +66,7 @@ pub fn marked(
     undo_waits
 }
 
-/// What a change did, in words.
+/// Describes the effect of a mark.
 pub(in crate::engine) fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",

@@ -1,4 +1,4 @@
-//! Feeds that move: another address is stored after a merge, or the reader accepts, declines or takes it back (SPEC D.3).
+//! Moves of feeds to another address, which the user accepts, declines or undoes, and merges of two feeds (SPEC D.3).
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::engine::store_work::Job;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
 
-/// The reader accepts a move that was proposed.
+/// Accepts a proposed move.
 pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(proposed) = engine.feeds.get(&feed).and_then(|feed| feed.state.proposed.clone())
     else {
@@ -41,18 +41,18 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
         if state.facts.standing == FeedStatus::Archive {
             state.facts.standing = FeedStatus::Active;
         }
-        // What is published there need not go on where the former address ended.
+        // The document at the new address may not continue where the former one ended.
         Arc::make_mut(history).forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     });
     let dropped = drop_fetches::drop_walk(engine, feed);
     effects.extend(dropped.or_else(|| write_record(engine, feed)));
-    // Nothing was read there so far.
+    // Nothing has been read there so far.
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }
 
-/// Hands everything kept of one subscription to another that has the address it moved to, and gives the first up.
+/// Merges a subscription into another that has the address it moved to, and removes the first.
 fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) -> Vec<Effect> {
     if engine.polls.contains_key(&from) || engine.polls.contains_key(&into) {
         engine.say("it is being polled: try again in a moment");
@@ -83,7 +83,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     effects
 }
 
-/// The reader takes a move back: the former address is stored again, and the new one is not taken any more.
+/// Undoes a move: restores the former address and declines the new one.
 pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     changed(engine, now, feed, |subscription| {
         let record = &mut subscription.record;
@@ -94,7 +94,7 @@ pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<
     })
 }
 
-/// The reader does not want a move that was proposed.
+/// Declines a proposed move.
 pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     changed(engine, now, feed, |subscription| {
         let proposed = subscription.state.proposed.take();
@@ -103,7 +103,7 @@ pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> V
     })
 }
 
-/// Takes back what was decided about a subscription.
+/// Restores a subscription's address and the proposed move.
 pub fn put_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -131,7 +131,7 @@ pub fn show_reverted(
     changed: &FeedChange,
 ) -> Vec<Effect> {
     if let Some(removed) = engine.ended.get_mut(&feed) {
-        // It may come back, if its removal cannot be written either.
+        // It may be restored if writing its removal fails, too.
         changed.revert(removed);
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
@@ -148,7 +148,7 @@ pub fn show_reverted(
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
-    // The state is written apart from the record, and may have been written although the record was not.
+    // The state is written separately, and may have been written although the record was not.
     let state = engine.feeds.get(&feed).map(|subscription| subscription.state.clone());
     let saved = state.map(|state| Effect::store(Job::SaveState(feed, state)));
     let mut effects = Vec::from_iter(saved);
@@ -158,7 +158,7 @@ pub fn show_reverted(
     effects
 }
 
-/// What a poll under way, or a network that is gone, may bring a feed back to holds what changed of its address meanwhile.
+/// Applies a change to the earlier states that a poll under way, or a lost network, may restore.
 fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange) {
     if let Some(poll) = engine.polls.get_mut(&feed) {
         poll.follow_answer(changed);
@@ -166,7 +166,7 @@ fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange) {
     engine.reachability.follow_answer(feed, changed);
 }
 
-/// Changes a subscription as the reader asked; it can be taken back.
+/// Changes a subscription as the user requested, and adds an undo step.
 pub fn changed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -188,15 +188,14 @@ pub fn changed(
     save_and_show(engine, now, feed, before, Some(step))
 }
 
-/// Tells that a feed is read from another address than before, if it is.
+/// Emits an event if the address of a feed changed.
 fn tell_move(engine: &mut Engine, feed: FeedKey, from: String) {
     if let Some(to) = move_waiting(engine, feed, &from) {
         engine.tell_when_durable(feed, Event::Moved { feed, from, to });
     }
 }
 
-/// What waits for a request to a feed's former address waits for the new one's site from now on. Returns the new one, if it is
-/// another one.
+/// Moves waiting requests for a feed's former address to the queue of the new address. Returns the new address if it differs.
 fn move_waiting(engine: &mut Engine, feed: FeedKey, from: &str) -> Option<String> {
     let to = engine.feeds.get(&feed).map(|feed| feed.record.url.clone()).filter(|to| to != from)?;
     let is_former =
@@ -208,8 +207,8 @@ fn move_waiting(engine: &mut Engine, feed: FeedKey, from: &str) -> Option<String
     Some(to)
 }
 
-/// Writes a changed subscription, and plans and shows it anew. If it cannot be written it is as it was `before`, and the
-/// `change` is not there to be taken back.
+/// Writes a changed subscription, plans it again and shows it. If the write fails, the subscription is reverted to `before`, and
+/// the undo `step` is dropped.
 pub fn save_and_show(
     engine: &mut Engine,
     now: DateTime<Utc>,

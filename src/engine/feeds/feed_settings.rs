@@ -1,4 +1,4 @@
-//! The reader's settings for a feed: more often, less often, bounds, title, tags; each change planned at once.
+//! Changes the settings of a feed: pace, bounds, title, tags. Each change takes effect in the plan at once.
 
 use chrono::{DateTime, Utc};
 
@@ -19,13 +19,13 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::limits::HARD_MIN_SECONDS;
 use backissue_core::schedule::{Pace, PlanStage};
 
-/// Sets the pace of a feed and says what that does.
+/// Sets the pace of a feed and shows the effect.
 pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let before = subscription.clone();
     let mut chosen = subscription.record.chosen();
     chosen.feed_settings.pace = Some(pace);
-    // A bound may be wrong already; the pace does not make it worse.
+    // Do not check the bounds: the pace does not make an invalid bound worse.
     let effects = put(engine, now, feed, chosen);
     if let Some(after) = engine.feeds.get(&feed) {
         let notice = pace_notice(engine, &before, after, now);
@@ -34,8 +34,7 @@ pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pa
     effects
 }
 
-/// Changes what the reader chose for a feed, as one step that can be undone. The error is a sentence that says why
-/// it is refused.
+/// Changes the settings of a feed and adds an undo step. The error is a sentence that states why the change is refused.
 pub fn change(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -53,8 +52,8 @@ pub fn change(
     }
 }
 
-/// Why an interval cannot be set that is shorter than any automatic poll may be (`HARD_MIN`, SPEC 0), as a sentence;
-/// `None`: none was set anew. On this machine itself there is no such bound.
+/// Returns a sentence if a changed interval is shorter than the limit for automatic polls (`HARD_MIN`, SPEC 0). Servers on this
+/// machine have no such limit.
 fn too_short(wanted: &FeedSettings, before: &FeedSettings, loopback: bool) -> Option<String> {
     let shortest = u32::try_from(HARD_MIN_SECONDS / 60).unwrap_or(0);
     let shortest_rule =
@@ -74,7 +73,7 @@ fn too_short(wanted: &FeedSettings, before: &FeedSettings, loopback: bool) -> Op
     ))
 }
 
-/// Why bounds cannot be (SPEC A.8: MIN over MAX is refused), as a sentence; `None`: they can.
+/// Returns a sentence if the minimum exceeds the maximum, which is refused (SPEC A.8).
 pub fn clash(feed_settings: &FeedSettings, settings: &PollSettings) -> Option<String> {
     let min = feed_settings.min_minutes.unwrap_or(settings.min_minutes);
     let max = feed_settings.max_minutes.unwrap_or(settings.max_minutes);
@@ -101,7 +100,7 @@ fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -
     replace(engine, now, feed, chosen, Some(step))
 }
 
-/// Replaces what the user chose for a feed: planned, shown and written.
+/// Replaces the user's settings for a feed, plans the feed again, and shows and writes the change.
 pub fn replace(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -125,7 +124,7 @@ pub fn replace(
     effects
 }
 
-/// Shows changed settings of a feed.
+/// Plans and shows a feed after a change of its settings.
 pub fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: bool) {
     plans::replan(engine, feed, now);
     poll_queue::withdraw_early(engine, now, feed);
@@ -136,7 +135,7 @@ pub fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renam
     }
 }
 
-/// What a pace does to a feed, in words.
+/// Returns a notice that describes the effect of a pace on a feed.
 fn pace_notice(
     engine: &Engine,
     before: &Subscription,

@@ -1,4 +1,4 @@
-//! Subscribing to many addresses at once, as one change that can be taken back.
+//! Subscribes to many addresses at once, as one change that can be undone.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::subscription_list::{Opml, OpmlFeed};
 use backissue_core::history::FeedKey;
 
-/// The subscriptions that a list requests.
+/// Returns the subscriptions in a list.
 pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
     let subscribe = |outline: &OpmlFeed| Subscribe {
         address: outline.xml_url.clone(),
@@ -33,7 +33,7 @@ pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
     read.outlines.iter().map(subscribe).collect()
 }
 
-/// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
+/// Subscribes to many addresses without requesting them first. They are due at once and wait in the queue.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
@@ -86,7 +86,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     effects
 }
 
-/// Adds tags to a known subscription. Returns what was chosen for it before, and the change. `None`: it has all of the tags.
+/// Adds tags to an existing subscription. Returns its earlier settings and the change, or `None` if it has all tags already.
 fn add_tags(engine: &mut Engine, feed: FeedKey, tags: &[String]) -> Option<(Chosen, FeedChange)> {
     let subscription = engine.feeds.get_mut(&feed)?;
     let record = &subscription.record;

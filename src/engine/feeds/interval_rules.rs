@@ -40,9 +40,8 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
             ));
         }
     }
-    let minutes = minutes.ok_or_else(|| {
-        format!("the rule '{text}' has no interval, like 45m or 2h")
-    })?;
+    let minutes =
+        minutes.ok_or_else(|| format!("the rule '{text}' has no interval, like 45m or 2h"))?;
     let (start_day, end_day) = days.filter(|days| *days != (1, 7)).unzip();
     let (start_hour, end_hour) = hours.filter(|hours| *hours != (0, 23)).unzip();
     let zone = stated.unwrap_or_else(|| zone.clone());
@@ -155,8 +154,8 @@ mod tests {
         for (text, part) in [
             ("Mon-Fri", "has no interval"),
             ("9-18 45m 2h", "'2h' in the rule"),
-            ("9:30-18:00 45m", "'9:30-18:00' is no part"),
-            ("9-9 45m", "'9-9' is no part"),
+            ("9:30-18:00 45m", "'9:30-18:00' is not part"),
+            ("9-9 45m", "'9-9' is not part"),
             ("24-3 45m", "is not part"),
             ("Nowhere/Land 45m", "is not part"),
             ("+9-+12 45m", "is not part"),

@@ -1,6 +1,7 @@
 //! Table of the settings of a feed, used by the edit dialog, `backissue set`, and OPML.
 //!
-//! A new setting needs a field of [`FeedSettings`] and a row of [`FEED_SETTINGS`].
+//! A new setting needs a field of [`FeedSettings`], a row of [`FEED_SETTINGS`], and its name in the list of
+//! `engine/change/feed_change.rs`, so that a failed write reverts it.
 
 use std::collections::BTreeMap;
 

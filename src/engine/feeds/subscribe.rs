@@ -1,5 +1,5 @@
-//! The journey of a subscription: an address is typed, asked, found to be a feed or a page that names one,
-//! subscribed to, and its first document kept.
+//! Subscribing to a typed address: requests it, follows a page to the feed that it links to, adds the subscription, and keeps the
+//! first document.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -31,10 +31,10 @@ use backissue_core::feed::opml::subscription_list::normal_tags;
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
 
-/// Pages asked on the way from a typed address to a feed.
+/// Maximum number of requests from a typed address to its feed.
 const ASKED_MAX: u32 = 12;
 
-/// Puts a subscription into the engine, due at once.
+/// Adds a subscription that is due at once.
 pub(in crate::engine) fn insert(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -46,7 +46,7 @@ pub(in crate::engine) fn insert(
     let record = SubscriptionRecord {
         url,
         named_by,
-        // They may come from a file or from another process.
+        // The title and tags may come from a file or from another process.
         own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
         tags: normal_tags(wanted.tags.iter().map(String::as_str)),
@@ -61,7 +61,7 @@ pub(in crate::engine) fn insert(
     feed
 }
 
-/// The reader wants to subscribe.
+/// Starts to subscribe to an address.
 pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
     let id = wanted.id;
     let mut wanted = wanted;
@@ -106,7 +106,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         }
         Ok(url) => {
             engine.say(format!("looking for a feed at {url} …"));
-            // Who asks by hand is not kept waiting by the spread at start-up.
+            // Start-up delays do not apply to a manual request.
             engine.host_queue.not_before = None;
             let known = feed_address_of(&url);
             addition.to_try.extend(known.into_iter().chain([url]));
@@ -133,7 +133,7 @@ fn enqueue(engine: &mut Engine, addition: &Addition, url: String) {
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// Asks for an address once more if a cache answered for it (SPEC D.2), and returns whether it does.
+/// Requests an address again if a stale cache answered (SPEC D.2). Returns whether it does.
 fn ask_past_caches(
     engine: &mut Engine,
     addition: &mut Addition,
@@ -148,7 +148,7 @@ fn ask_past_caches(
     asks
 }
 
-/// An address on the way was asked.
+/// Handles the response to a request.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -159,7 +159,7 @@ pub fn fetched(
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
-    // The reader cancelled it, or it is requested once more.
+    // The user cancelled it, or the request is repeated.
     if addition.ended.is_some() || ask_past_caches(engine, &mut addition, asked, &fetched) {
         engine.additions.insert(id, addition);
         return start_fetches::start(engine, now);
@@ -224,7 +224,8 @@ pub fn fetched(
     effects
 }
 
-/// The reader takes one of the feeds that a page names, or none of them. What is here already is not asked for again.
+/// Continues with the feed that the user chose from a page, or ends without one. A feed that was already fetched is not requested
+/// again.
 pub fn choose(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -262,7 +263,7 @@ pub fn choose(
     start_fetches::start(engine, now)
 }
 
-/// Nobody can choose now: the feeds that a page names are tried in their order, and the first that can be read is taken.
+/// Tries the feeds of a page in order and subscribes to the first readable one, because no user can choose.
 pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
     let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
@@ -275,13 +276,13 @@ pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effec
     effects
 }
 
-/// Asks for one address and no other.
+/// Requests only this address.
 fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     addition.to_try = VecDeque::from([url]);
     try_next(engine, addition);
 }
 
-/// Tries the next address, or ends with the reason the first one gave, or the first of those that it names.
+/// Tries the next address. If there is none, ends with the reason for the first failure.
 fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<String>) {
     let why = why.map(|why| match addition.named.get(asked) {
         Some(_) => format!("it links to {asked}: {why}"),
@@ -303,7 +304,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
     }
 }
 
-/// Subscribes to an address without asking it. `named_by`: what named it, unless the reader did.
+/// Subscribes to an address without requesting it. `named_by` is the document that named it, unless the user typed it.
 pub fn subscribe(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -316,15 +317,15 @@ pub fn subscribe(
     }
     let feed = insert(engine, now, wanted, url.to_owned(), named_by);
     engine.tell(Event::FeedsChanged);
-    // What was subscribed to without a look at it is no single change of the reader's.
+    // A subscription added without a request is part of a larger change, which has its own undo step.
     let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
     let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false }, effects)
 }
 
-/// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`
-/// answered, where one of these is the document.
+/// Subscribes to a feed whose document just arrived, and keeps the document. `current` holds an archive and the response of its
+/// `current`, if one of them is the document.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -387,7 +388,7 @@ mod tests {
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-    /// The one fetch that an output asks for.
+    /// Returns the only fetch in an output.
     fn asked(output: &Output) -> (FetchId, String) {
         let mut fetches = output.effects.iter().filter_map(|effect| {
             let Effect::Fetch(request) = effect else { return None };

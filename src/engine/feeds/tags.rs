@@ -1,4 +1,4 @@
-//! Tags of many feeds: another name for one, and taking that back.
+//! Renames a tag of many feeds.
 
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::change::undo_stack::Step;
@@ -11,13 +11,13 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
 
-/// A tag as it is called when another one has a new name; `None`: it is neither that tag nor below it.
+/// Returns the new name of a tag if `from` is renamed to `to`. Returns `None` if the tag is neither `from` nor below it.
 pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
     let rest = tag.strip_prefix(from)?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
 }
 
-/// Gives a tag another name: every feed that has it, or one below it, and every filter that names it follow.
+/// Renames a tag in every feed that has it or a tag below it, and in every filter that names it.
 pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
     let moved = |tag: &str| renamed(tag, from, to);
     let mut tags = Vec::new();
@@ -44,7 +44,7 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
     effects
 }
 
-/// Gives feeds these tags and puts these filters in place of those there are; answers with the step that takes it back.
+/// Sets the tags of feeds and replaces the filters. Returns the undo step.
 pub fn put(
     engine: &mut Engine,
     tags: Vec<(FeedKey, Vec<String>)>,

@@ -1,7 +1,7 @@
-//! Giving up a subscription, and taking that back.
+//! Unsubscribes from feeds and restores removed subscriptions.
 //!
-//! What was kept of it stays in the store for a week ([`UNDO_KEPT`]): until then the feed can be had back as it was, with every
-//! mark, also by another process. Meanwhile its entries are in no list, no search and no sum.
+//! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that time the feed can be restored with
+//! all marks, also by another process. Until then, its entries are in no list, search or counter.
 
 use chrono::{DateTime, Utc};
 
@@ -19,7 +19,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::FeedKey;
 
-/// Gives up a subscription; that can be undone.
+/// Unsubscribes from a feed and adds an undo step.
 pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if !engine.feeds.contains_key(&feed) {
         return Vec::new();
@@ -28,7 +28,7 @@ pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     give_up(engine, now, feed, Some(step)).unwrap_or_default()
 }
 
-/// Gives up a subscription; it is kept, to have it back. `None`: there is no such subscription.
+/// Unsubscribes from a feed and keeps its data so that it can be restored. Returns `None` if there is no such subscription.
 pub fn give_up(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -46,8 +46,8 @@ pub fn give_up(
     Some(effects)
 }
 
-/// Takes a subscription out of the list; what is under way for it is given up. The effect writes what its walk had found.
-/// `None`: there is no such subscription.
+/// Removes a subscription from the list and cancels its work under way. The effect writes the results of its walk. Returns `None`
+/// if there is no such subscription.
 pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Effect>)> {
     let walk = drop_fetches::drop_walk(engine, feed);
     let subscription = engine.feeds.remove(&feed)?;
@@ -67,7 +67,7 @@ pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option
     Some((subscription, walk))
 }
 
-/// That a subscription was given up, or had back, could not be written: it is where it was.
+/// Reverts an unsubscribe, or a restore, whose write failed.
 pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up: bool) {
     if given_up {
         let Some(mut subscription) = engine.ended.remove(&feed) else { return };
@@ -75,7 +75,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
         engine.feeds.insert(feed, subscription);
         plans::replan(engine, feed, now);
     } else {
-        // Nothing can be written now.
+        // Drop the write of the walk: writes fail now.
         let Some((mut subscription, _)) = leave(engine, feed) else { return };
         subscription.record.ended = Some(now);
         engine.ended.insert(feed, subscription);
@@ -83,8 +83,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
     engine.tell(Event::FeedListChanged);
 }
 
-/// Takes a subscription back, with everything that was kept of it; `undoable`: as a change of its own, not as one that is taken
-/// back. The error is a sentence.
+/// Restores a removed subscription with its data. If `undoable`, adds an undo step. The error is a sentence.
 pub fn take_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -100,7 +99,7 @@ pub fn take_back(
     if subscribed_as(engine, &ended.record.url).is_some() {
         let title = ended.record.shown_title();
         return Err(format!(
-            "subscribed again to '{title}': its earlier entries cannot be restored"
+            "already subscribed to '{title}': its earlier entries cannot be restored"
         ));
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
@@ -117,7 +116,7 @@ pub fn take_back(
     Ok(effects)
 }
 
-/// Subscribes again to a feed that was unsubscribed from within a week; that can be undone.
+/// Restores a feed that was removed within the last week, and adds an undo step.
 pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     take_back(engine, now, feed, true).unwrap_or_else(|why| {
         engine.complain(why);
@@ -125,7 +124,7 @@ pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -
     })
 }
 
-/// The feeds that were unsubscribed from within a week, the last one first, each with the time until which it is kept.
+/// Returns the feeds that were removed within the last week, the last one first, each with the time until which it is kept.
 pub fn recently_removed(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -140,7 +139,7 @@ pub fn recently_removed(
     removed
 }
 
-/// Forgets what was kept of the subscriptions that were given up a week ago or earlier.
+/// Deletes the data of subscriptions that were removed a week ago or earlier.
 pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     let is_old = |ended: Option<DateTime<Utc>>| ended.is_none_or(|at| is_over(at, now));
     let old = engine.ended.iter().filter(|(_, feed)| is_old(feed.record.ended));

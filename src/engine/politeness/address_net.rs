@@ -103,7 +103,10 @@ mod tests {
         for text in
             ["", "a.example", "10.0.0.0/33", "::/129", "10.0.0.0/", "10/8", "[::1]", "10.0.0.1:80"]
         {
-            assert!(text.parse::<AddressNet>().unwrap_err().contains("not an IP address"), "{text}");
+            assert!(
+                text.parse::<AddressNet>().unwrap_err().contains("not an IP address"),
+                "{text}"
+            );
         }
     }
 }

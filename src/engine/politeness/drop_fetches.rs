@@ -1,4 +1,4 @@
-//! What waits for its turn, or is under way, and is not asked for after all.
+//! Cancels requests that are waiting or under way.
 
 use std::sync::Arc;
 
@@ -11,22 +11,21 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// A feed is given up, or its host wants to be left alone: its walk is dropped and goes on after a later check. What it
-/// settled without a request, or forgot because the reader wants everything read anew, is written: what is kept of the
-/// archives and what is known of them stay one.
+/// Drops the walk of a feed that was removed or whose host asked for a wait. The walk continues after a later poll. Changes that it
+/// made without a request are written, so that the history record and the archives stay consistent.
 pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
     let backfill = engine.backfills.remove(&feed);
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let subscription = engine.feeds.get_mut(&feed)?;
     Arc::make_mut(&mut subscription.history).asking = None;
-    // What is being written is everything that there is to write.
+    // In this stage, everything is already being written.
     let mut backfill = backfill.filter(|backfill| backfill.stage != WalkStage::Writing)?;
     let (record, nodes) = (subscription.history.clone(), backfill.nodes.take_touched());
     let commit = HistoryCommit { feed, record, nodes, document: None };
     Some(Effect::store(Job::KeepHistory(Box::new(commit))))
 }
 
-/// The host wants to be left alone, or the feed was given up: the page is not asked for after all.
+/// Drops the request for a page because its host asked for a wait or the feed was removed.
 pub fn drop_page(engine: &mut Engine, key: EntryKey, why: &str) {
     engine.pages.remove(&key);
     engine.tell(Event::PageDropped(key, why.to_owned()));

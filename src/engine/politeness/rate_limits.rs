@@ -1,5 +1,5 @@
-//! Sparing hosts and the reader's network: a 429 keeps all feeds of its host away, and without a network nothing
-//! counts as a failure (SPEC B.4.3, B.4.4).
+//! Rate limits and network failures: a 429 delays all feeds of its host, and without a network, attempts do not count as failures
+//! (SPEC B.4.3, B.4.4).
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -19,12 +19,11 @@ use crate::engine::store_work::Job;
 use backissue_core::history::{FeedKey, address};
 use backissue_core::schedule::{PollFailure, Wait, WaitHeader};
 
-/// After waking up, the network needs a moment (SPEC G.32).
+/// Delay of requests after waking up, until the network is ready (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
-/// A 429 from an address asks for a pause: the feeds of its host keep it, but for the one that was polled and has it
-/// already, also those that wait for their turn. Archives there wait for the next check of their feeds, and pages are
-/// not asked for.
+/// Applies the wait of a 429 to all feeds of its host, including feeds in the queue, but not to the polled feed, which has it
+/// already. Archives of the host wait for the next poll of their feeds, and requests for pages are dropped.
 fn spread_wait(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -76,7 +75,7 @@ fn spread_wait(
     effects
 }
 
-/// Until when the host of an address wants to be left alone; its feeds know it from before the program was started.
+/// Returns the end of the wait that the host of an address asked for. Its feeds store the wait, so it survives a restart.
 pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let host = host_of(url)?;
     let told = engine.feeds.values().filter_map(|feed| {
@@ -87,7 +86,7 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
     told.chain(engine.host_queue.held_until(now, &host)).max()
 }
 
-/// Until when a feed knows that its host wants to be left alone.
+/// Returns the end of the wait that a feed stores for its host.
 fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let facts = &feed.state.facts;
     let is_of_host = facts.failure == Some(PollFailure::Status(429));
@@ -96,14 +95,14 @@ fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> 
     waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)
 }
 
-/// What a feed that comes to a host has to wait for: a 429 to another feed there (SPEC B.4 rule 3). The feeds know it from before
-/// the program was started, those that were given up, too.
+/// Returns the wait for a feed that is new at a host, caused by a 429 to another feed there (SPEC B.4 rule 3). The feeds, including
+/// removed feeds, store the wait, so it survives a restart.
 fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
     let host = host_of(url)?;
     let feeds = engine.feeds.values().chain(engine.ended.values());
     let told = feeds.filter_map(|feed| {
         let until = known_wait(feed, now)?;
-        // Few wait, and to find the host of an address takes a while: an import asks this for each of its feeds.
+        // Check the host last: few feeds wait, parsing the address is slow, and an import calls this for each of its feeds.
         (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
     });
     let until = told.chain(engine.host_queue.held_until(now, &host)).max()?;
@@ -111,7 +110,7 @@ fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> 
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
-/// A feed that comes to a host, or comes back to it, waits as those do that are there. Says whether it has to.
+/// Applies the wait of a host to a feed that is new or restored there. Returns whether there is one.
 pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
     let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
@@ -120,8 +119,8 @@ pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool
     true
 }
 
-/// Takes those feeds out of the due ones that were never asked and whose hosts want to be left alone. What a feed waits for that comes
-/// to a host is written after its record: if the program was killed in between, it is not known any more.
+/// Removes feeds from `due` that were never polled and whose hosts asked for a wait. The wait of a new feed is written after its
+/// record, so it is lost if the program is killed in between.
 pub fn keep_unasked_away(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -147,21 +146,21 @@ pub fn keep_unasked_away(
     effects
 }
 
-/// Writes what a feed waits for that has come to a host, after its record: a restart does not forget it (SPEC G.20).
+/// Writes the wait of a feed that is new at a host, after its record, so that it survives a restart (SPEC G.20).
 pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
     let state = &engine.feeds.get(&feed)?.state;
     state.facts.host_wait?;
     Some(Effect::store(Job::SaveState(feed, state.clone())))
 }
 
-/// That the host of an address wants to be left alone, and for how long, as a sentence.
+/// Returns a sentence if the host of an address asked for a wait.
 pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<String> {
     let minutes = left_alone_until(engine, url, now)?.signed_duration_since(now).num_minutes();
     let host = address::host(url).unwrap_or_default();
     Some(format!("{host} asked backissue to wait {} min", minutes.max(0).saturating_add(1)))
 }
 
-/// There is no network: feeds that failed because of that are as they were, and the network is tried once a minute.
+/// Restores feeds that failed because there is no network, and starts to probe the network once a minute.
 fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>) -> Vec<Effect> {
     if engine.host_queue.probe_at.is_none() {
         engine.host_queue.probe_at = now.checked_add_signed(PROBE_EVERY);
@@ -169,7 +168,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
     let mut effects = Vec::new();
     for Suspect { feed, before, .. } in suspects {
         if let Some(poll) = engine.polls.get_mut(&feed) {
-            // One that is polled anew meanwhile is judged by that.
+            // A feed that is being polled again is decided by that poll, unless its result is already being written.
             poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.state = before;
@@ -183,7 +182,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
     effects
 }
 
-/// A command that does one thing does not wait for a network: what has not begun ends.
+/// Ends requests that have not started, because a one-shot command does not wait for the network.
 fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_))
@@ -203,8 +202,8 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// The machine was asleep: the network gets a moment, and what failed before says nothing. Or its clock was set: where it was
-/// set back, nothing waits for the time that it showed before.
+/// Handles a wake-up or a changed clock: discards earlier failures and delays requests until the network is ready. If the clock was
+/// set back, no request waits for a time from before.
 pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     engine.reachability.forget();
     let grace = now.checked_add_signed(WAKE_GRACE);
@@ -214,7 +213,7 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
         engine.host_queue.probe_at = grace;
     }
     engine.room_awaited = None;
-    // A poll that seems to lie in the future counts as one of now (SPEC A.9).
+    // A poll with a time in the future counts as a poll now (SPEC A.9).
     let is_later = |feed: &&Subscription| {
         let facts = &feed.state.facts;
         facts.last_ok.max(facts.last_try) > Some(now)
@@ -226,17 +225,17 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     }
 }
 
-/// What the end of a fetch said of the network.
+/// The effects of a completed fetch on the network state.
 #[derive(Debug)]
 pub struct NetworkNote {
-    /// There is none: the fetch does not count.
+    /// Whether there is no network; then the fetch does not count.
     pub is_offline: bool,
-    /// What follows for others.
+    /// Effects on other feeds.
     pub effects: Vec<Effect>,
 }
 
-/// Takes note of what the end of a fetch says about the network and about its host: without a network nothing counts, and
-/// a 429 keeps the feeds of its host away. `polled`: the feed whose poll it was; it does not count either.
+/// Updates the state of the network and of the host after a fetch: without a network, attempts do not count, and a 429 delays the
+/// feeds of its host. `polled` is the polled feed, whose attempt does not count without a network.
 pub fn note_network(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -257,7 +256,7 @@ pub fn note_network(
             note.effects.extend(went_offline(engine, now, suspects));
         }
         Sign::Online => engine.host_queue.probe_at = None,
-        // Those under way will tell; if they do not, one is asked in a minute.
+        // The requests under way will decide. If they do not, probe in a minute.
         Sign::Doubtful => {
             engine.host_queue.probe_at =
                 engine.host_queue.probe_at.or_else(|| now.checked_add_signed(PROBE_EVERY));
@@ -271,7 +270,7 @@ pub fn note_network(
     note
 }
 
-/// Ends a poll that there was no network for: the feed is as it was before.
+/// Ends a poll for which there was no network, and restores the feed.
 fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
     let subscription = engine.feeds.get_mut(&feed)?;
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.at_start.take()) {
@@ -298,7 +297,7 @@ mod tests {
         DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
     }
 
-    /// An engine with feeds at these addresses, numbered from 1.
+    /// Returns an engine with feeds at these addresses, numbered from 1.
     fn engine(urls: &[&str]) -> Engine {
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now());
         for url in urls {
@@ -397,14 +396,14 @@ mod tests {
             seconds: 24 * 3600,
             stated_by: WaitHeader::RetryAfter,
         });
-        // It was answered well since then: its host serves it.
+        // It was read successfully after that, so its host serves it.
         engine.feeds.get_mut(&FeedKey(4)).unwrap().state.facts.last_ok = Some(hour_ago);
         let mut due = (2..=4).map(FeedKey).collect();
         let effects = keep_unasked_away(&mut engine, now(), &mut due);
         assert_eq!((due, effects.len()), (vec![FeedKey(3), FeedKey(4)], 1));
         let later = now() + TimeDelta::hours(23);
         assert!(engine.feeds[&FeedKey(2)].plan.next_poll.is_some_and(|next| next >= later));
-        // The wait is over: it is held back no longer.
+        // After the wait, it is due.
         let mut due = vec![FeedKey(2)];
         assert_eq!(keep_unasked_away(&mut engine, later, &mut due).len(), 0);
         assert_eq!(due, [FeedKey(2)]);

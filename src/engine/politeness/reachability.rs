@@ -1,5 +1,5 @@
-//! Whether there is a network at all: three hosts in a row that cannot be reached, while nobody answers, are not three
-//! broken feeds (SPEC B.4.4, G.32).
+//! Detects a missing network: if three hosts in a row cannot be reached and no other host responds, the network is down, not the
+//! feeds (SPEC B.4.4, G.32).
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,27 @@ use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::fetch::{FailureClass, Fetched};
 use backissue_core::history::FeedKey;
 
-/// Different hosts in a row that cannot be reached.
+/// Number of different unreachable hosts in a row that mean that the network is down.
 const SUSPECTS_MAX: usize = 3;
 
-/// A host that could not be reached longer ago says nothing about now.
+/// Time after which an unreachable host no longer counts.
 const SUSPICION: TimeDelta = TimeDelta::minutes(15);
 
-/// Where somebody answered within this time there is a network, however many hosts cannot be reached.
+/// If any host responded within this time, the network is up, regardless of unreachable hosts.
 const ANSWERED_LATELY: TimeDelta = TimeDelta::minutes(1);
 
-/// What is known of the network.
+/// State of the network.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reachability {
-    /// Since when there is none.
+    /// Time since which there is no network.
     pub offline_since: Option<DateTime<Utc>>,
-    /// It is there, but lets nobody through without a sign-in: its answers are not those of publishers.
+    /// Whether the network requires a sign-in, so responses do not come from publishers.
     pub wants_sign_in: bool,
-    /// Hosts that could not be reached since the last answer, with the feeds as they were before.
+    /// Hosts that could not be reached since the last response, with the earlier states of their feeds.
     suspects: Vec<Suspect>,
-    /// The site that answered last, and when.
+    /// The site that responded last, and the time.
     answered: Option<(String, DateTime<Utc>)>,
-    /// The last other one.
+    /// The last other site that responded.
     answered_before: Option<(String, DateTime<Utc>)>,
 }
 
@@ -44,26 +44,26 @@ pub struct Suspect {
     pub before: Box<FeedState>,
     site: String,
     at: DateTime<Utc>,
-    /// It speaks against the network: the feed was well before, and nobody had answered lately.
+    /// Whether it indicates a network failure: the feed had no failures before, and no host had responded recently.
     counts: bool,
 }
 
-/// What the end of a fetch says about the network.
+/// State of the network as indicated by a completed fetch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sign {
-    /// It is there: somebody out there answered.
+    /// The network is up: a host responded.
     Online,
-    /// Nothing is known yet; the attempt counts.
+    /// The state is unknown; the attempt counts.
     Unclear,
-    /// It may be gone, and others are still being asked: the attempt counts, and nobody else is asked until they ended.
+    /// The network may be down, and other requests are under way. The attempt counts, and no new request starts until they end.
     Doubtful,
-    /// There is none: neither this attempt nor those of these feeds counts.
+    /// The network is down. Neither this attempt nor the attempts of these feeds count.
     Offline(Vec<Suspect>),
 }
 
 impl Reachability {
-    /// Takes note of how a fetch ended, while other `sites` are being asked. `feed`: the one that was polled, as it was
-    /// before.
+    /// Records the result of a fetch while requests to other `sites` are under way. `feed` is the polled feed with its earlier
+    /// state.
     pub fn note<'a>(
         &mut self,
         now: DateTime<Utc>,
@@ -72,7 +72,7 @@ impl Reachability {
         feed: Option<(FeedKey, &FeedState)>,
         sites: impl IntoIterator<Item = &'a str>,
     ) -> Sign {
-        // This machine can be reached without any network.
+        // This machine can be reached without a network.
         if is_loopback(url) {
             return Sign::Unclear;
         }
@@ -88,7 +88,7 @@ impl Reachability {
         }
     }
 
-    /// The machine was asleep, or its clock was set: what failed or answered before says nothing.
+    /// Discards earlier results, because the machine was asleep or its clock was set.
     pub fn forget(&mut self) {
         self.suspects.clear();
         (self.answered, self.answered_before) = (None, None);
@@ -105,14 +105,14 @@ impl Reachability {
         Sign::Online
     }
 
-    /// The reader answered something about a feed whose host could not be reached: what it may go back to holds that too.
+    /// Applies a change by the user to the earlier state of a feed whose host could not be reached.
     pub fn follow_answer(&mut self, feed: FeedKey, changed: &FeedChange) {
         for suspect in self.suspects.iter_mut().filter(|suspect| suspect.feed == feed) {
             changed.reversed().revert_state(&mut suspect.before);
         }
     }
 
-    /// Whether another site than that of `url` answered a moment ago.
+    /// Checks whether another site than the site of `url` responded recently.
     pub fn others_answer(&self, now: DateTime<Utc>, url: &str) -> bool {
         let site = site_of(url);
         let answers = [&self.answered, &self.answered_before].into_iter().flatten();
@@ -126,8 +126,8 @@ impl Reachability {
         Sign::Offline(std::mem::take(&mut self.suspects))
     }
 
-    /// A host cannot be reached. A feed that failed before says nothing about the network, nor does any while others
-    /// answer; without a network what they lost by it is given back all the same.
+    /// Records an unreachable host. A feed that failed before does not indicate a network failure, and no feed does while other
+    /// hosts respond. If the network turns out to be down, their states are restored as well.
     fn suspect<'a>(
         &mut self,
         now: DateTime<Utc>,

@@ -73,7 +73,10 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
         304 => unreadable("answered 304 although no validators were sent"),
         // A 410 counts only from the stored address, like an empty `newLocation` (SPEC D.2, D.5).
         410 if hops.is_empty() => Verdict::Gone,
-        410 => unreadable(format!("{} says that the feed has ended, but only after a redirect", answer.url)),
+        410 => unreadable(format!(
+            "{} says that the feed has ended, but only after a redirect",
+            answer.url
+        )),
         511 => Verdict::NotCounted(Trouble {
             failure: schedule::PollFailure::Status(511),
             why: SIGN_IN_WANTED.into(),
@@ -103,9 +106,10 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
             Kind::Redirect => match &document.new_location {
                 // An empty address ends the feed, and counts only from the stored address (SPEC D.5).
                 Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,
-                Some(NewLocation::Gone) => {
-                    unreadable(format!("{} says that the feed has ended, but only after a redirect", answer.url))
-                }
+                Some(NewLocation::Gone) => unreadable(format!(
+                    "{} says that the feed has ended, but only after a redirect",
+                    answer.url
+                )),
                 Some(NewLocation::At(url)) => unreadable(format!("the feed has moved to {url}")),
                 None => unreadable("a redirect document without an address"),
             },

@@ -1,4 +1,4 @@
-//! A poll under way: how far it is, and what to go back to if it does not count.
+//! A poll under way: its stage, and the state to restore if the poll does not count.
 
 use chrono::{DateTime, Utc};
 
@@ -9,49 +9,49 @@ use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::SettledBy;
 
-/// A poll between due and planned anew.
+/// A poll from its due time to the next plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Poll {
-    /// How far it is.
+    /// Stage of the poll.
     pub stage: PollStage,
-    /// When it joined its site's queue.
+    /// Time at which it joined its site's queue.
     pub(super) queued_at: Option<DateTime<Utc>>,
-    /// What had settled its time.
+    /// The rule that determined its time.
     pub(super) settled_by: Option<SettledBy>,
-    /// The fetch it waits for.
+    /// The fetch that it waits for.
     pub fetch: Option<FetchId>,
-    /// What was sent.
+    /// The request that was sent.
     pub(super) sent: Sent,
-    /// Bytes of the body as they came over the wire.
+    /// Size of the body as transferred, in bytes.
     pub(super) wire_bytes: u64,
-    /// Validators were sent.
+    /// Whether validators were sent.
     pub(super) conditional: bool,
-    /// It was asked a second time, as SPEC D.2 allows once.
+    /// Kind of the second request, which SPEC D.2 allows once.
     pub(super) again: Option<Again>,
-    /// The document that was read, while the current one that it names is asked for.
+    /// The document that was read, while the current document that it names is requested.
     pub(super) current: Option<Box<NamedCurrent>>,
-    /// The archive that was read before the document that the poll went by.
+    /// The archive that was read before the document that the poll used.
     pub(super) archive: Option<Box<ReadArchive>>,
-    /// The address was replaced.
+    /// Whether the address was replaced.
     pub(super) moved: bool,
-    /// Archives are fetched after it.
+    /// Whether archives are fetched after it.
     pub(super) archives: bool,
-    /// The feed's state before the request, to go back to if the attempt does not count.
+    /// The feed's state before the request, restored if the attempt does not count.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
-    /// The feed as it was before the answer, to go back to if the answer cannot be written.
+    /// The feed before the response, restored if the result cannot be written.
     pub(super) before: Option<Box<FeedParts>>,
-    /// While its answer was being written, it turned out not to count: the state to go back to.
+    /// State to restore if the poll turned out not to count while its result was being written.
     pub uncounted: Option<Box<FeedState>>,
 }
 
 impl Poll {
-    /// Whether no document of the feed was read before.
+    /// Checks whether no document of the feed was read before.
     pub fn is_first(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.state.facts.last_ok.is_none())
     }
 
-    /// The reader answered something about the feed meanwhile, or the answer could not be written (`changed` the other way round):
-    /// what the feed may go back to holds that too.
+    /// Applies a change that the user made in the meantime to the states that the poll may restore. If its write failed, the caller
+    /// passes the reversed change.
     pub(in crate::engine) fn follow_answer(&mut self, changed: &FeedChange) {
         let undone = changed.reversed();
         for state in [&mut self.at_start, &mut self.uncounted].into_iter().flatten() {
@@ -84,24 +84,24 @@ impl Poll {
     }
 }
 
-/// How far a poll is.
+/// The stage of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollStage {
-    /// It waits for its site.
+    /// The poll waits for its site.
     Waiting,
-    /// Its request is under way.
+    /// The request is under way.
     Asking,
-    /// Its answer is being written.
+    /// The result is being written.
     Writing,
 }
 
-/// What a merge brought.
+/// The changes that a merge made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct News {
-    /// Entries never seen before.
+    /// Number of entries never seen before.
     pub new: u32,
-    /// Entries whose content changed.
+    /// Number of entries whose content changed.
     pub edited: u32,
-    /// Entries that the publisher withdrew.
+    /// Number of entries that the publisher withdrew.
     pub withdrawn: u32,
 }

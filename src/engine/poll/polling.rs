@@ -1,4 +1,4 @@
-//! The journey of a poll: due, queued, asked, judged, committed, planned anew.
+//! The course of a poll: due, queued, requested, classified, written, planned again.
 
 use chrono::{DateTime, Utc};
 
@@ -25,7 +25,7 @@ use crate::engine::store_work::Job;
 use backissue_core::history::{Counters, FeedKey};
 use backissue_core::schedule::{self, FeedStatus, PollFailure};
 
-/// Time passed: what is due joins its queue, what may start starts.
+/// Queues due feeds and starts requests that may start.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let awaits_room = engine.room_awaited.is_some_and(|until| now < until);
     let mut effects = Vec::new();
@@ -35,7 +35,7 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             due.push(feed);
         }
         effects.extend(keep_unasked_away(engine, now, &mut due));
-        // The longest overdue by its own measure first (SPEC A.9).
+        // Most overdue first, relative to its interval (SPEC A.9).
         let urgency =
             |feed: &FeedKey| engine.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
         due.sort_by_key(|feed| std::cmp::Reverse(urgency(feed)));
@@ -47,7 +47,7 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// A poll's fetch ended.
+/// Handles the end of a poll's fetch.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -69,7 +69,7 @@ pub fn fetched(
     effects
 }
 
-/// An answer is applied, or the feed is asked once more where the answer calls for it (SPEC C.2, C.8.1, D.2).
+/// Applies a response, or repeats the request if the response requires it (SPEC C.2, C.8.1, D.2).
 fn apply_or_repeat(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -105,7 +105,7 @@ fn apply_or_repeat(
     Vec::new()
 }
 
-/// An answer is applied, unless it names a current document that is to be asked for first (SPEC C.2 rule 3).
+/// Applies a response, unless it names a current document, which is requested first (SPEC C.2 rule 3).
 fn follow_or_apply(
     engine: &mut Engine,
     feed: FeedKey,
@@ -127,7 +127,7 @@ fn follow_or_apply(
     Vec::new()
 }
 
-/// An answer is judged, and what it changes is handed to the store. `named`: the document that named this one as current.
+/// Classifies a response and writes its changes. `named` is the document that named this one as current.
 fn answered(
     engine: &mut Engine,
     feed: FeedKey,
@@ -179,7 +179,7 @@ fn answered(
     vec![Effect::store(Job::Commit(Box::new(commit)))]
 }
 
-/// What a poll tells of the feed's address, if anything.
+/// Returns the notice about a changed or proposed address, if any.
 fn told_of_address(
     record: &SubscriptionRecord,
     is_corrected: bool,
@@ -198,7 +198,7 @@ fn told_of_address(
     cases.into_iter().find_map(|(holds, text)| holds.then_some(text))
 }
 
-/// Keeps the first document of a feed that was just subscribed to. `named`: the document that named this one as current.
+/// Keeps the first document of a feed that was just subscribed to. `named` is the document that named this one as current.
 pub fn first_document(
     engine: &mut Engine,
     feed: FeedKey,
@@ -208,7 +208,7 @@ pub fn first_document(
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     engine.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
-    // The address that is stored is where the redirects led: none of them moves it again.
+    // The stored address is already the target of the redirects, so they do not move the feed again.
     if engine.polls.is_empty() {
         engine.poll_run.begin_anew();
     }
@@ -221,7 +221,7 @@ pub fn first_document(
     }
 }
 
-/// What a poll changed is durable: it is reported, and the feed is planned anew.
+/// Reports a poll whose result is durable, and plans the feed again.
 pub fn committed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -275,7 +275,7 @@ pub fn committed(
     walks::checked(engine, now, feed, archive, with_archives)
 }
 
-/// What a poll says of the feed itself: it can be read again, it moved, or it wants to.
+/// Returns events about the feed itself: it recovered, it moved, or a move is proposed.
 fn news_since(
     feed: FeedKey,
     before: &FeedState,
@@ -295,9 +295,8 @@ fn news_since(
     news
 }
 
-/// What a poll changed could not be written: the feed goes back to what it was, so that validators of a document
-/// that was never kept are never sent, and is asked again later.
-/// Where there was no room for it, that is no fault of the feed's.
+/// Reverts a poll whose write failed, so that validators of a document that was not kept are never sent, and polls the feed again
+/// later. If the disk was full, this does not count as a failure of the feed.
 pub fn commit_failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -310,7 +309,7 @@ pub fn commit_failed(
     let answered = &subscription.state.facts;
     let (waits, standing) = ((answered.retry_after, answered.host_wait), answered.standing);
     if let Some(before) = before {
-        // What the reader chose meanwhile is saved already and stays.
+        // Settings that the user changed in the meantime are saved already and stay.
         let chosen = subscription.record.chosen();
         let walking = engine.backfills.contains_key(&feed);
         let FeedParts { state, record, history } = *before;
@@ -321,7 +320,7 @@ pub fn commit_failed(
         subscription.record.choose(chosen);
     }
     if no_room {
-        // What the server asked for holds although it cannot be kept (SPEC B.4 rule 3, S1.13).
+        // The wait that the server asked for applies although it cannot be written (SPEC B.4 rule 3, S1.13).
         let facts = &mut subscription.state.facts;
         (facts.retry_after, facts.host_wait) = waits;
         if standing == FeedStatus::Gone {
@@ -352,7 +351,7 @@ mod tests {
     const FEED: FeedKey = FeedKey(1);
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-    /// A feed that may move, and whose answer is being written.
+    /// Returns an engine with a feed that has a proposed move and whose poll result is being written.
     fn engine() -> Engine {
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
         let record = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };

@@ -1,5 +1,7 @@
 //! Applies one change to all marked feeds or entries.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 
 use super::marking::marked_feeds;
@@ -79,11 +81,13 @@ pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<
     if app.ui.focus != Pane::Entries || app.ui.marked.entries.is_empty() {
         return None;
     }
-    let keys: Vec<EntryKey> = std::mem::take(&mut app.ui.marked.entries).into_iter().collect();
+    let mut keys: Vec<EntryKey> = std::mem::take(&mut app.ui.marked.entries).into_iter().collect();
     let rows = app.ui.list.rows.iter();
-    let marked = rows.filter(|row| row.key.entry().is_some_and(|key| keys.contains(&key)));
-    let value = marked.into_iter().any(|row| !row.flags.get(flag));
+    let shown: BTreeMap<EntryKey, bool> =
+        rows.filter_map(|row| Some((row.key.entry()?, row.flags.get(flag)))).collect();
+    let value = keys.iter().any(|key| shown.get(key) == Some(&false));
     let count = keys.len();
+    keys.retain(|key| shown.get(key) != Some(&value));
     let effects = app.ask(now, Request::Mark(MarkChange { flag, value, keys }));
     let words = match (flag == Flag::Starred, value) {
         (true, true) => "starred",

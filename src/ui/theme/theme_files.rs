@@ -112,7 +112,7 @@ mod tests {
             ),
             ("\n\nstar = \"rad\"", "line 3: 'rad' is neither"),
             ("base = \"drak\"", "line 1: unknown base 'drak'; did you mean 'dark'?"),
-            ("zzzzzzzzzz = \"red\"", "there are text, dim, unread"),
+            ("zzzzzzzzzz = \"red\"", "known: text, dim, unread"),
             ("star = 7", "line 1: "),
             ("star = ", "line 1: "),
             ("[star]\nx = 1", "line 1: "),

@@ -102,5 +102,5 @@ fn thread_limit_is_reported_in_a_sentence() {
         return;
     }
     let refused = ended(run("10").unwrap(), b"").with(2);
-    assert!(refused.err.contains("threads here; backissue needs 18"), "{refused:?}");
+    assert!(refused.err.contains("threads; backissue needs 18"), "{refused:?}");
 }

@@ -207,7 +207,7 @@ async fn loopback_site_may_redirect_only_to_its_own_port() {
     .await;
     let ask = |path: &str| request(&format!("http://127.0.0.1:{port}{path}"));
     fetch(roomy(), ask("/own")).await.result.unwrap();
-    let why = format!("127.0.0.1:{port} may lead to its own host and port only");
+    let why = format!("127.0.0.1:{port} may lead only to its own host and port");
     assert!(blocked(&fetch(roomy(), ask("/other")).await).contains(&why));
     assert_eq!(other.requests().len(), 0);
 }

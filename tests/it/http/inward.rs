@@ -247,7 +247,7 @@ async fn no_redirect_reaches_local_addresses() {
             let http = Http::within(&settings(), SMALL, &around()).unwrap();
             let fetched = http.fetch(request(&url)).await;
             let refused = match &fetched.result {
-                Err(FetchFailure::Redirect(why)) => why.contains("credentials"),
+                Err(FetchFailure::Redirect(why)) => why.contains("a login"),
                 result => matches!(result, Err(FetchFailure::Blocked(_))),
             };
             assert!(refused, "{inside}, by a document: {by_document}: {:?}", fetched.result);

@@ -168,7 +168,7 @@ async fn redirect_to_a_disallowed_address_is_refused() {
         ("data:text/xml,<rss/>", "data:"),
         ("javascript:alert(1)", "javascript:"),
         ("http://", "not valid"),
-        ("http://user:word@127.0.0.1/", "credentials"),
+        ("http://user:word@127.0.0.1/", "a login"),
     ] {
         let (publisher, base) = publisher(move |_| to(301, location)).await;
         let fetched = fetch(roomy(), request(&format!("{base}/f"))).await;

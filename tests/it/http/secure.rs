@@ -123,7 +123,7 @@ fn trusting_files(files: &[&str]) -> NetworkSettings {
     NetworkSettings { extra_roots, ..settings() }
 }
 
-/// A configured certificate is trusted for its names, whoever signed it.
+/// A configured certificate is trusted for its names, no matter who signed it.
 #[tokio::test]
 async fn configured_certificates_are_trusted() {
     let around = ClientEnvironment { roots: None, ..here() };

@@ -56,6 +56,15 @@ fn failed_star_is_reverted_and_its_neighbour_stays() {
 }
 
 #[test]
+fn failed_star_of_several_entries_keeps_the_one_that_had_it() {
+    let mut world = world();
+    world.press("s");
+    world.failing.push(|job| is_mark(job, Flag::Starred));
+    world.press("xjxs");
+    assert_eq!(stars(&world), (1, 1), "one of the two was starred before");
+}
+
+#[test]
 fn failed_read_mark_is_reverted_in_list_and_reader() {
     let mut world = world();
     world.failing.push(|job| is_mark(job, Flag::Read));

@@ -65,7 +65,7 @@ fn filter_from_an_entry_previews_and_hides_hits() {
     assert_eq!(world.app.engine.unread(), 6);
     world.press("<enter>m");
     let screen = world.draw();
-    assert!(screen.contains("hits 2 of 4 entries, 2 unread"), "{screen}");
+    assert!(screen.contains("matches 2 of 4 entries, 2 unread"), "{screen}");
     assert!(screen.contains("Sponsored: wax") && screen.contains("'Orchard Notes'"), "{screen}");
     world.press("<enter>");
     assert_eq!(world.notice(), "filter saved: 2 entries hidden · u undo");
@@ -73,7 +73,7 @@ fn filter_from_an_entry_previews_and_hides_hits() {
     assert_eq!(world.app.engine.unread(), 4);
     world.press("u");
     assert_eq!((world.app.engine.unread(), world.titles().len()), (6, 6));
-    assert_eq!(world.notice(), "undone: the filters · 2 entries");
+    assert_eq!(world.notice(), "undone: filters · 2 entries");
     world.press("<c-y>");
     assert_eq!((world.app.engine.unread(), world.titles().len()), (4, 4));
 }
@@ -176,7 +176,7 @@ fn filter_is_removed_and_restored_by_undo() {
     world.press("<enter>m<enter>hm");
     let screen = world.draw();
     assert!(screen.contains("hide: title ~ Sponsored, in 'Orchard Notes'"), "{screen}");
-    assert!(screen.contains("hit 2 · 2 hidden now"), "{screen}");
+    assert!(screen.contains("matched 2 · 2 hidden now"), "{screen}");
     world.press("D");
     assert_eq!(world.notice(), "the filter was removed: 2 entries shown again · u undo");
     assert_eq!(world.app.engine.unread(), 6);

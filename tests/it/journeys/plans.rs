@@ -82,11 +82,11 @@ fn pace_limited_by_a_bound_says_no_effect() {
     let mut world = two_plans();
     world.press("<end>+");
     let held =
-        "halved to 7 min 30 s, held at the usual minimum of 15 min: the setting has no effect";
+        "halved to 7 min 30 s, limited to the usual minimum of 15 min: the setting has no effect";
     assert!(world.notice().contains(held), "{}", world.notice());
-    assert!(world.notice().contains("next poll stays in"), "{}", world.notice());
+    assert!(world.notice().contains("next poll still in"), "{}", world.notice());
     world.press("+");
-    assert_eq!(world.notice(), "more often already");
+    assert_eq!(world.notice(), "already more often");
     world.press("=");
     assert!(
         world.notice().starts_with("as often as recommended · next poll"),
@@ -139,20 +139,23 @@ fn gone_feed_says_why_polling_is_useless() {
 #[test]
 fn plan_starts_with_a_sentence_and_folded_steps() {
     let mut world = two_plans();
+    // Wide enough for the sentence on one line.
+    world.resize(140, 36);
     world.press("<end>i");
     let screen = world.draw();
-    let sentence = "Next poll in 17 minutes, because the publisher asks for a poll about every 15 minutes";
+    let sentence =
+        "Next poll in 17 minutes, because the publisher asks for a poll about every 15 minutes";
     assert!(screen.contains(sentence), "{screen}");
     assert!(!screen.contains("Why at this time") && screen.contains("w why"), "{screen}");
     assert_eq!(screen.matches("every 15 minutes").count(), 1, "nothing is repeated: {screen}");
-    let held = "+ more often: no effect yet: it is already at the shortest";
+    let held = "+ more often: no effect yet (it is already at the shortest";
     assert!(screen.contains(held), "{screen}");
     world.pass(TimeDelta::minutes(2));
     assert!(world.draw().contains("; r"), "{}", world.draw());
     world.press("w");
     let screen = world.draw();
     assert!(screen.contains("Why at this time") && screen.contains("w folds"), "{screen}");
-    assert!(screen.contains("readers do not all poll"), "{screen}");
+    assert!(screen.contains("not all poll at once"), "{screen}");
     world.press("w");
     assert!(!world.draw().contains("Why at this time"));
     world.press("qw");
@@ -174,7 +177,7 @@ fn the_plan_follows_polls_while_it_is_open() {
     world.press("G");
     let screen = world.draw();
     assert!(screen.contains("●!"), "the marks of both polls: {screen}");
-    assert!(screen.contains("by hand"), "{screen}");
+    assert!(screen.contains("manual"), "{screen}");
     assert!(!screen.contains("Next look"), "scrolled to the end: {screen}");
     world.press("gU");
     assert!(world.draw().contains("times in UTC"));

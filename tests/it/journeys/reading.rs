@@ -277,7 +277,11 @@ fn page_without_a_feed_is_reported_in_one_sentence() {
     for _ in 0..20 {
         world.pass(TimeDelta::seconds(2));
     }
-    assert!(world.notice().contains("the page 'Nothing here' names no feed"), "{}", world.notice());
+    assert!(
+        world.notice().contains("the page 'Nothing here' links to no feed"),
+        "{}",
+        world.notice()
+    );
     assert!(world.requests.len() <= 8, "{}", world.requests.len());
     assert!(world.app.engine.feeds.is_empty());
 }

@@ -55,7 +55,7 @@ fn damaged_store_is_set_aside_and_marks_are_restored() {
         let (mut store, told) =
             Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
         let told = told.expect("it was damaged");
-        assert!(told.contains("1 subscription and") && told.contains("2026-02-02"), "{told}");
+        assert!(told.contains("1 subscription, ") && told.contains("2026-02-02"), "{told}");
         assert!(told.contains("the texts of 10 entries are missing"), "{told}");
         assert_eq!(listed(&mut store, Show::All).len(), 10);
         let (kept, flags) = store.entry(key(0)).unwrap().unwrap();

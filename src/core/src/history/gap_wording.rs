@@ -168,7 +168,7 @@ fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) 
             return (format!("retry {}", day_and_time(at, now, zone)), "retries");
         }
         (GapKind::Unavailable | GapKind::Unreadable, None) => ("no automatic retry", "retries"),
-        (GapKind::Limit, _) if needs_consent => ("fetched only on request", "fetches them"),
+        (GapKind::Limit, _) if needs_consent => ("only on request", "fetches them"),
         (GapKind::Limit, _) => ("continues only on request", "continues"),
         (GapKind::Loop, _) => ("a mistake by the publisher", "reads it again"),
         (GapKind::Overrun, _) => {

@@ -90,7 +90,7 @@ fn flaws_of_reading_are_warnings_and_counted() {
     check(&rss("<ttl>soon</ttl>"), Level::Warning, "ttl", "not a number of minutes");
     check(&rss(&items(&["x", "y", "z"])), Level::Warning, "pubDate", "not a date (3 times)");
     let latin = "<?xml version='1.0' encoding='iso-8859-1'?><rss version='2.0'><channel><title>\u{e9}</title></channel></rss>";
-    check(latin, Level::Warning, "encoding", "read as RSS 2.0");
+    check(latin, Level::Warning, "encoding", "were read as such");
     let all: Vec<String> = (0..24).map(|hour| format!("<hour>{hour}</hour>")).collect();
     check(
         &rss(&format!("<skipHours>{}</skipHours>", all.concat())),
@@ -111,7 +111,7 @@ fn flaws_of_reading_are_warnings_and_counted() {
 #[test]
 fn every_hint_is_reported_with_its_overriding_source() {
     check(&rss("<ttl>60</ttl>"), Level::Note, "ttl", "every 1 h; readers follow it");
-    check(&rss("<ttl>5</ttl>"), Level::Note, "ttl", "held at a reader's usual minimum of 15 min");
+    check(&rss("<ttl>5</ttl>"), Level::Note, "ttl", "raised to a reader's usual minimum of 15 min");
     check(&rss("<ttl>10080</ttl>"), Level::Note, "ttl", "cut to a reader's usual maximum of 1 d");
     let sy = "<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>";
     check(&rss(sy), Level::Note, "sy", "daily, 4 updates: every 6 h, counted from the last poll");
@@ -120,7 +120,7 @@ fn every_hint_is_reported_with_its_overriding_source() {
         &rss(&based),
         Level::Note,
         "sy",
-        "in step with Monday 2026-01-05 00:00 UTC; readers follow it",
+        "aligned with Monday 2026-01-05 00:00 UTC; readers follow it",
     );
     check(&rss(&based), Level::Note, "ttl", "overruled by sy");
     check(
@@ -156,7 +156,7 @@ fn interval_rules_and_unreachable_ones_are_reported() {
         &rss(&format!("{rule}<ttl>60</ttl>")),
         Level::Note,
         "interval",
-        "no rule applies: ttl counts there",
+        "hours of the week: ttl applies then",
     );
     check(&rss(&format!("{rule}<ttl>60</ttl>")), Level::Note, "ttl", "in the hours they cover");
     let all = "<sched:interval>240</sched:interval>";
@@ -166,7 +166,7 @@ fn interval_rules_and_unreachable_ones_are_reported() {
         "ttl",
         "overruled by the interval rules",
     );
-    check(&rss(&format!("{all}{all}")), Level::Warning, "interval", "rule 1 is never applies");
+    check(&rss(&format!("{all}{all}")), Level::Warning, "interval", "rule 1 never applies");
     check_none(&rss(&format!("{all}{rule}")), "interval", "never applies");
 }
 
@@ -217,7 +217,7 @@ fn ttl_in_seconds_is_suspected_by_value_or_entries() {
 
 #[test]
 fn misplaced_hints_are_reported() {
-    check(&rss("<item><ttl>60</ttl></item>"), Level::Warning, "ttl", "stands in 'item'");
+    check(&rss("<item><ttl>60</ttl></item>"), Level::Warning, "ttl", "found in 'item'");
     check(&rss("<ttl>60</ttl><ttl>70</ttl>"), Level::Warning, "ttl", "the first one counts");
     check(
         &rss("<fh:archive/><ttl>60</ttl>"),
@@ -362,7 +362,7 @@ fn entry_dates_are_checked() {
         &rss(&items(&["Mon, 02 Mar 2026 09:00:00"])),
         Level::Warning,
         "pubDate",
-        "1 date without a zone",
+        "1 date without a time zone",
     );
     check(&rss(&items(&["2 Mar 2026"])), Level::Warning, "pubDate", "without a time of day");
     check(

@@ -38,7 +38,7 @@ fn h2_and_h3_rules_win_over_everything_else() {
     ));
     assert!(says(&rss, "sy", "overruled by the interval rules"));
     assert!(says(&rss, "ttl", "every 2 h; overruled by the interval rules"));
-    assert!(says(&rss, "skipHours", "hours 0 and 10 and Sunday (UTC): not kept"));
+    assert!(says(&rss, "skipHours", "hours 0 and 10 and Sunday (UTC): ignored"));
     assert!(says(&rss, "skipHours", "read as hour 0"));
     let atom = check!(
         "rules-atom.xml",

@@ -96,13 +96,12 @@ mod tests {
         assert_eq!(minutes_after_ten(&[more]), [30]);
         let held = with_pace(&with_ttl(15), Pace::More, instant(TEN), 0.0);
         assert_eq!(minutes_after_ten(std::slice::from_ref(&held)), [15]);
-        let reason =
-            "halved to 7 min 30 s, held at the usual minimum of 15 min: the setting has no effect";
+        let reason = "halved to 7 min 30 s, limited to the usual minimum of 15 min: the setting has no effect";
         assert!(held.steps.iter().any(|step| step.reason == reason), "{:#?}", held.steps);
         let settings = ScheduleSettings { max_seconds: 240 * 60, ..ScheduleSettings::default() };
         let slow = Facts { settings, ..with_ttl(240) };
         let held = with_pace(&slow, Pace::Less, instant(TEN), 0.0);
-        let reason = "doubled to 8 h, held at your maximum of 4 h: the setting has no effect";
+        let reason = "doubled to 8 h, limited to your maximum of 4 h: the setting has no effect";
         assert!(held.steps.iter().any(|step| step.reason == reason), "{:#?}", held.steps);
     }
 }

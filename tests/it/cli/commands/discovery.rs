@@ -85,5 +85,5 @@ fn page_refresh_is_followed_once_where_permitted() {
     program.run(&["add", &site.at("/itself")]).with(2);
     assert_eq!(site.asked("/itself").len(), 1);
     let told = program.run(&["add", &site.at("/elsewhere")]).with(2);
-    assert!(told.err.contains("may lead to its own host and port only"), "{}", told.err);
+    assert!(told.err.contains("may lead only to its own host and port"), "{}", told.err);
 }

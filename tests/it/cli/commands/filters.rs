@@ -46,14 +46,14 @@ fn cli_filter_applies_at_once_and_is_undone() {
     let args = ["filters", "add", "--hide", "--tag", "garden", "--title", "/frost [12]$/"];
     assert_eq!(
         program.run(&args).with(0).out,
-        "filter 1: hide: title ~ /frost [12]$/, tag garden; hits 2 entries · 'backissue undo' reverts it\n"
+        "filter 1: hide: title ~ /frost [12]$/, tag garden; matches 2 entries · 'backissue undo' reverts it\n"
     );
     assert_eq!(program.run(&["unread"]).with(0).out, "5\n");
     let args = ["filters", "add", "--label", "#cold", "--feed", "harbour", "--until", "2w"];
     let told = program.run(&args).with(0).out;
-    assert!(told.contains("label #cold") && told.contains("hits 3 entries"), "{told}");
+    assert!(told.contains("label #cold") && told.contains("matches 3 entries"), "{told}");
     let listed = program.run(&["filters"]).with(0).out;
-    assert!(listed.starts_with("    1      2 hit     2 hidden  hide: title ~"), "{listed}");
+    assert!(listed.starts_with("    1      2 matched     2 hidden  hide: title ~"), "{listed}");
     let told = program.run(&["filters", "remove", "1"]).with(0).out;
     assert!(told.starts_with("filter 1 was removed: hide: title ~"), "{told}");
     assert_eq!(program.run(&["unread"]).with(0).out, "7\n");

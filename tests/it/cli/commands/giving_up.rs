@@ -42,7 +42,7 @@ fn removed_feeds_are_listed_and_restored_after_later_changes() {
     assert_eq!(each(removed.as_array().unwrap(), "title"), ["Orchard"]);
     assert_eq!((&removed[0]["unread"], &removed[0]["total"]), (&3.into(), &4.into()));
     let listed = program.run(&["feeds", "--removed"]).with(0).out;
-    assert!(listed.contains("Orchard") && listed.contains("forgotten in "), "{listed}");
+    assert!(listed.contains("Orchard") && listed.contains("deleted in "), "{listed}");
     let told = program.run(&["subscribe-again", "orchard"]).with(0).out;
     assert_eq!(told, "subscribed again to 'Orchard'\n");
     assert_eq!(feeds(&program)[0]["unread"], 3, "with its marks");
@@ -87,7 +87,7 @@ fn moved() -> (Site, Program) {
     program.run(&["add", &site.at("/old")]).with(0);
     status.store(301, Ordering::Relaxed);
     let told = program.run(&["poll", "1"]).with(1).out;
-    assert!(told.contains("nothing proves that it is the same feed"), "{told}");
+    assert!(told.contains("nothing there proves that it is the same feed"), "{told}");
     assert_eq!(feeds(&program)[0]["proposed_url"], site.at("/new").as_str());
     (site, program)
 }

@@ -53,7 +53,7 @@ fn a_feed_is_added_read_and_listed() {
 fn the_feed_a_page_names_is_found() {
     let (site, program) = (site(), new_program());
     let added = program.run(&["add", &site.at("/")]).with(0);
-    assert!(added.out.contains("names 2 feeds"), "{added:#?}");
+    assert!(added.out.contains("offers 2 feeds"), "{added:#?}");
     assert!(added.out.contains(&site.at("/comments.xml")), "{added:#?}");
     assert_eq!(each(&feeds(&program), "url"), [site.at("/feed.xml")]);
     let again = program.run(&["add", &site.at("/feed.xml")]).with(0);

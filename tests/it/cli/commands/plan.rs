@@ -115,7 +115,7 @@ fn learning_and_own_rules_are_set_and_cleared_by_words() {
     assert!(told.contains("changed: learn: off → as configured"), "{told}");
     assert!(told.contains("+01:00 → none"), "{told}");
     let why = program.run(&["set", "1", "--rule", "sometimes 1h"]).refused(2);
-    assert!(why.contains("'sometimes' is no part of a rule"), "{why}");
+    assert!(why.contains("'sometimes' is not part of a rule"), "{why}");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Recomputes every number and time that `plan`, `history`, `lint` and `doctor` print for a feed from what its server sent and
-//! logged. A line with a number that no rule below covers fails.
+//! Recomputes each number and time that `plan`, `history`, `lint` and `doctor` print; one that no rule below covers fails.
 
 mod publisher;
 

@@ -300,7 +300,7 @@ fn unaccepted_redirect_target_changes_nothing() {
             assert_eq!(feed.state.facts.hints, hints, "{marks}");
             assert_eq!(feed.state.validators, validators, "{marks}");
             let why = feed.state.trouble.as_deref().unwrap();
-            assert!(why.contains("nothing proves that it is the same feed"), "{why}");
+            assert!(why.contains("nothing there proves that it is the same feed"), "{why}");
             assert!(!world.asked().iter().any(|asked| *asked == archive || *asked == C), "{marks}");
             let asked = if refused { Remedy::Retry } else { Remedy::AcceptMove };
             assert_eq!(remedies(&world), [asked], "{marks}");
@@ -352,7 +352,7 @@ fn known_redirect_target_is_trusted_and_another_is_not() {
     world.serve(C, &rss("Third", &[("y1", "Y", 1, "")]));
     world.poll(FEED);
     let trouble = world.feed(1).state.trouble.clone().unwrap();
-    assert!(trouble.contains("redirected to https://c.example/feed, where nothing"), "{trouble}");
+    assert!(trouble.contains("redirected to https://c.example/feed, but nothing"), "{trouble}");
     let told = trouble::concerns(&world.app.engine, world.now).remove(0).sentence;
     assert!(told.starts_with("Its server redirects to https://c.example/feed, but"), "{told}");
     world.serve(A, &rss("Orchard", &[]));

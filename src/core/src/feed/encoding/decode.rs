@@ -112,7 +112,11 @@ fn invalid_utf8<'a>(
     if let Some(encoding) = other.filter(|_| !damaged_utf8::is_clearly_utf8(&bytes)) {
         let (text, failed) = encoding.decode_without_bom_handling(&bytes);
         if !failed {
-            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding matches");
+            flaws.add(
+                "encoding",
+                "utf-8",
+                "the bytes are not UTF-8; the declared encoding matches",
+            );
             return Cow::Owned(text.into_owned());
         }
     }

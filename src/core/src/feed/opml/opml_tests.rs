@@ -123,8 +123,8 @@ fn truncated_list_keeps_its_start_and_names_the_place() {
     let whole = "<opml>\n<body>\n<outline text='F'>\n<outline xmlUrl='http://a.example/'/>\n\
                  <outline xmlUrl='http://b.example/'/>\n</outline></body></opml>";
     let cases = [
-        (whole.len() - 7, 2, Some((6, "within opml"))),
-        (whole.len() - 25, 2, Some((5, "within outline “F”"))),
+        (whole.len() - 7, 2, Some((6, "inside opml"))),
+        (whole.len() - 25, 2, Some((5, "inside outline “F”"))),
         (whole.find("//b").unwrap(), 1, Some((5, "ill-formed"))),
         (whole.len(), 2, None),
     ];

@@ -122,11 +122,7 @@ impl HintReader {
         if self.hints.intervals.is_empty() {
             self.hints.intervals = self.plain_rules;
         } else if !self.plain_rules.is_empty() {
-            flaws.add(
-                "interval",
-                "",
-                "rules without a namespace are dropped if others have one",
-            );
+            flaws.add("interval", "", "rules without a namespace are dropped if others have one");
         }
         self.hints
     }

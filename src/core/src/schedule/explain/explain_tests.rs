@@ -41,7 +41,7 @@ fn bounds_and_pace_are_explained() {
     slow.settings.pace = Pace::Less;
     let expected = [
         "the publisher's ttl of 3 h",
-        "doubled to 6 h, held at your maximum of 4 h",
+        "doubled to 6 h, limited to your maximum of 4 h",
         "4 h after the last poll",
         "1 h earlier (at most 2 h), so that readers do not all poll at once; earlier instead of later, to stay \
          within the maximum",
@@ -92,11 +92,11 @@ fn failures_are_explained() {
             text,
         ]
     };
-    let doubled = "4 failures in a row: 2 h after the last attempt, and 12 min of spread";
+    let doubled = "4 failures in a row: 2 h after the last attempt, plus a random 12 min";
     check(&facts, "03-02 10:00", 0.4, &back_off(doubled));
     facts.failure = Some(PollFailure::Status(403));
-    let least = "4 failures in a row: 4 h after the last attempt, the minimum after such a response, and 24 min \
-                 of spread";
+    let least = "4 failures in a row: 4 h after the last attempt, the minimum after such a response, plus a random \
+                 24 min";
     check(&facts, "03-02 10:00", 0.4, &back_off(least));
 }
 

@@ -125,11 +125,8 @@ fn pace_verb(bounds: Bounds) -> &'static str {
 /// Explains the effect of the pace on the publisher's update times. The bounds apply later, to the time itself.
 fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     let scaled = bounds.scaled(target.raw);
-    let reason = format!(
-        "{} to {} between update times",
-        pace_verb(bounds),
-        duration_words(scaled)
-    );
+    let reason =
+        format!("{} to {} between update times", pace_verb(bounds), duration_words(scaled));
     interval_step(PlanStage::Pace, Some(target.raw), scaled, reason)
 }
 
@@ -172,8 +169,12 @@ fn bound_words(held: IntervalBound, bounds: Bounds) -> String {
 
 /// Describes a minimum and whether the user chose it.
 fn minimum_words(seconds: i64) -> String {
-    let whose = if seconds == i64::from(DEFAULT_MIN_SECONDS) { "the usual" } else { "your" };
-    format!("{whose} minimum of {}", duration_words(seconds))
+    format!("{} minimum of {}", whose_minimum(seconds), duration_words(seconds))
+}
+
+/// Returns `the usual` for the default minimum and `your` for a chosen one.
+fn whose_minimum(seconds: i64) -> &'static str {
+    if seconds == i64::from(DEFAULT_MIN_SECONDS) { "the usual" } else { "your" }
 }
 
 fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
@@ -237,12 +238,12 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
     let (stage, sentence) = match floor.cause {
         Cause::HardMinimum(_) | Cause::Minimum(_) if !moves => return None,
         Cause::Minimum(minimum) if minimum > HARD_MIN_SECONDS => {
-            let least = minimum_words(minimum);
-            (PlanStage::Minimum, format!("{least} after the last attempt"))
+            let (whose, least) = (whose_minimum(minimum), duration_words(minimum));
+            (PlanStage::Minimum, format!("{whose} minimum interval: {least}"))
         }
         Cause::HardMinimum(minimum) | Cause::Minimum(minimum) => {
             let least = duration_words(minimum);
-            (PlanStage::Minimum, format!("never sooner than {least} after the last attempt"))
+            (PlanStage::Minimum, format!("shortest interval allowed: {least}"))
         }
         Cause::Lifetime { stated, counted, age } => {
             (PlanStage::CacheLifetime, lifetime_sentence(stated, counted, age))
@@ -257,9 +258,7 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
         Cause::BackOff { failures, delay, spread, by } => {
             (PlanStage::BackOff, back_off_sentence(failures, delay, spread, by))
         }
-        Cause::Dead => {
-            (PlanStage::BackOff, "only 404 for 30 days: polled once a week".to_owned())
-        }
+        Cause::Dead => (PlanStage::BackOff, "only 404 for 30 days: polled once a week".to_owned()),
     };
     let effect = if moves { "" } else { "; ends before then, no effect" };
     Some(time_step(stage, Some(at), at.max(floor.at), format!("{sentence}{effect}")))
@@ -268,7 +267,7 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
 fn lifetime_sentence(stated: i64, counted: i64, age: i64) -> String {
     let fresh = duration_words(stated);
     let capped =
-        (stated != counted).then(|| format!(", of which {} count", duration_words(counted)));
+        (stated != counted).then(|| format!(", but only {} count", duration_words(counted)));
     let aged = (age > 0).then(|| format!("; it was {} old on arrival", duration_words(age)));
     let (capped, aged) = (capped.unwrap_or_default(), aged.unwrap_or_default());
     format!("the server says that its response is fresh for {fresh}{capped}{aged}")
@@ -280,12 +279,14 @@ fn wait_sentence(seconds: i64, header: WaitHeader) -> (PlanStage, String) {
         WaitHeader::RetryAfter => {
             (PlanStage::RetryAfter, format!("the server asked backissue to wait {wait}"))
         }
-        WaitHeader::CacheControl => {
-            (PlanStage::CacheLifetime, format!("the server says that its error response is fresh for {wait}"))
-        }
-        WaitHeader::Nothing => {
-            (PlanStage::BackOff, format!("the server asked for fewer requests: a wait of {wait} is assumed"))
-        }
+        WaitHeader::CacheControl => (
+            PlanStage::CacheLifetime,
+            format!("the server says that its error response is fresh for {wait}"),
+        ),
+        WaitHeader::Nothing => (
+            PlanStage::BackOff,
+            format!("the server asked for fewer requests: a wait of {wait} is assumed"),
+        ),
     }
 }
 

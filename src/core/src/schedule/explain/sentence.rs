@@ -43,15 +43,12 @@ pub fn pace_sentence(
     let same_interval = placed || current.binding_seconds == other.binding_seconds;
     let stays = current.next_poll == other.next_poll;
     match (every, other.next_poll) {
-        (_, None) => format!("no effect: {}", reason(facts, other, zone)),
+        (_, None) => format!("no effect ({})", reason(facts, other, zone)),
         (_, Some(_)) if stays && same_interval => {
-            format!("no effect yet: {}", why_unmoved(facts, other, zone))
+            format!("no effect yet ({})", why_unmoved(facts, other, zone))
         }
         (Some(every), Some(_)) if stays => {
-            format!(
-                "{every}, but only after the next poll: {}",
-                why_unmoved(facts, other, zone)
-            )
+            format!("{every}, but only after the next poll ({})", why_unmoved(facts, other, zone))
         }
         (Some(every), Some(at)) => format!("{every}, next poll {}", when_words(at, now, zone)),
         (None, Some(at)) => format!("next poll {}", when_words(at, now, zone)),
@@ -111,7 +108,9 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let begins = decision.kind == PlanKind::Boundary;
     match decision.settled_by {
         SettledBy::Fixed => format!("you want it polled {}", every()),
-        SettledBy::OwnRules if begins => format!("your rules ask for a poll {} from then on", every()),
+        SettledBy::OwnRules if begins => {
+            format!("your rules ask for a poll {} from then on", every())
+        }
         SettledBy::OwnRules => paced(facts, "your rules", "at this time", &every()),
         SettledBy::Rules if begins => {
             format!("the publisher's rules ask for a poll {} from then on", every())
@@ -165,7 +164,7 @@ fn lifetime_reason(facts: &Facts) -> String {
         facts.cache.filter(|_| facts.failures == 0).and_then(|cache| cache.stated_seconds());
     match stated.map(|stated| (stated, counted(stated))) {
         Some((stated, counted)) if counted < stated => format!(
-            "its server says that its last response is fresh for {}, of which {} count",
+            "its server says that its last response is fresh for {}, but only {} count",
             duration_words(stated),
             duration_words(counted)
         ),

@@ -51,8 +51,14 @@ fn each_source_explains_its_poll_time() {
     let ttl = |minutes| with_ttl(minutes, "03-02 10:00");
     let base = Some(at("01-05 09:00"));
     for (facts, expected) in [
-        (ttl(30), "Next poll in 30 minutes, because the publisher asks for a poll about every 30 minutes"),
-        (ttl(300), "Next poll around 15:00, because the publisher asks for a poll about every 5 hours"),
+        (
+            ttl(30),
+            "Next poll in 30 minutes, because the publisher asks for a poll about every 30 minutes",
+        ),
+        (
+            ttl(300),
+            "Next poll around 15:00, because the publisher asks for a poll about every 5 hours",
+        ),
         (
             ttl(5),
             "Next poll in 15 minutes, because no feed is polled more often than every 15 minutes unless you ask for it",
@@ -104,7 +110,7 @@ fn delaying_floor_is_named_in_the_sentence() {
         "Next poll around 16:00, because its server says that its last response is fresh until then"
     );
     for (stated, expected) in
-        [("604800", "7 d, of which 2 d count"), ("31536000", "365 d, of which 6 h count")]
+        [("604800", "7 d, but only 2 d count"), ("31536000", "365 d, but only 6 h count")]
     {
         let cache_control = format!("max-age={stated}");
         let headers = TimingHeaders { cache_control: Some(&cache_control), ..none };
@@ -120,7 +126,7 @@ fn delaying_floor_is_named_in_the_sentence() {
         "Next poll around 12:00, because its server asked backissue to wait until then"
     );
     let mut failing = with_ttl(60, "03-02 09:00");
-    for tries in ["the last attempt failed", "the last 2 tries failed"] {
+    for tries in ["the last attempt failed", "the last 2 attempts failed"] {
         failing.record_failure(PollFailure::Status(500), &none, now, now);
         let told = told(&failing, "03-02 10:00");
         assert!(told.ends_with(tries), "{told}");
@@ -190,20 +196,20 @@ fn ineffective_pace_says_why() {
     assert_eq!(paced(&hourly, Pace::Less), "about every 2 hours, next poll around 12:00");
     assert_eq!(paced(&hourly, Pace::More), "about every 30 minutes, next poll in 30 minutes");
     let at_minimum = with_ttl(15, "03-02 10:00");
-    let expected = "no effect yet: it is already at the shortest interval";
+    let expected = "no effect yet (it is already at the shortest interval)";
     assert_eq!(paced(&at_minimum, Pace::More), expected);
     let daily = with_ttl(1440, "03-02 10:00");
-    let expected = "no effect yet: it is already at the longest interval";
+    let expected = "no effect yet (it is already at the longest interval)";
     assert_eq!(paced(&daily, Pace::Less), expected);
     let fixed = set(hourly, |settings| settings.fixed_seconds = Some(7200));
-    let expected = "no effect yet: you fixed the interval";
+    let expected = "no effect yet (you fixed the interval)";
     assert_eq!(paced(&fixed, Pace::Less), expected);
     let hints = Hints { ttl_minutes: Some(60), ..Hints::default() };
     let mut fresh = Facts { hints, ..Facts::default() };
     let headers =
         TimingHeaders { cache_control: Some("max-age=21600"), ..TimingHeaders::default() };
     fresh.record_success(200, &headers, now, now);
-    let expected = "about every 2 hours, but only after the next poll: its server says that its last \
-                    response is fresh until then";
+    let expected = "about every 2 hours, but only after the next poll (its server says that its last \
+                    response is fresh until then)";
     assert_eq!(paced(&fresh, Pace::Less), expected);
 }

@@ -59,7 +59,9 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
         IntervalSource::Ttl => format!("the publisher's ttl of {every}"),
         IntervalSource::RefreshRate => format!("the publisher's refreshRate of {every}"),
         IntervalSource::BoilerplateSy => {
-            format!("every {every}, which WordPress writes into every feed, so it has little weight")
+            format!(
+                "every {every}, which WordPress writes into every feed, so it has little weight"
+            )
         }
         IntervalSource::Learned => format!("learned: a poll about every {every}"),
         IntervalSource::Default | IntervalSource::OwnRules | IntervalSource::Rules => {

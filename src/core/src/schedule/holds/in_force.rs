@@ -88,7 +88,7 @@ mod tests {
             floors.into_iter().map(|floor| (floor.until, floor.reason)).collect::<Vec<_>>()
         };
         let lifetime = "the server says that its response is fresh for 1 h".to_owned();
-        let minimum = "the usual minimum of 15 min after the last attempt".to_owned();
+        let minimum = "the usual minimum interval: 15 min".to_owned();
         let first = until("03-02 10:05");
         assert_eq!(first, [(at("03-02 11:00"), lifetime.clone()), (at("03-02 10:15"), minimum)]);
         assert_eq!(until("03-02 10:20"), [(at("03-02 11:00"), lifetime)]);

@@ -87,7 +87,7 @@ fn morning_feed_is_polled_right_after_publication() {
     assert!(plan.rhythm.delay_minutes < plan.rhythm.even_delay_minutes / 2.0, "{:?}", plan.rhythm);
     let sentence = plan.rhythm.sentence();
     assert!(sentence.starts_with("learned from 42 publications in 6 weeks: "), "{sentence}");
-    assert!(sentence.contains("it usually posts every day around 07:30 (UTC); a "), "{sentence}");
+    assert!(sentence.contains("it usually posts every day around 07:30 (UTC); the "), "{sentence}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn little_data_is_reported_as_tentative() {
         assert_eq!(rhythm.is_certain(), certain, "{said}");
         assert_eq!(said.contains("seems to post on working days around 09:00"), !certain, "{said}");
         assert_eq!(said.contains("usually posts on working days around 09:00"), certain, "{said}");
-        assert_eq!(said.contains("waits about 12 min instead of 4 h 10 min"), certain, "{said}");
+        assert_eq!(said.contains("delay is about 12 min instead of 4 h 10 min"), certain, "{said}");
     }
 }
 
@@ -107,5 +107,5 @@ fn saved_delay_is_named_only_after_seen_arrivals() {
         LearnedRhythm { arrivals, ..rhythm(60, 6 * WEEK, peaks) }.sentence()
     };
     assert!(dated(7).ends_with("usually posts on working days around 09:00 (UTC)"), "{}", dated(7));
-    assert!(dated(8).ends_with("a publication waits about 12 min instead of 4 h 10 min"));
+    assert!(dated(8).ends_with("the average delay is about 12 min instead of 4 h 10 min"));
 }
