@@ -1,6 +1,6 @@
-//! Throughput of `feed::parse` against feed-rs alone, on generated documents of about 1 MB.
+//! Benchmarks the throughput of `feed::parse` and of feed-rs alone on generated documents of about 1 MB.
 //!
-//! `cargo bench --bench parse`. Promised: at least 60 % of feed-rs on RSS and Atom.
+//! `cargo bench --bench parse`. Target: at least 60 % of the throughput of feed-rs on RSS and Atom.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,19 @@ use backissue_core::feed::{Origin, parse};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
-/// Size of each document, bytes.
+/// Size of each document in bytes.
 const SIZE: usize = 1 << 20;
 
-/// A form of document.
+/// A kind of generated document.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// RSS, markup in CDATA sections.
+    /// RSS with markup in CDATA sections.
     RssCdata,
-    /// RSS, markup escaped.
+    /// RSS with escaped markup.
     RssEscaped,
-    /// Atom, markup escaped.
+    /// Atom with escaped markup.
     Atom,
-    /// RSS, many items with a title and a line of text.
+    /// RSS with many items, each of which has a title and one line of text.
     RssSmall,
 }
 
@@ -100,7 +100,7 @@ fn entry(form: Form, number: u32, out: &mut String) {
              <description>High water at ten.</description></item>"
         ),
     };
-    // Writing into a text cannot fail.
+    // Writing to a string cannot fail.
     written.unwrap_or_default();
 }
 

@@ -1,6 +1,6 @@
-//! Planning 10,000 feeds when the program starts, through the model.
+//! Benchmarks of planning the polls of 10,000 feeds when the program starts.
 //!
-//! `cargo bench --bench plan`. Promised: under 50 ms in total.
+//! `cargo bench --bench plan`. Target: under 50 ms in total.
 
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::settings::Settings;
@@ -12,14 +12,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use divan::{Bencher, black_box};
 
-/// Feeds of the reader.
+/// Number of subscriptions.
 const FEEDS: u32 = 10_000;
 
 fn main() {
     divan::main();
 }
 
-/// What a start costs beside reading the store: every plan, the timetable, the rows of the subscriptions.
+/// Measures a program start without reading the store: all plans, the timetable and the rows of the feed list.
 #[divan::bench]
 fn start_with_10_000_feeds(bencher: Bencher<'_, '_>) {
     let now = now();
@@ -28,7 +28,7 @@ fn start_with_10_000_feeds(bencher: Bencher<'_, '_>) {
         .bench_values(|saved| Engine::new(Settings::default(), Tz::UTC, 7, black_box(saved), now));
 }
 
-/// The plans alone.
+/// Measures the plans alone.
 #[divan::bench]
 fn decide_10_000_times(bencher: Bencher<'_, '_>) {
     let now = now();
@@ -59,7 +59,7 @@ fn saved(number: u32, now: DateTime<Utc>) -> SavedSubscription {
     }
 }
 
-/// All kinds of hints in turn; polled some time in the last four hours.
+/// Returns the facts of a feed: one of all kinds of hints in turn, and a last poll within the past four hours.
 fn facts(number: u32, now: DateTime<Utc>) -> Facts {
     let mut hints = Hints::default();
     match number % 5 {

@@ -1,14 +1,14 @@
-//! From a key to the complete frame, in a store of 300,000 entries: the entry list, the reader, and search as it is
-//! typed. `cargo bench --bench screen`; `BACKISSUE_BENCH_ENTRIES` sets another number.
+//! Benchmarks of the time from a key press to the complete frame with a store of 300,000 entries: in the entry list, in the reader,
+//! and while typing a search. `cargo bench --bench screen`; `BACKISSUE_BENCH_ENTRIES` sets another number of entries.
 //!
-//! The whole loop runs as in the program: the model, the thread of the store, the search index, texts laid out on the
-//! blocking pool. Only the terminal is a buffer in memory, and nothing is polled. A frame is complete when nothing that
-//! it shows is still to come: rows in sight, the text of the entry, the whole answer of a search. Rows beyond the screen
-//! may still be fetched ahead. The time goes from the key until that frame is drawn, frames in between included. Of a
-//! search the first frame is measured too: the letter is in the line, and what it finds follows.
+//! The whole loop runs as in the program: the model, the store thread, the search index, and text layout on the blocking pool. Only
+//! the terminal is replaced by a buffer in memory, and no feed is polled. A frame is complete when everything visible is loaded:
+//! the visible rows, the text of the entry, all results of a search. Rows outside the screen may still be prefetched. The time is
+//! measured from the key press until the complete frame is drawn, including any frames before it. For a search the first frame is
+//! measured too: it shows the typed letter, but not yet the results.
 //!
-//! Keys come as fast as a key that is held down repeats, thirty a second; `BACKISSUE_BENCH_REPEAT_MS=0` presses the next
-//! one as soon as the frame of the last is complete, while the store still writes what that one changed.
+//! Keys are pressed as fast as a held key repeats, thirty times a second; `BACKISSUE_BENCH_REPEAT_MS=0` presses each key as soon as
+//! the frame of the previous key is complete, while the store may still be writing the change that the previous key made.
 
 #![allow(
     clippy::unwrap_used,
@@ -46,7 +46,7 @@ mod filled;
 const COLUMNS: u16 = 160;
 const ROWS: u16 = 50;
 
-/// From the complete frame of a key to the next key, milliseconds.
+/// Default pause between a complete frame and the next key, in milliseconds.
 const REPEAT_MS: u64 = 33;
 
 struct Buffer(Terminal<TestBackend>);
@@ -63,9 +63,9 @@ struct Bench {
     runtime: Runtime<App>,
     canvas: Buffer,
     tokio: tokio::runtime::Runtime,
-    /// From a complete frame to the next key.
+    /// Pause between a complete frame and the next key.
     repeat: Duration,
-    /// From each key to the first frame after it.
+    /// Time from each key press to the first frame after it.
     first_frames: Vec<Duration>,
 }
 
@@ -112,7 +112,7 @@ fn main() {
     println!("{} MB resident", resident_mb());
 }
 
-/// What a rule hits, looked for off the loop.
+/// Prints the number of entries that a filter matches and the time of this search, which the program runs outside its loop.
 fn preview(what: &str, texts: &Texts, rule: &EntryFilter) {
     let began = Instant::now();
     let hits = texts.hits(rule, now(), &|| true).unwrap().preview.hits;
@@ -137,12 +137,12 @@ impl Bench {
         let repeat = Duration::from_millis(repeat);
         let mut bench = Self { runtime, canvas, tokio, repeat, first_frames: Vec::new() };
         bench.does(ScreenInput::Resized(COLUMNS, ROWS));
-        // The first list is opened by moving to it.
+        // Moving to the first list opens it.
         bench.press("jk");
         bench
     }
 
-    /// Presses keys and waits for each frame to be complete.
+    /// Presses keys, waits for a complete frame after each, and returns the times.
     fn press(&mut self, keys: &str) -> Vec<Duration> {
         let pressed = |key| {
             self.rest();
@@ -151,7 +151,7 @@ impl Bench {
         keys_of(keys).into_iter().map(pressed).collect()
     }
 
-    /// Waits for the next key, as the loop does.
+    /// Waits as the loop does until the next key is due, and draws the frames in between.
     fn rest(&mut self) {
         let until = Instant::now() + self.repeat;
         loop {
@@ -183,7 +183,7 @@ impl Bench {
         began.elapsed()
     }
 
-    /// Presses keys and waits until the last of them shows what it does.
+    /// Presses keys, waits until the effect of the last one is visible, and prints the time.
     fn shown(&mut self, what: &str, keys: &str, shown: impl Fn(&App) -> bool) {
         let frames = self.press(keys);
         let began = Instant::now();
@@ -211,7 +211,7 @@ fn print(what: &str, mut taken: Vec<Duration>) {
     );
 }
 
-/// Whether nothing that is on the screen is still to come.
+/// Checks whether everything visible is loaded.
 fn is_complete(app: &App) -> bool {
     let screen = &app.ui;
     let text = screen.reader.as_ref().is_none_or(|reader| reader.rendered.is_some());

@@ -1,5 +1,5 @@
-//! Searching in a store of 300,000 entries with texts of about 2.5 kB: how long the index takes to build, how large it
-//! is, and how long answers take. `cargo bench --bench search`; `BACKISSUE_BENCH_ENTRIES` sets another number.
+//! Benchmarks of searching a store of 300,000 entries with texts of about 2.5 kB: the time to build the index, its size, and the
+//! time to answer queries. `cargo bench --bench search`; `BACKISSUE_BENCH_ENTRIES` sets another number of entries.
 
 #![allow(
     clippy::unwrap_used,

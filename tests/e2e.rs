@@ -37,7 +37,7 @@ fn the_demo_is_read_from_start_to_end() {
     session.press("j");
     session.press("\r");
     session.until("the text of an entry", |screen| {
-        // Title, source and address; then an empty line and the text.
+        // The reader shows the title, source and address, then an empty line and the text.
         screen.contents().contains("http://127.0.0.1:") && words(screen, 5, 71..119) > 3
     });
     session.press("?");
@@ -162,7 +162,7 @@ fn search_is_typed_saved_and_opened() {
     session.given_back();
 }
 
-/// Returns a feed with this number of entries, every tenth of them an advertisement.
+/// Returns a feed with this number of entries, of which every tenth is an advertisement.
 fn large(entries: usize) -> String {
     use std::fmt::Write as _;
     let mut document = String::from("<rss version=\"2.0\"><channel><title>Large Feed</title>");

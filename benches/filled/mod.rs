@@ -1,4 +1,4 @@
-//! A store filled with made-up entries: the same in every run, with words as common and as rare as in a language.
+//! A store filled with generated entries, which are the same in every run and have word frequencies as in a natural language.
 
 use backissue::engine::feeds::subscription::{Commit, SubscriptionRecord};
 use backissue::io::store::Store;
@@ -6,13 +6,13 @@ use backissue_core::feed::{Entry, FeedDocument, Kind};
 use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
 
-/// Subscriptions.
+/// Number of subscriptions.
 pub(crate) const FEEDS: u32 = 1000;
-/// Words of the made-up language; the lower the number the more common.
+/// Number of different words; words with lower numbers are more common.
 const VOCABULARY: u64 = 200_000;
 const WORDS_A_TEXT: u64 = 380;
 
-/// Fills the store, durably; how many entries can be said by `BACKISSUE_BENCH_ENTRIES`.
+/// Fills the store with this number of entries and waits until they are durable.
 pub(crate) fn fill(store: &mut Store, entries: u32) {
     let mut chance = Chance(42);
     for feed in 1..=FEEDS {
@@ -56,7 +56,7 @@ fn entry(chance: &mut Chance, number: u32) -> Entry {
     }
 }
 
-/// The word of a rank: short ones are common, and all are letters.
+/// Returns the word of a rank. Words consist of letters, and common words are shorter.
 pub(crate) fn word(rank: u64) -> String {
     let mut rest = rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let length = 3 + rank.ilog2() as usize / 3;
@@ -68,12 +68,12 @@ pub(crate) fn word(rank: u64) -> String {
     word
 }
 
-/// The time of the run.
+/// Returns the time at which every run takes place.
 pub(crate) fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_770_000_000, 0).unwrap()
 }
 
-/// Numbers that are the same in every run.
+/// A pseudo-random generator with the same numbers in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -84,7 +84,7 @@ impl Chance {
         self.0
     }
 
-    /// A rank: the n-th word is about n times rarer than the first.
+    /// Returns a random rank; the word of rank n is about n times rarer than the most common word.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_sign_loss,
@@ -96,7 +96,7 @@ impl Chance {
     }
 }
 
-/// Memory of this process, where the system tells it.
+/// Returns the resident memory of this process in MB; 0 if the system does not report it.
 pub(crate) fn resident_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -104,7 +104,7 @@ pub(crate) fn resident_mb() -> u64 {
     kilobytes.unwrap_or(0) / 1000
 }
 
-/// How many entries are wanted.
+/// Returns the number of entries to generate: the value of `BACKISSUE_BENCH_ENTRIES`, or 300,000.
 pub(crate) fn entries_wanted() -> u32 {
     let entries = std::env::var("BACKISSUE_BENCH_ENTRIES").ok().and_then(|n| n.parse().ok());
     entries.unwrap_or(300_000)

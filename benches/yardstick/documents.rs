@@ -1,4 +1,4 @@
-//! The feeds that the publisher serves: the same in every run, with words as common and as rare as in a language.
+//! The feeds that the publisher serves, which are the same in every run and have word frequencies as in a natural language.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,19 +7,19 @@ use chrono::{DateTime, TimeDelta, Utc};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Words of the made-up language; the lower the number the more common.
+/// Number of different words; words with lower numbers are more common.
 const VOCABULARY: f64 = 100_000.0;
-/// Words of a text: with its markup an entry has about 1.2 kB.
+/// Number of words per text; an entry with its markup has about 1.2 kB.
 const WORDS_A_TEXT: u64 = 135;
 
-/// A word of three entries.
+/// A word that occurs in three entries.
 pub(crate) const RARE: &str = "quartzite";
-/// A word of one entry in ten.
+/// A word that occurs in one entry in ten.
 pub(crate) const COMMON: &str = "harbour";
-/// A word of every entry.
+/// A word that occurs in every entry.
 pub(crate) const EVERYWHERE: &str = "evening";
 
-/// One feed, compressed as servers do it. With each edition its newest entry is new.
+/// Returns a feed document, compressed as by a server. Each edition adds an entry and drops the oldest one.
 pub(crate) fn feed(number: u32, entries: u32, edition: u32, now: DateTime<Utc>) -> Vec<u8> {
     let mut out = String::new();
     let rss = number.is_multiple_of(2);
@@ -82,7 +82,7 @@ fn text(chance: &mut Chance, feed: u32, entry: u32) -> String {
     text
 }
 
-/// The word of a rank: short ones are common, and all are letters.
+/// Returns the word of a rank. Words consist of letters, and common words are shorter.
 fn word(rank: u64) -> String {
     let mut rest = rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut word = String::new();
@@ -93,7 +93,7 @@ fn word(rank: u64) -> String {
     word
 }
 
-/// Numbers that are the same in every run.
+/// A pseudo-random generator with the same numbers in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -104,7 +104,7 @@ impl Chance {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A rank: the n-th word is about n times rarer than the first.
+    /// Returns a random rank; the word of rank n is about n times rarer than the most common word.
     fn zipf(&mut self) -> u64 {
         let share = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         (VOCABULARY.powf(share) as u64).max(1)

@@ -1,4 +1,4 @@
-//! The floor: the same fetches and parses without a reader, by reqwest, flate2 and feed-rs, in a process of its own.
+//! The floor: the same fetches and parses without a feed reader, done with reqwest, flate2 and feed-rs in a separate process.
 
 use std::io::Read as _;
 use std::process::{Command, ExitCode};
@@ -12,10 +12,10 @@ use super::Extent;
 use super::publisher::{self, etag};
 use super::usage::{Used, run as run_to_end};
 
-/// Requests under way at once: as many as the program's default.
+/// Maximum number of concurrent requests: the program's default.
 const PARALLEL: usize = 32;
 
-/// Measures a round. `known`: the edition that was seen before, by its validators.
+/// Measures one round of fetches. `known`: the edition whose validators are sent; `None` sends none.
 pub(crate) fn measure(
     extent: Extent,
     publisher: &publisher::Child,

@@ -1,4 +1,4 @@
-//! A fresh home for the program, with its subscriptions.
+//! A fresh home folder for the program, with subscriptions.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,21 +7,21 @@ use std::process::{Command, Stdio};
 
 use super::usage::{Used, run};
 
-/// The program: the one that was built with this, or another one to compare it with.
+/// Returns the path of the program: the one built with this benchmark, or the one in `BACKISSUE_YARDSTICK_PROGRAM`.
 pub(crate) fn program() -> String {
     let other = std::env::var("BACKISSUE_YARDSTICK_PROGRAM");
     other.unwrap_or_else(|_| env!("CARGO_BIN_EXE_backissue").to_owned())
 }
 
-/// The publisher is this machine, and need not be spared.
+/// The publisher runs on this machine, so requests to it need no pauses.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
 
-/// A home folder with nothing in it but a configuration and what the program keeps.
+/// A home folder that contains only a configuration and the program's data.
 #[derive(Debug)]
 pub(crate) struct Home(tempfile::TempDir);
 
 impl Home {
-    /// A home with these subscriptions, none of them polled yet.
+    /// Creates a home folder with these subscriptions, none of them polled yet.
     pub(crate) fn subscribed(addresses: &[String]) -> Self {
         let home = Self(tempfile::tempdir().unwrap());
         let configuration = home.path().join(".config/backissue");
@@ -43,7 +43,7 @@ impl Home {
         self.0.path()
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and waits for it to exit.
     pub(crate) fn runs(&self, arguments: &[&str]) -> Used {
         let mut command = Command::new(program());
         command.env_clear().envs(environment(self.path())).args(arguments);
@@ -55,13 +55,13 @@ impl Home {
         self.runs(&["poll", "--all", "--quiet"])
     }
 
-    /// Number of bytes on disk that the program uses.
+    /// Returns the disk space that the program's data takes up, in bytes.
     pub(crate) fn disk_bytes(&self) -> u64 {
         occupied(&self.path().join(".local/share/backissue"))
     }
 }
 
-/// What the program sees of the world.
+/// Returns the environment variables of the program.
 pub(crate) fn environment(home: &Path) -> Vec<(&'static str, PathBuf)> {
     let fixed = [("TERM", "xterm-256color"), ("NO_PROXY", "*"), ("TZ", "UTC")];
     let fixed = fixed.map(|(name, value)| (name, PathBuf::from(value)));

@@ -1,10 +1,11 @@
-//! The yardstick: what a day with the program costs, beside the floor (the same fetches and parses without a reader).
+//! The yardstick: the time, memory and disk space that the program uses, compared with the floor (the same fetches and parses
+//! without a feed reader).
 //!
-//! `cargo bench --bench yardstick` prints one table; it takes some minutes. A publisher in a process of its own serves
-//! 1,000 feeds of 30 entries (36 MB) and of 100 entries; the program is run as its users run it, each time in a fresh
-//! home, and the system says what each process has used. `BACKISSUE_YARDSTICK=small` measures twenty small feeds, as
-//! `cargo test` does: figures mean nothing then, but a row that is missing fails. `BACKISSUE_YARDSTICK_PROGRAM` names
-//! another build of the program, to compare two on one machine.
+//! `cargo bench --bench yardstick` prints one table, which takes a few minutes. A publisher in a separate process serves 1,000
+//! feeds of 30 entries (36 MB) and of 100 entries; the program runs as users run it, each time in a fresh home folder, and the
+//! system reports the resources that each process used. `BACKISSUE_YARDSTICK=small` measures twenty small feeds, as `cargo test`
+//! does: the figures then mean nothing, but a missing row is a failure. `BACKISSUE_YARDSTICK_PROGRAM` names another build of the
+//! program, to compare two builds on one machine.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,19 +36,19 @@ use std::time::Duration;
 
 use table::Table;
 
-/// How much is measured.
+/// The extent of the measurements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) feeds: u32,
-    /// Entries of a feed in the small store and in the large one.
+    /// Number of entries per feed in the small store and in the large one.
     pub(crate) entries: [u32; 2],
-    /// How often a poll is measured, and a start; the middle one counts.
+    /// Number of times that each poll and each start is measured; the median counts.
     pub(crate) times: usize,
-    /// How often a key is pressed.
+    /// Number of key presses to measure.
     pub(crate) keys: usize,
-    /// How long the open reader is left alone before it counts as idle: the last of its threads ends after half a minute.
+    /// Time without input after which the open reader counts as idle: the last of its temporary threads ends after half a minute.
     pub(crate) settle: Duration,
-    /// How long it is watched then.
+    /// Time for which the idle reader is measured.
     pub(crate) watch: Duration,
 }
 
@@ -79,14 +80,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether `cargo test` asks for other tests, or for their names.
+/// Checks whether `cargo test` was run for other tests or only to list the tests.
 fn is_left_out(arguments: &[String]) -> bool {
     let mut names = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
     let others = names.peek().is_some() && !names.any(|name| "yardstick".contains(name.as_str()));
     others || arguments.iter().any(|argument| argument == "--list")
 }
 
-/// `cargo bench` measures everything, `cargo test` that there is something to measure.
+/// Returns the extent: `cargo bench` measures everything, `cargo test` only checks that every row can be measured.
 fn extent(arguments: &[String]) -> Extent {
     let small = std::env::var("BACKISSUE_YARDSTICK").is_ok_and(|wanted| wanted == "small");
     let bench = arguments.iter().any(|argument| argument == "--bench");

@@ -1,4 +1,4 @@
-//! The rows of `backissue poll --all`, and of what it leaves on the disk.
+//! The table rows about `backissue poll --all` and the disk space that it takes up.
 
 use super::documents::RARE;
 use super::home::Home;
@@ -7,7 +7,7 @@ use super::table::{Row, Table, median};
 use super::usage::Used;
 use super::{Extent, floor};
 
-/// What a server far away needs for an answer.
+/// Response time of a distant server, in milliseconds.
 const FAR_MS: u32 = 50;
 
 pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) {
@@ -27,7 +27,7 @@ pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) 
 
     let home = Home::subscribed(&addresses);
     home.polls();
-    // A search waits until everything is indexed.
+    // The search command waits until everything is indexed.
     home.runs(&["search", RARE]);
     let stored = f64::from(entries * extent.feeds);
     table.note(Row::Disk, home.disk_bytes() as f64 / stored);

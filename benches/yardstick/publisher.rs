@@ -1,4 +1,4 @@
-//! The publisher: a process of its own, so that what it uses is not counted as ours.
+//! The publisher, in a separate process so that the resources it uses are not counted for the program.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -21,10 +21,10 @@ use tokio::sync::watch;
 use super::Extent;
 use super::documents::feed;
 
-/// One of this number of feeds changes with each edition.
+/// One in this many feeds changes with each edition.
 const CHANGING: u32 = 10;
 
-/// The running process; it ends when this is dropped.
+/// The running publisher process, which is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: std::process::Child,
@@ -32,7 +32,7 @@ pub(crate) struct Child {
     answers: BufReader<ChildStdout>,
     port: u16,
     feeds: u32,
-    /// How often feeds have changed.
+    /// Number of changes so far; each of them changes a tenth of the feeds.
     pub(crate) edition: u32,
 }
 
@@ -48,23 +48,23 @@ impl Child {
         child
     }
 
-    /// Prepares feeds with this number of entries.
+    /// Prepares feeds with this number of entries each.
     pub(crate) fn prepare(&mut self, entries: u32) {
         self.order(&format!("prepare {entries}"));
     }
 
-    /// Lets a tenth of the feeds change.
+    /// Changes a tenth of the feeds.
     pub(crate) fn change(&mut self) {
         self.edition += 1;
         self.order(&format!("edition {}", self.edition));
     }
 
-    /// Waits for this duration before each response.
+    /// Makes the publisher wait for this duration before each response.
     pub(crate) fn delay(&mut self, milliseconds: u32) {
         self.order(&format!("delay {milliseconds}"));
     }
 
-    /// Addresses of feeds with this number of entries.
+    /// Returns the addresses of the feeds with this number of entries.
     pub(crate) fn addresses(&self, entries: u32) -> Vec<String> {
         let address = |feed| format!("{}/{feed}", self.base(entries));
         (1..=self.feeds).map(address).collect()
@@ -74,7 +74,7 @@ impl Child {
         format!("http://127.0.0.1:{}/{entries}", self.port)
     }
 
-    /// Bytes that it has ready to be sent.
+    /// Returns the total size of the prepared documents, compressed, in bytes.
     pub(crate) fn compressed_bytes(&mut self) -> u64 {
         writeln!(self.orders, "size 0").unwrap();
         self.answer().parse().unwrap()
@@ -99,7 +99,7 @@ impl Drop for Child {
     }
 }
 
-/// The validator of an edition of a feed.
+/// Returns the `ETag` of an edition of a feed.
 pub(crate) fn etag(feed: u32, edition: u32) -> String {
     format!("\"{feed}-{}\"", edition_of(feed, edition))
 }
@@ -108,16 +108,16 @@ const fn edition_of(feed: u32, edition: u32) -> u32 {
     if feed.is_multiple_of(CHANGING) { edition } else { 0 }
 }
 
-/// What is served.
+/// The documents that the publisher serves.
 #[derive(Debug, Clone, Default)]
 struct Site {
     delay: Duration,
     edition: u32,
-    /// By their entries, then in order.
+    /// Compressed documents in order of feed number, by number of entries per feed.
     feeds: BTreeMap<u32, Arc<Vec<Bytes>>>,
 }
 
-/// Serves until nobody gives orders any more.
+/// Serves documents until standard input is closed.
 pub(crate) fn serve(arguments: &[String]) -> ExitCode {
     let count: u32 = arguments[0].parse().unwrap();
     let runtime =

@@ -1,4 +1,4 @@
-//! The rows of the open reader: its start, keys, searches, and what it does while nobody does anything.
+//! The table rows about the open reader: its start, keys, searches, and what it uses while idle.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::screen::{Change, Screen};
 use super::table::{Row, Table, median, share};
 use super::usage::resident_mb;
 
-/// From a key that is held down to its repetition.
+/// Interval at which a held key repeats.
 const REPEAT: Duration = Duration::from_millis(33);
-/// If nothing changes for this duration, the screen shows what was requested.
+/// The effect of a key is complete when the screen has not changed for this duration.
 const STILL: Duration = Duration::from_millis(150);
-/// The same for a search.
+/// The results of a search are complete when the screen has not changed for this duration.
 const SEARCHED: Duration = Duration::from_millis(400);
-/// Nothing goes on any more from the start.
+/// The program has finished starting when nothing has been drawn for this duration.
 const STARTED: Duration = Duration::from_millis(1500);
 
 pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) {
@@ -39,7 +39,7 @@ pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) 
 }
 
 fn measure_start(extent: Extent, home: &Home, table: &mut Table) {
-    // The first one after a poll may put things in order.
+    // The first start after a poll may tidy up the store, so it is not measured.
     Screen::open(home).0.quit();
     let starts: Vec<Change> = (0..extent.times)
         .map(|_| {
@@ -118,7 +118,7 @@ fn measure_idle(extent: Extent, screen: &mut Screen, table: &mut Table) {
     }
 }
 
-/// Notes what the processor did in the mean, where the system tells it.
+/// Records the mean CPU time of the changes, if the system reports it.
 fn note_cpu(table: &mut Table, row: Row, changes: &[Change]) {
     let mean = changes.iter().map(|change| change.cpu).sum::<f64>() / changes.len() as f64;
     if mean > 0.0 {

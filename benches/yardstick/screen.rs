@@ -1,4 +1,4 @@
-//! The program in a terminal: keys go in, and each change of the screen has its time.
+//! Runs the program in a terminal, presses keys, and measures the time of each change of the screen.
 
 use std::io::{Read as _, Write};
 use std::num::NonZeroU16;
@@ -13,14 +13,14 @@ use super::usage::Threads;
 
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 36;
-/// Rows of a pane that have something in them on a complete screen.
+/// Minimum number of rows with text in each pane of a complete screen.
 const FILLED_ROWS: usize = 20;
-/// The columns of the feeds and of the entries.
+/// Columns of the feed list and of the entry list.
 const PANES: [std::ops::Range<u16>; 2] = [1..29, 31..69];
-/// The screen must have changed by then.
+/// Maximum time to wait for the screen to change.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The program in a terminal; it is killed when this is dropped.
+/// The program in a terminal; dropping this kills the program.
 pub(crate) struct Screen {
     _master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -29,19 +29,19 @@ pub(crate) struct Screen {
     shown: vt100::Parser,
 }
 
-/// What came of a start or of keys, in milliseconds.
+/// Times of the screen changes after a start or key presses, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
-    /// To the first change that is seen.
+    /// Time to the first visible change.
     pub(crate) first: f64,
-    /// To the last one.
+    /// Time to the last visible change.
     pub(crate) settled: f64,
-    /// Used by the program until it was still.
+    /// CPU time that the program used until the screen no longer changed.
     pub(crate) cpu: f64,
 }
 
 impl Screen {
-    /// Starts the reader, and waits for a screen with a row in each line of its lists.
+    /// Starts the reader and waits until both lists are filled with rows.
     pub(crate) fn open(home: &Home) -> (Self, Change) {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
@@ -99,7 +99,7 @@ impl Screen {
         PANES.into_iter().all(filled)
     }
 
-    /// Presses keys and waits until nothing changes for `still`. Keys that change nothing are a mistake.
+    /// Presses keys and waits until the screen has not changed for `still`. Panics if the keys change nothing.
     pub(crate) fn press(&mut self, keys: &str, still: Duration) -> Change {
         let before = self.threads();
         let began = Instant::now();
@@ -129,7 +129,7 @@ impl Screen {
         }
     }
 
-    /// Sends the reader nothing for this duration.
+    /// Leaves the reader without input for this duration.
     pub(crate) fn leave_alone(&mut self, time: Duration) {
         let end = Instant::now() + time;
         loop {
@@ -139,7 +139,7 @@ impl Screen {
         }
     }
 
-    /// Quits.
+    /// Quits the program and waits for it to exit.
     pub(crate) fn quit(mut self) {
         self.keys.write_all(b"\x03").unwrap();
         self.keys.flush().unwrap();

@@ -1,4 +1,4 @@
-//! The rows: what is measured, in which unit, what it should cost, and what it cost.
+//! The rows of the table: each measured figure with its unit, its target, and its value.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(crate) enum Row {
     IdleWakes,
 }
 
-/// Each row with its words, its aim, and the decimals of its figures.
+/// Each row with its label, its target, and the number of decimals of its figures.
 const ROWS: [(Row, &str, &str, usize); 25] = [
     (Row::ColdCpu, "cold poll: CPU s, index included", "1.5 x floor", 2),
     (Row::ColdWall, "cold poll: wall s", "1.75 x floor", 2),
@@ -63,7 +63,7 @@ const ROWS: [(Row, &str, &str, usize); 25] = [
     (Row::IdleWakes, "idle: wake-ups a second", "under 0.2", 2),
 ];
 
-/// What was measured so far.
+/// The figures measured so far.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     ours: BTreeMap<Row, f64>,
@@ -71,17 +71,17 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Notes what the program needs.
+    /// Records a figure of the program.
     pub(crate) fn note(&mut self, row: Row, figure: f64) {
         self.ours.insert(row, figure);
     }
 
-    /// Notes what is needed without a reader.
+    /// Records a figure of the floor.
     pub(crate) fn note_floor(&mut self, row: Row, figure: f64) {
         self.floors.insert(row, figure);
     }
 
-    /// The rows that nobody has measured, on a system that tells what they need.
+    /// Returns the labels of rows that were not measured although the system reports their figures.
     pub(crate) fn missing(&self) -> Vec<&'static str> {
         let told = |row| cfg!(target_os = "linux") || !needs_proc(row);
         let missing = ROWS.iter().filter(|(row, ..)| told(*row) && !self.ours.contains_key(row));
@@ -104,7 +104,7 @@ impl Table {
     }
 }
 
-/// Whether only `/proc` tells it.
+/// Checks whether a figure is only available from `/proc`.
 const fn needs_proc(row: Row) -> bool {
     matches!(
         row,
@@ -118,12 +118,12 @@ const fn needs_proc(row: Row) -> bool {
     )
 }
 
-/// The figure in the middle.
+/// Returns the median.
 pub(crate) fn median(figures: &[f64]) -> f64 {
     share(figures, 0.5)
 }
 
-/// The figure below which this share of them lies.
+/// Returns the figure below which this share of the figures lies.
 pub(crate) fn share(figures: &[f64], share: f64) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

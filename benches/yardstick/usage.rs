@@ -1,4 +1,4 @@
-//! What a process uses: of one that ended the system tells it, of one that runs `/proc`.
+//! Resource usage of processes: from the system for a process that has ended, from `/proc` for a running one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4 as _;
 
-/// What a process has used by its end.
+/// The resources that an ended process used; times are in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Used {
     pub(crate) cpu: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Used {
     pub(crate) peak_mb: f64,
 }
 
-/// Runs a process to its end, which must be a good one.
+/// Runs a process and waits for it to exit; panics if it fails.
 pub(crate) fn run(command: &mut Command) -> Used {
     let began = Instant::now();
     let ended = command.spawn().unwrap().wait4().unwrap();
@@ -25,7 +25,7 @@ pub(crate) fn run(command: &mut Command) -> Used {
     Used { cpu, wall, peak_mb: ended.rusage.maxrss as f64 / 1e6 }
 }
 
-/// What the threads of a running process have used so far.
+/// The resources that the threads of a running process have used so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Threads(BTreeMap<String, Thread>);
 
@@ -33,12 +33,12 @@ pub(crate) struct Threads(BTreeMap<String, Thread>);
 struct Thread {
     name: String,
     cpu: Duration,
-    /// How often it went to sleep of its own accord.
+    /// Number of times that the thread went to sleep voluntarily.
     sleeps: u64,
 }
 
 impl Threads {
-    /// Empty where the system does not tell it.
+    /// Reads the usage of a process's threads; the result is empty if the system does not report it.
     pub(crate) fn of(process: u32) -> Self {
         let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else {
             return Self::default();
@@ -59,7 +59,7 @@ impl Threads {
         !self.0.is_empty()
     }
 
-    /// CPU milliseconds since then, of the threads that still live.
+    /// Returns the CPU time that the threads still running have used since `then`, in milliseconds.
     pub(crate) fn cpu_ms_since(&self, then: &Self) -> f64 {
         let none = Thread::default();
         let of = |(id, now): (&String, &Thread)| {
@@ -68,7 +68,7 @@ impl Threads {
         self.0.iter().map(of).sum()
     }
 
-    /// How often threads woke up since then, with the names of those that did.
+    /// Returns how often threads have woken up since `then`, by thread name.
     pub(crate) fn wakes_since(&self, then: &Self) -> BTreeMap<String, u64> {
         let none = Thread::default();
         let mut wakes = BTreeMap::new();
@@ -82,7 +82,7 @@ impl Threads {
     }
 }
 
-/// The memory of a running process that is in use now.
+/// Returns the current resident memory of a running process, in MB.
 pub(crate) fn resident_mb(process: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     Some(field(&status, "VmRSS:")? as f64 * 1024.0 / 1e6)

@@ -20,7 +20,7 @@ pub(super) struct SimulateArgs {
     /// File of interval rules by feed name; derived from the training weeks if omitted
     #[arg(long, value_name = "FILE")]
     pub(super) rules: Option<PathBuf>,
-    /// File of polls per week by feed name, kept by every policy; one common price if omitted
+    /// File of polls per week by feed name, the same for every policy; if omitted, one price per poll for all feeds
     #[arg(long, value_name = "FILE")]
     pub(super) budget: Option<PathBuf>,
     /// Shortest time between polls, in minutes
@@ -38,7 +38,7 @@ pub(super) struct SimulateArgs {
     /// Run rules and learned plans through the real schedule, including its random spread
     #[arg(long)]
     pub(super) jitter: bool,
-    /// Show the rows of the paper's Table III, in training and in test weeks
+    /// Show the rows of Table III of the paper on interval rules, in training and in test weeks
     #[arg(long)]
     pub(super) table: bool,
     /// Write the polls of every run in the test weeks to this file, one JSON object per line
@@ -57,7 +57,7 @@ pub(super) struct SimulateArgs {
 pub(super) enum SimulatePolicy {
     /// One fixed interval
     Linear,
-    /// The paper's interval rules
+    /// Interval rules, as in the paper on interval rules
     Rules,
     /// The learned plan, updated each day
     Learned,

@@ -44,7 +44,7 @@ impl From<LoopEnded> for Failure {
 }
 
 impl CommandContext {
-    /// Creates a context on the loop that `hand` reaches.
+    /// Creates a context for the loop that `hand` controls.
     pub(in crate::cli) fn new(
         options: Options,
         hand: LoopHandle,
@@ -195,7 +195,7 @@ impl CommandContext {
     /// Waits until all requested changes are durable. A failed write is an error.
     pub(in crate::cli) fn wait_until_kept(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
-        // By the next visit, the engine knows the store's earlier answers.
+        // This visit runs after the engine has received the store's earlier answers.
         self.hand.visit(|_| ())?;
         let trouble = self.troubles.borrow().as_ref().and_then(|heard| heard.try_recv().ok());
         trouble.map_or(Ok(()), |why| Err(Failure::new(why)))
@@ -205,7 +205,7 @@ impl CommandContext {
     /// process are not.
     pub(in crate::cli) fn wait_until_subscribed(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
-        // By the next visit, the engine knows the store's earlier answers.
+        // This visit runs after the engine has received the store's earlier answers.
         let not_saved = self.inspect(|engine| engine.not_saved.clone())?;
         let heard = self.troubles.borrow();
         let mut troubles = heard.iter().flat_map(Receiver::try_iter);
@@ -250,7 +250,7 @@ impl CommandContext {
         Ok(self.hand.wait_until_indexed(left)?)
     }
 
-    /// Waits until `on_new` has received all new entries, and reports a failure.
+    /// Waits until the `on_new` command has received all new entries, and reports its failure.
     pub(in crate::cli) fn wait_until_news_is_told(&self) -> Result<Done, Failure> {
         let mut done = Done::All;
         self.follow(
@@ -267,7 +267,7 @@ impl CommandContext {
         Ok(done)
     }
 
-    /// Marks the command as endless, so that a process that ends does not wait for it.
+    /// Marks the command as endless, so that the process does not wait for it before exiting.
     pub(in crate::cli) fn never_ends(&self) {
         self.hand.never_ends();
     }
@@ -290,7 +290,8 @@ impl CommandContext {
         self.hand.visit(|host| host.end(Ending::Quit)).ok();
     }
 
-    /// Inspects the engine after each input until `step` returns `true`. Its notes are passed to `tell` outside the loop.
+    /// Inspects the engine after each input until `step` returns `true`. The notes of `step` are passed to `tell` outside the
+    /// loop.
     pub(in crate::cli) fn follow<N: Send + 'static>(
         &self,
         step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,

@@ -12,7 +12,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 
-/// Number of events that are remembered, and that may wait for a slow reader.
+/// Maximum number of events that are kept, and that may wait for a slow reader of the output.
 pub(super) const EVENTS_MAX: usize = 1000;
 
 /// The last events of a long-running process, oldest first.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::context::CommandContext;
 use super::json;
 
-/// Size of the output buffer, bytes. A shorter list is printed all at once, and its command can be submitted again until then.
+/// Size of the output buffer, bytes. A list that fits is printed all at once; until then, the command can still be submitted
+/// again.
 const HELD_BYTES: usize = 1024 * 1024;
 
 /// A list that is being written.
@@ -33,7 +34,7 @@ impl<'a> JsonList<'a> {
             self.held.push('\n');
         }
         self.held.push_str("  ");
-        // Line breaks within a string are escaped, so this one separates two fields.
+        // Line breaks within a string are escaped, so the remaining ones separate two fields.
         self.held.push_str(&json::text(element).replace('\n', "\n  "));
     }
 

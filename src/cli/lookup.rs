@@ -11,7 +11,7 @@ use backissue_core::history::FeedKey;
 pub(super) struct LookupScope {
     /// Singular and plural noun for the feeds.
     words: [&'static str; 2],
-    /// The command that lists them.
+    /// The command that lists these feeds.
     listed_by: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey,
     find_feed(records, typed, SUBSCRIPTIONS)
 }
 
-/// Returns the subscriptions named, without duplicates. All are found before any of them is changed.
+/// Returns the named subscriptions, without duplicates. All names are resolved before any subscription is changed.
 pub(super) fn find_subscriptions(
     engine: &Engine,
     typed: &[String],
@@ -39,7 +39,7 @@ pub(super) fn find_subscriptions(
     find_feeds(&records, typed, SUBSCRIPTIONS)
 }
 
-/// Returns the feeds named, without duplicates.
+/// Returns the named feeds, without duplicates.
 pub(super) fn find_feeds<'r>(
     records: &(impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone),
     typed: &[String],

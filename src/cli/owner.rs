@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const GUESTS_TIME: Duration = Duration::from_mins(1);
 /// Error for a command that panicked.
 const FAULT: &str = "the command failed because of a bug in backissue; the store is intact";
-/// Number of attempts to submit a command whose owner ended before the command began, and the pause before each.
+/// Maximum number of attempts to submit a command whose owner ended before the command began, and the pause before each attempt.
 const TRIES_MAX: u32 = 100;
 const AGAIN_PAUSE: Duration = Duration::from_millis(20);
 /// Pause between two attempts to open the store or connect.
@@ -117,11 +117,11 @@ pub(super) fn run_command(options: &Options, command: CliCommand) -> Result<Done
                 }
                 if let CliCommand::Doctor(args) = &command {
                     session::end_when_stopped();
-                    // It checks for faults that the normal way of opening the store would repair.
+                    // `doctor` checks for faults that the normal way of opening the store would repair.
                     return commands::doctor::check_store(*store, args);
                 }
                 if let CliCommand::Unread(args) = &command {
-                    // It needs only the totals: no loop, no network, no index.
+                    // `unread` needs only the totals: no loop, no network, no index.
                     return commands::unread::run_alone(&store, args);
                 }
                 return run_here(options, *store, command);
@@ -198,7 +198,7 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         }
         finish_polls(&mut runtime).await;
         let settings = runtime.program.engine.settings.clone();
-        // If the command waits for a loop that ended first, this ends its wait.
+        // If the command still waits for a loop that has ended, this call ends the wait.
         let store = runtime.stop();
         let done = worker.join().unwrap_or_else(|_| Err(Failure::new(FAULT)));
         Ok((done, settings, store?))
@@ -336,8 +336,8 @@ pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
 
 impl Borrowed {
     /// Runs work that needs the store. If another process has opened it meanwhile, waits for that process to end if it is a
-    /// command, and asks it to release the store otherwise. The store is free between two steps of a command, and a lender
-    /// reopens it only shortly after its return.
+    /// command, and asks it to release the store otherwise. The store is also free between two steps of a command, and a process
+    /// that lent it reopens it only shortly after getting it back.
     pub(super) fn when_free<T>(
         &mut self,
         work: impl Fn() -> Result<T, Failure>,

@@ -7,7 +7,7 @@ use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Up to this number, waiting feeds are checked one by one at each step.
+/// Maximum number of waiting feeds that are checked one by one at each step.
 const FEW: usize = 16;
 
 /// Collects one result per feed and detects when all feeds are done.
@@ -15,9 +15,10 @@ const FEW: usize = 16;
 pub(super) struct Outcomes {
     /// Feeds without a result.
     waiting: BTreeSet<FeedKey>,
-    /// Feeds with a result whose walks, learning or writes are still running.
+    /// Feeds with a result whose archive walks, learning or writes are still running.
     ending: BTreeSet<FeedKey>,
-    /// Feeds that were already being polled, with the refusal. The result of the running poll counts for them.
+    /// Feeds that were already being polled, with the refusal of the request. The result of the running poll counts for these
+    /// feeds.
     joined: BTreeMap<FeedKey, PollResult>,
 }
 

@@ -102,7 +102,7 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
 pub(super) fn begin_log(options: &Options) {
     if let Some(folder) = log::log_folder(options.data_dir.as_deref()) {
         log::begin(folder, options.verbose);
-        tracing::debug!("backissue {} begins", env!("CARGO_PKG_VERSION"));
+        tracing::debug!("backissue {} starts", env!("CARGO_PKG_VERSION"));
     }
 }
 
@@ -197,7 +197,7 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
     })
 }
 
-/// Creates the loop without a screen. It does nothing on its own and delays nothing.
+/// Creates the loop without a screen, without scheduled polls and without a delay at start-up.
 pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
     let settings = read_settings(options)?;
     let mut runtime = Runtime::headless(store, settings)?;

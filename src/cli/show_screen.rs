@@ -26,12 +26,12 @@ use crate::ui::keys::key::Code;
 const ANSWERS_TIME: Duration = Duration::from_secs(1);
 /// Time for commands of other processes to finish at exit.
 const GUESTS_TIME: Duration = Duration::from_secs(1);
-/// Time for them to end after they are cancelled.
+/// Time for commands of other processes to end after they are cancelled.
 const CANCELLED_GUESTS_TIME: Duration = Duration::from_secs(2);
 
 /// The state after the screen was left and everything was saved.
 pub(in crate::cli) struct ScreenExit {
-    /// The reason.
+    /// The reason for leaving the screen.
     pub(in crate::cli) ending: Ending,
     /// The current settings.
     pub(in crate::cli) settings: Settings,
@@ -56,7 +56,7 @@ pub(in crate::cli) async fn show_screen(
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({}); run backissue in a terminal, or see 'backissue --help' for commands without a screen", system_words(&error))))?;
     let ending = runtime.on_screen(&mut terminal).await;
     if let Some(text) = runtime.program.awaited_at_end() {
-        // A failure to show the text does not prolong the wait.
+        // If the text cannot be shown, the wait continues without it.
         terminal.show_text(&text).ok();
     }
     if let Some(listener) = &listener {

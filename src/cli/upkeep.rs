@@ -82,7 +82,7 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
             Ok(_) => {}
         }
     }
-    // The log is too long (STORE 3). Without space for a shorter one, it stays.
+    // Compact if the store's log is too long (STORE 3) and there is space for a shorter one.
     let compacts = store.is_worth_compacting()? && store.check_room_to_compact().is_ok();
     if compacts { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
 }

@@ -30,9 +30,9 @@ pub(super) enum DemoValidators {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Open,
-    /// Answers 403 until the demo has run this long or was healed.
+    /// Answers 403 until the demo has run for this time or the archive was made available early.
     ForbiddenFor(TimeDelta),
-    /// Answers 410 to a client that already fetched it once, and to everyone after this long.
+    /// Answers 410 to a client that already fetched the document, and to every client after this time.
     GoneAfter(TimeDelta),
 }
 

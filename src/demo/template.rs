@@ -7,7 +7,7 @@
 //! | `{{changed:2h:FORM}}` | the time of the document's last change; before the first change, same as `ago` |
 //! | `{{after:90s}} … {{end}}` | present once the demo has run that long |
 //! | `{{until:90s}} … {{end}}` | present until the demo has run that long |
-//! | `{{then:FORM}}` | inside such a block: the time that it names |
+//! | `{{then:FORM}}` | inside an `after` or `until` block: the time that the block names |
 //! | `{{standing}} … {{end}}` | omitted from a delta (RFC 3229), which only contains new entries |
 //! | `{{full}} … {{end}}` | only on the web page of an entry, not in the feed |
 //!
@@ -55,7 +55,7 @@ pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Editio
     let delta = matches!(edition, Edition::Since(_));
 
     let mut text = String::with_capacity(template.len());
-    // The enclosing blocks, each with whether it is included.
+    // One value for each enclosing block: `true` if the block is included.
     let mut blocks: Vec<bool> = Vec::new();
     let mut then = stage.started;
     for (mark, prose) in pieces(template) {

@@ -1,4 +1,4 @@
-//! All requests of the engine to the outside world, as one closed enum.
+//! All effects that the engine can request from the outside world, as one closed enum.
 
 use super::change::PendingChange;
 use super::external::external_run::ExternalRun;
@@ -22,7 +22,7 @@ pub enum Effect {
     FindFilterHits(Box<EntryFilter>),
     /// Opens an address in the user's browser.
     Open(String),
-    /// Starts a command of the user.
+    /// Starts one of the user's external commands.
     Run(Box<ExternalRun>),
     /// Sends a desktop notification in the configured way.
     Notify(String, NotifySettings),

@@ -34,10 +34,10 @@ pub enum Event {
     PlansChanged,
     /// The user changed the settings of a feed.
     FeedSettingsChanged(FeedKey),
-    /// A page names several feeds, and the user must choose one. Holds the number of the addition.
+    /// A page names several feeds, and the user must choose one. Contains the number of the subscription being added.
     ChooseFeed(u32),
-    /// An address that was typed without a scheme does not respond over https; the user can try it without encryption. Holds the
-    /// number of the addition.
+    /// An address that was typed without a scheme does not respond over https; the user can try it without encryption. Contains
+    /// the number of the subscription being added.
     OfferPlain(u32),
     /// A subscription was added together with its first document.
     Subscribed {

@@ -42,7 +42,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
         Event::Notice { level: NoticeLevel::Trouble, text, .. } => {
             ("trouble", None, json!({ "text": text }))
         }
-        // Scripts learn the facts behind a notice from the events above; only a screen needs the other events.
+        // Scripts get the same facts from the events above; the other events matter only to a screen.
         Event::Notice { level: NoticeLevel::Info, .. }
         | Event::Indexed { .. }
         | Event::Refused(_)

@@ -35,19 +35,19 @@ pub enum Request {
     ImportFile(String),
     /// Preview one of the feeds that a page names.
     Preview {
-        /// Number of the addition.
+        /// Number of the subscription being added.
         addition: u32,
         /// Address of the feed.
         url: String,
     },
-    /// Choose one of the feeds that a page names; `None` chooses none.
+    /// Choose one of the feeds that a page names; `None` cancels the subscription.
     Choose {
-        /// Number of the addition.
+        /// Number of the subscription being added.
         addition: u32,
         /// Address of the feed.
         url: Option<String>,
     },
-    /// Choose the first readable feed that a page names. Holds the number of the addition.
+    /// Choose the first readable feed that a page names. Contains the number of the subscription being added.
     TakeFirstFeed(u32),
     /// Unsubscribe from a feed.
     Unsubscribe(FeedKey),
@@ -98,9 +98,9 @@ pub enum Request {
         /// Address of the picture.
         url: String,
     },
-    /// Cancel the pictures that still wait.
+    /// Cancel the picture requests that are still waiting.
     DropPictures,
-    /// Learn the rhythm of a feed if that is due, for a view of its plan.
+    /// Learn when a feed posts, if that is due, so that its plan can be shown.
     Learn(FeedKey),
     /// Open an address in the browser, or an attached file in its program.
     Open {
@@ -128,7 +128,7 @@ pub enum ScreenRequest {
     Entry(EntryKey),
     /// Read the last polls of a feed.
     Polls(FeedKey),
-    /// Count the unread entries listed since an instant.
+    /// Count the unread entries that lists show under a date since this instant.
     TodayCount(DateTime<Utc>),
     /// Count the unread entries that saved searches match.
     SearchCounts(Vec<(u32, Matching)>),

@@ -16,7 +16,7 @@ pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
     effects
 }
 
-/// Restores earlier saved searches.
+/// Restores an earlier list of saved searches.
 pub fn put(engine: &mut Engine, list: Vec<SavedSearch>, change: Option<ChangeId>) -> Vec<Effect> {
     let effects = write(engine, list, change);
     engine.tell(Event::SearchesPutBack);

@@ -9,7 +9,7 @@ use super::politeness::address_net::AddressNet;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
 use backissue_core::schedule::Pace;
 
-/// Configuration of the engine. The name of each time ends with its unit.
+/// Configuration of the engine. The name of each field with a duration ends with its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Settings of the network.
@@ -50,9 +50,9 @@ pub struct NetworkSettings {
     pub credentials: Vec<Credentials>,
     /// File for logins from typed addresses.
     pub credentials_file: Option<PathBuf>,
-    /// Hosts that may be requested at a link-local address (SPEC D.6), in the form used in an address.
+    /// Hosts that may be requested at a link-local address (SPEC D.6), written as in a URL.
     pub allow_link_local: Vec<String>,
-    /// Addresses that may be requested whatever their origin (SPEC D.6).
+    /// IP addresses that are always allowed, even if a public site links to them (SPEC D.6).
     pub allow_addresses: Vec<AddressNet>,
     /// PEM files with certificates to trust in addition to the system's authorities.
     pub extra_roots: Vec<PathBuf>,
@@ -146,7 +146,7 @@ pub const TEXTS_MB_MIN: u32 = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HistorySettings {
-    /// When to walk archives.
+    /// When to fetch archives of older entries.
     pub mode: HistoryMode,
     /// Maximum number of archives requested for one feed per day (`ARCHIVE_DAY_DOCS`).
     pub archives_a_day: u32,
@@ -156,11 +156,11 @@ pub struct HistorySettings {
     pub texts_mb: u32,
 }
 
-/// When to walk archives (SPEC C.10).
+/// When to fetch archives of older entries (SPEC C.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
-    /// Without asking, up to the limits of one run.
+    /// Automatically, up to the limits of one archive walk.
     Auto,
     /// Only if the user agrees.
     Ask,
@@ -220,7 +220,7 @@ pub enum DesktopNotes {
 
 impl NetworkSettings {
     /// Returns the maximum number of requests in preparation or under way, twice the number under way. Each poll is written to
-    /// the store before its request (SPEC G.20), and the network need not wait for that.
+    /// the store before its request (SPEC G.20); preparing more requests in the meantime keeps the network busy.
     pub const fn begun_max(&self) -> usize {
         self.parallel.saturating_mul(2)
     }

@@ -1,6 +1,6 @@
 //! The state of the engine: all subscriptions with their counters and plans, the work under way, and the undo stack.
 //!
-//! Entries are not part of it. They stay in the store and are read when they are shown.
+//! The state does not contain entries. They stay in the store and are read when they are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,11 +100,11 @@ pub struct Engine {
     pub(super) last_job: u64,
     /// Changes that are shown and not durable yet.
     pub(super) pending: BTreeMap<JobId, PendingChange>,
-    /// Writes under way that the store answers, and the feeds they concern.
+    /// Pending writes whose results the store reports, with the feeds that they change.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
     /// Events of feeds, held back until all writes of the feed have ended.
     pub(super) untold: Vec<(FeedKey, Event)>,
-    /// Number of these events, from the first, that are known to wait for a write.
+    /// Number of events at the start of `untold` that are known to wait for a write.
     pub(super) untold_looked_at: usize,
     /// Events to emit after this input.
     pub(super) events: Vec<Event>,
@@ -215,7 +215,7 @@ impl Engine {
         }
     }
 
-    /// Returns the number for the next addition.
+    /// Returns the number for the next subscription being added.
     pub fn next_addition(&self) -> u32 {
         self.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
     }

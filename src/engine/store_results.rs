@@ -16,7 +16,7 @@ use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 
-/// Pause of automatic polls after a write found the disk full.
+/// Length of the pause in automatic polls after a write failed because the disk was full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
 
 /// Assigns an id to each new store job, and records its change and the feeds that it writes.
@@ -52,7 +52,7 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
     engine.untold_looked_at = engine.untold.len();
 }
 
-/// Removes entries from the undo step that already had the mark before, so that undo does not clear it there.
+/// Removes from the undo step the entries that already had the mark, so that undo does not clear their mark.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     if let Answer::Marked { marked, .. } = answer
         && let Some(PendingChange { change: Change::Mark(mark), step: Some(step) }) =
@@ -95,7 +95,7 @@ pub(super) fn stored_or_failed(
         engine.untold.retain(|(feed, _)| !written.contains(feed));
         engine.untold_looked_at = 0;
     }
-    // Emit these events before those that result from this answer.
+    // Emit the events of the write before those that result from this answer.
     tell_durable(engine, &written);
     match stored.result {
         Ok(answer) => {
@@ -241,7 +241,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             engine.filters.counts = counts;
             Vec::new()
         }
-        // The screen or the command that requested them handles them.
+        // The screen or the command that requested these answers handles them.
         Answer::SearchesSaved
         | Answer::Rows(_)
         | Answer::Entry(_)

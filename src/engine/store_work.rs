@@ -34,7 +34,7 @@ pub struct StoreWork {
     pub id: JobId,
     /// The job.
     pub job: Job,
-    /// The change that it writes. The engine keeps it and sends `None`.
+    /// The change that the job writes. The engine keeps the change and sends `None` to the store.
     pub change: Option<PendingChange>,
 }
 
@@ -70,7 +70,7 @@ pub enum Job {
         entries: MarkedEntries,
         /// The mark.
         flag: Flag,
-        /// Whether it is set; otherwise it is cleared.
+        /// `true` to set the mark, `false` to clear it.
         value: bool,
     },
     /// Reads rows of a list: [`Answer::Rows`].
@@ -122,7 +122,7 @@ pub enum MarkedEntries {
     These(Vec<EntryKey>),
     /// All entries in the list with this number when the job starts.
     ListNumber(u64),
-    /// The entries that were in the list at that time.
+    /// The entries that were in the list when the job started.
     Listed(Vec<EntryKey>),
 }
 
@@ -162,7 +162,7 @@ pub enum Answer {
     Committed {
         /// The feed.
         feed: FeedKey,
-        /// Its counters afterwards.
+        /// Counters of the feed after the change.
         counters: Counters,
         /// Number of entries never seen before.
         new: u32,
@@ -175,7 +175,7 @@ pub enum Answer {
     HistoryKept {
         /// The feed.
         feed: FeedKey,
-        /// Its counters afterwards.
+        /// Counters of the feed after the change.
         counters: Counters,
         /// Number of entries never seen before.
         new: u32,
@@ -190,7 +190,7 @@ pub enum Answer {
     Absorbed {
         /// The feed that remains.
         into: FeedKey,
-        /// Its counters afterwards.
+        /// Counters of the feed after the move.
         counters: Counters,
     },
     /// Records are durable.
@@ -199,9 +199,9 @@ pub enum Answer {
     Marked {
         /// The mark.
         flag: Flag,
-        /// Whether it is set; otherwise it is cleared.
+        /// `true` if the mark was set, `false` if it was cleared.
         value: bool,
-        /// Whether it was for a whole list.
+        /// `true` if the mark was for a whole list.
         whole_list: bool,
         /// The changed entries.
         marked: Marked,
@@ -218,7 +218,7 @@ pub enum Answer {
     Publications(FeedKey, Arc<Publications>),
     /// The learned plan of a feed, if there is one.
     Learned(FeedKey, Option<Box<LearnedRecord>>),
-    /// Number of unread entries of today.
+    /// Number of today's unread entries.
     TodayCounted(u32),
     /// The saved searches are durable.
     SearchesSaved,
@@ -280,12 +280,12 @@ pub struct Stored {
 pub struct Marked {
     /// The entries whose mark changed.
     pub changed: Vec<EntryKey>,
-    /// The counters of their feeds afterwards.
+    /// Counters of the affected feeds after the change.
     pub counters: Vec<(FeedKey, Counters)>,
 }
 
 impl JobSubject {
-    /// Checks whether a failure loses data.
+    /// Checks whether a failure of the job loses data.
     pub const fn is_kept(self) -> bool {
         match self {
             Self::Poll(_)

@@ -45,7 +45,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     store_results::tell_durable(engine, &BTreeSet::new());
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
-        // Pictures go only to the screen that requested them.
+        // Pictures are sent only to the screen that requested them.
         let is_told = |event: &&Event| !matches!(event, Event::PictureFetched(..));
         copies.extend(events.iter().filter(is_told).cloned());
     }

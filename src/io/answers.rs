@@ -1,4 +1,4 @@
-//! The channel by which the threads below the loop answer it.
+//! The channel through which worker threads send their results to the main loop.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::engine::input::Input;
 
-/// Sends inputs to the loop, whatever else the loop takes.
+/// Sends inputs to the main loop, whatever other messages the loop receives.
 #[derive(Clone)]
 pub struct Answers(Arc<dyn Fn(Input) + Send + Sync>);
 
 impl Answers {
-    /// Answers over a channel whose messages can hold an input.
+    /// Creates a sender for a channel whose messages can contain an input.
     pub fn new<M: From<Input> + Send + 'static>(sender: UnboundedSender<M>) -> Self {
         // A loop that has ended needs no answers.
         Self(Arc::new(move |input| drop(sender.send(input.into()))))

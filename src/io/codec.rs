@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(decode_rows(&encode_rows(&[])), Ok(vec![]));
     }
 
-    /// Changes a few bytes of a payload and seals it again with a valid checksum, as a bug or faulty memory may.
+    /// Changes a few bytes of a payload and seals it again with a valid checksum, as a bug or faulty memory might do.
     fn resealed(good: &[u8], dice: &mut u64) -> Vec<u8> {
         let mut roll = |below: usize| {
             // Random number by xorshift.

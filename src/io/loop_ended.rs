@@ -1,4 +1,4 @@
-//! The error for work that outlasts the main loop.
+//! The error for a command that is still running when the main loop ends.
 
 /// The loop ended before the command was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -137,7 +137,7 @@ impl LoopHandle {
         self.cut_short.load(Ordering::Relaxed)
     }
 
-    /// Runs work on the loop and waits for its result. It must be short, because the screen waits meanwhile.
+    /// Runs work on the loop and waits for its result. The work must be short, because the screen waits meanwhile.
     pub fn visit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Host) -> T + Send + 'static,
@@ -151,8 +151,8 @@ impl LoopHandle {
         answered.recv().map_err(|_| LoopEnded)
     }
 
-    /// Calls `step` with the engine after each input until it returns `true`. Its notes are passed to `tell` outside the
-    /// loop, which never waits for a terminal.
+    /// Calls `step` with the engine after each input until it returns `true`. The notes of `step` are passed to `tell` outside
+    /// the loop, so that the loop never waits for a terminal.
     pub fn follow<N: Send + 'static>(
         &self,
         mut step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,

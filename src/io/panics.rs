@@ -9,11 +9,11 @@ use backissue_core::feed::library_panics::is_library_at_work;
 /// The way in which a panic is caught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caught {
-    /// Not caught: its thread ends.
+    /// Not caught: the panicking thread ends.
     Nowhere,
     /// An expected panic of a library, caused by damaged files or by data from publishers.
     AsForeseen,
-    /// A fault of the program: its work is cancelled, everything else continues.
+    /// A fault of the program: the failed work is cancelled, and everything else continues.
     AsFault,
 }
 

@@ -34,7 +34,7 @@ use backissue_core::feed::opml::subscription_list::Opml;
 use backissue_core::filters::EntryFilter;
 use backissue_core::schedule::learning;
 
-/// Maximum size of markup that is laid out on the loop, which takes a fraction of a millisecond, bytes.
+/// Maximum size in bytes of markup that is laid out on the loop; this takes a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
 /// Error for a panic during the search through the store.
 const NO_SEARCH: &str = "the entries that the filter matches cannot be found; try again";
@@ -183,7 +183,7 @@ impl Performer {
         None
     }
 
-    /// Lays out a text: a short one at once, so that it is in the next frame, any other off the loop.
+    /// Lays out a text: a short one at once, so that the next frame shows it, and a longer one on another thread.
     fn render(&self, wanted: RenderWork) {
         let failed = Some(not_laid_out(&wanted));
         let code = wanted.html.contains("<pre");
@@ -226,7 +226,8 @@ impl Performer {
         });
         tokio::spawn(async move {
             let fetched = asking.await;
-            let fetched = fetched.unwrap_or_else(|_| failed("the answer could not be read".into()));
+            let fetched =
+                fetched.unwrap_or_else(|_| failed("the response could not be read".into()));
             answers.send(Input::Fetched(id, Box::new(fetched)).into()).ok();
         });
     }
@@ -247,7 +248,7 @@ impl Performer {
         self.store.handle().when_indexed(nobody);
     }
 
-    /// Finds the entries that a filter would hit, until another preview is requested.
+    /// Finds the entries that a filter would match, until another preview is requested.
     fn preview(&self, number: u64, rule: Box<EntryFilter>) {
         self.preview.store(number, Ordering::Relaxed);
         let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
@@ -279,7 +280,7 @@ impl Performer {
     }
 }
 
-/// Returns the answer of the work, or `failed` after a panic, so that a waiter never waits forever.
+/// Returns the answer of the work, or `failed` after a panic, so that the requester never waits forever.
 fn answered(
     work: impl FnOnce() -> Option<ScreenInput>,
     failed: Option<ScreenInput>,
@@ -302,7 +303,7 @@ fn rendered(wanted: &RenderWork, rendered: Rendered) -> ScreenInput {
     ScreenInput::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
 }
 
-/// Returns the entries that a filter hits.
+/// Returns the entries that a filter matches.
 fn hits(
     texts: &Texts,
     rule: &EntryFilter,

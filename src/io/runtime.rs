@@ -1,7 +1,7 @@
 //! The main loop: an input arrives, the program changes, effects are performed, the screen is drawn.
 //!
-//! All inputs arrive through one channel, which gives them one order. The clock is read here and passed on; outside this
-//! folder no code reads the time. The same loop runs the engine alone ([`Headless`], for commands) and the engine with a
+//! All inputs arrive through one channel, which gives them one order. The clock is read here and its time is passed on; no code
+//! outside this folder reads the clock. The same loop runs the engine alone ([`Headless`], for commands) and the engine with a
 //! screen ([`App`]).
 
 use std::collections::VecDeque;
@@ -228,7 +228,7 @@ impl<P: Program> Runtime<P> {
     }
 
     fn receive(&mut self, visit: Visit) -> Option<Ending> {
-        // A visitor that waited for a write must come after the answer that reports its result.
+        // A visit that waited for a write must run after the answer that reports the result of the write.
         for _ in 0..self.inputs.len() {
             let Ok(input) = self.inputs.try_recv() else { break };
             if let Some(ending) = self.tell(input) {
@@ -359,7 +359,7 @@ impl<P: Program> Host for Runtime<P> {
         let engine = self.program.engine_mut();
         let before = engine.offline;
         engine.offline |= offline;
-        // Only a key pressed twice confirms a poll that the server asked clients not to make.
+        // Only a user who presses the key twice can confirm a poll that the server asked to delay; a command cannot.
         let confirming = engine.confirming.take();
         engine.copies_events(true);
         let ending = self.tell_alone(Input::Request(request));

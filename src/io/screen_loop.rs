@@ -111,7 +111,7 @@ impl Runtime<App> {
     fn keep_place(&self) {
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
-            // A failure loses only the position.
+            // If this fails, only the position is lost.
             screen_place_file::save(self.folder(), &place).ok();
         } else {
             screen_place_file::forget(self.folder());

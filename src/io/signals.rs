@@ -27,19 +27,19 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// Also receives earlier signals.
+    /// Creates a receiver that also reports earlier signals.
     pub fn of_process() -> Self {
         Self { told: TOLD.get_or_init(hear).clone(), heard: 0 }
     }
 
-    /// Receives only signals from now on.
+    /// Creates a receiver that reports only signals from now on.
     pub fn from_now_on() -> Self {
         let stops = Self::of_process();
         let heard = *stops.told.borrow();
         Self { heard, ..stops }
     }
 
-    /// Receives nothing, even if another test sends a stop signal.
+    /// Creates a receiver that reports nothing, even if another test sends a stop signal.
     #[cfg(test)]
     pub fn of_nobody() -> Self {
         Self { told: watch::channel(0).1, heard: 0 }

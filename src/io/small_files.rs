@@ -1,5 +1,5 @@
-//! Reads small files that other programs may have written. Only regular files up to a maximum size are read, since a link to
-//! a device would never end, and a pipe might never start.
+//! Reads small files that other programs may have written. Only regular files up to a maximum size are read, because a device may
+//! never end, and a pipe may never deliver data.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _, Result};

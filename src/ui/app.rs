@@ -8,7 +8,7 @@ use backissue_core::feed::text::counted_words;
 /// The engine together with the state of the screen.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// The program without its screen. It only changes through its inputs; see [`App::ask`].
+    /// The part of the program that is independent of the screen. It changes only through its inputs; see [`App::ask`].
     pub engine: Engine,
     /// The state of the screen.
     pub ui: Ui,

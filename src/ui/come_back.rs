@@ -68,7 +68,7 @@ const fn list_pane(focus: Pane) -> Pane {
     }
 }
 
-/// Requests the rows of the open list around one of its entries. The entry stays in the list although it has been read.
+/// Requests the rows of the open list around one of its entries. The entry stays in the list even if it has been read.
 fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.keep.insert(entry);
     let query = list_query::build_query(app, now);

@@ -1,4 +1,4 @@
-//! All side effects that the screen can request: those of the engine, and those that only a screen needs.
+//! All side effects that the screen can request: the engine's effects, and further effects that only a screen needs.
 
 use super::reader::lines::Rendered;
 use super::state::pictures::PictureWork;
@@ -20,7 +20,8 @@ pub enum ScreenEffect {
     Picture(Box<PictureWork>),
     /// Find the entries that a filter matches, for the preview with this number.
     PreviewFilter(u64, Box<EntryFilter>),
-    /// Write pending entries to the search index now, because the user is searching. Nothing waits for it to finish.
+    /// Write pending entries to the search index now, because the user is searching. The screen does not wait for the update to
+    /// finish.
     HurryIndex,
     /// Copy a text to the clipboard.
     Copy(String),

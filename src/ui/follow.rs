@@ -142,7 +142,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             let work = app.ui.pictures.take_fetched(url, bytes);
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
-        // These events are for observers without a screen. The screen learns the same from the events above.
+        // These events are for observers without a screen. The screen gets the same information from the events above.
         Event::Polled(result) => poll_answers::note_result(app, now, &result),
         Event::Recovered { .. }
         | Event::Moved { .. }
@@ -157,7 +157,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// Returns the key that does what a notice offers.
+/// Returns the key for the action that a notice offers.
 const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     match offer {
         NoticeOffer::Undo => " · u undo",
@@ -165,7 +165,7 @@ const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     }
 }
 
-/// Updates the open list after data of a feed became durable, if the list can contain it.
+/// Updates the open list after new data of a feed was saved, if the list can contain entries of the feed.
 fn show_update(
     app: &mut App,
     now: DateTime<Utc>,
@@ -201,8 +201,8 @@ fn forget_sums(app: &mut App) {
     }
 }
 
-/// Lets the user choose between the feeds that a page names. If another overlay is open, the first readable feed is taken, as
-/// Enter would do on the command line.
+/// Lets the user choose between the feeds found on a page. If another overlay is open, subscribes to the first readable feed, which
+/// is also the default on the command line.
 fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();

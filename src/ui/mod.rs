@@ -1,11 +1,11 @@
 //! The state of the screen: panes, overlays, keys, themes.
 //!
-//! This module is pure: it draws nothing and performs no I/O. A key becomes a [`crate::engine::request::Request`] or a change
-//! of the screen alone. [`follow`] handles the events of the engine.
+//! This module is pure: it draws nothing and performs no I/O. A key either becomes a [`crate::engine::request::Request`] or changes
+//! only the screen. [`follow`] handles the events of the engine.
 //!
-//! Files depend on each other in one direction. From the bottom up: [`state`] is plain data; [`screen`] and [`app`] combine it;
-//! the code for lists and texts changes it; [`follow`] sends requests to the engine; actions in panes and overlays send theirs
-//! through it; [`keys`], the table of overlays and [`update`] are at the top.
+//! Files depend on each other in one direction. From the bottom up: [`state`] is plain data; [`screen`] and [`app`] combine this
+//! data; the code for lists and texts changes it; [`follow`] sends requests to the engine; actions in panes and overlays send their
+//! requests through [`follow`]; [`keys`], the table of overlays and [`update`] are at the top.
 
 pub mod actions;
 pub mod app;

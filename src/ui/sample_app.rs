@@ -15,7 +15,7 @@ use crate::engine::store_work::Job;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flags};
 
-/// Time at which the tests take place.
+/// Current time in the tests.
 pub(in crate::ui) fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_772_452_800, 0).unwrap()
 }

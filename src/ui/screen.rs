@@ -92,15 +92,15 @@ pub struct Ui {
     pub filter_previews: u64,
     /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
-    /// Entries read before they are opened.
+    /// Entries read from the store before the user opens them.
     pub ahead: Ahead,
-    /// Entry that was left last, and its position, which may not be written yet.
+    /// Entry that the user closed last, with its reading position, which may not be saved yet.
     pub left: Option<(EntryKey, Option<ReadingPosition>)>,
     /// The open search.
     pub search: Option<Box<Search>>,
     /// Words to highlight in titles and texts.
     pub marks: Marks,
-    /// Last command that received an entry.
+    /// Last external command that received an entry.
     pub piped: Option<String>,
     /// Number of entries missing from the search index.
     pub unindexed: u32,
@@ -114,7 +114,7 @@ pub struct Ui {
     pub unfocused: bool,
 }
 
-/// Time that an answer remains visible, whatever keys are pressed.
+/// Time for which an answer remains visible even if keys are pressed.
 pub const ANSWER_STAYS: TimeDelta = TimeDelta::seconds(10);
 
 /// A message in the status line.
@@ -133,7 +133,7 @@ pub struct Notice {
 /// An action to run when rows have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRowsLoaded {
-    /// Open the entry that was found, or continue with the next feed.
+    /// Open the entry that was found. If there is none, continue with the next feed.
     Open,
     /// Open the entry that was found in this list, if there is one.
     OpenHere,
@@ -187,7 +187,7 @@ impl Ui {
         self.settings.hints && self.size.1 >= HINT_ROWS && !self.appearance.plain
     }
 
-    /// Checks whether there is a screen at all.
+    /// Checks whether the program runs with a screen.
     pub const fn is_on(&self) -> bool {
         self.size.0 > 0
     }
@@ -234,7 +234,7 @@ impl Ui {
         self.overlay = self.beneath.pop();
     }
 
-    /// Returns the plan pane, at any level.
+    /// Returns the plan pane, even if other overlays cover it.
     pub fn plan_pane_mut(&mut self) -> Option<&mut PlanPane> {
         let open = self.overlay.iter_mut().chain(&mut self.beneath);
         open.into_iter().find_map(|overlay| {
@@ -242,7 +242,7 @@ impl Ui {
         })
     }
 
-    /// Closes the plan pane, at any level.
+    /// Closes the plan pane, even if other overlays cover it.
     pub fn close_plan(&mut self) {
         let is_plan = |overlay: &Overlay| matches!(overlay, Overlay::Plan(_));
         self.beneath.retain(|overlay| !is_plan(overlay));

@@ -31,7 +31,7 @@ impl ScrollList {
         self.top = self.top_in(count, height);
     }
 
-    /// Returns the first row to show. It keeps the selected row visible, and leaves no blank line while there are rows above.
+    /// Returns the first row to show so that the selected row is visible and no line stays blank while rows are hidden above.
     /// Before the first draw, the height is 0.
     pub fn top_in(self, count: usize, height: usize) -> usize {
         let top = self.top.min(self.selected).min(count.saturating_sub(height));

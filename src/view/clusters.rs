@@ -1,12 +1,12 @@
 //! Simplifies multi-character symbols, such as flags and families, for terminals that measure them differently.
 //!
-//! tmux before 3.4, screen and the Linux console count a flag as two symbols and a family as three people. Everything to the
-//! right is then shifted by a few cells, and remains on the screen when the line changes. The pass therefore replaces symbols
-//! that such a terminal cannot measure: a family by its first person, a flag by its letters.
+//! tmux before 3.4, screen and the Linux console count a flag as two symbols and a family as three people. Everything to the right
+//! is then shifted by a few cells, and parts of it remain on the screen when the line changes. This module therefore replaces
+//! symbols that such a terminal measures wrongly: a family by its first person, a flag by its letters.
 
 use ratatui::buffer::Buffer;
 
-/// Replaces the symbols that such a terminal measures wrongly.
+/// Replaces the symbols that some terminals measure wrongly.
 pub(super) fn simplify(buffer: &mut Buffer) {
     let mut letter = None;
     for cell in &mut buffer.content {

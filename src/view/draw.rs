@@ -131,12 +131,12 @@ fn draw_overlay(
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
-        // These are drawn in the bottom line.
+        // Input lines, questions and lookups are drawn in the bottom line.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) => viewport,
     }
 }
 
-/// The areas of the three panes. A hidden pane has none.
+/// The areas of the three panes. A hidden pane has no area.
 struct Places {
     feeds: Option<Rect>,
     entries: Option<Rect>,

@@ -63,7 +63,7 @@ impl CellStyle {
 }
 
 impl CellStyle {
-    /// Resolves a cell of the selected row. The row is one even bar, so only accents that do not change the background are
+    /// Resolves a cell of the selected row. The row is a bar of one colour, so only accents that do not change the background are
     /// kept.
     fn of_bar(ink: Color, ground: Color, styles: &[Style]) -> Self {
         let role = |colour: Color| {

@@ -1,4 +1,4 @@
-//! Pictures in a real terminal: sent once, placed by number and removed.
+//! Pictures in a real terminal: each is sent once, placed by its number, and removed at the end.
 
 use super::*;
 
@@ -42,6 +42,6 @@ fn picture_is_sent_to_kitty_once_and_removed() {
     session.press("\x03");
     assert!(session.ended().success());
     let written = String::from_utf8_lossy(&session.written).into_owned();
-    assert_eq!(written.matches("a=d,d=I").count(), before, "each is taken back at the end");
+    assert_eq!(written.matches("a=d,d=I").count(), before, "each is removed at the end");
     session.given_back();
 }

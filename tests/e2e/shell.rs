@@ -1,10 +1,10 @@
-//! The program together with others on a terminal: the shell it suspends to, signals, title, mouse and clipboard.
+//! How the program works with its shell and its terminal: suspending, signals, window title, mouse and clipboard.
 
 use std::process::Command;
 
 use super::{Session, reaches_the_edges, words};
 
-/// Starts a shell with job control that runs the demo, which wrote its process id into a file.
+/// Starts a shell with job control that runs the demo; returns the session and the process id of the demo.
 fn shell_with_demo() -> (Session, String) {
     let mut session = Session::start_program("/bin/sh", &["-i"], 120, 36);
     session.press("PS1='at your service '; set -m; cd; export NO_PROXY='*'\n");
@@ -112,7 +112,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
     assert!(session.has_written("\x1b[22;2t"), "the title is kept");
-    assert!(session.has_written("\x1b]0;backissue \u{b7} "), "and ours set");
+    assert!(session.has_written("\x1b]0;backissue \u{b7} "), "and ours is set");
     assert!(session.has_written(" unread\x07"));
     assert_eq!(
         session.screen.screen().mouse_protocol_mode(),
@@ -135,7 +135,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
     session.until_it_says("theme dark");
     session.press("\x03");
     assert!(session.ended().success());
-    assert!(session.has_written("\x1b[23;2t"), "the title is given back");
+    assert!(session.has_written("\x1b[23;2t"), "the title is restored");
     session.given_back();
 }
 

@@ -5,7 +5,7 @@ const TEST_NAME_MAX: usize = 60;
 /// Words without meaning, which no part of an identifier or file name may be.
 const EMPTY_WORDS: [&str; 6] = ["util", "helper", "manager", "handler", "misc", "common"];
 
-/// Returns the identifiers of which a part is an empty word, singular or plural.
+/// Returns the identifiers that have an empty word as a part, singular or plural.
 pub(super) fn empty_words(code: &str) -> Vec<String> {
     let identifiers = code.split(|char: char| !char.is_alphanumeric() && char != '_');
     let is_empty_word = |part: &String| EMPTY_WORDS.contains(&part.trim_end_matches('s'));

@@ -61,7 +61,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
     }
 }
 
-/// Prints recent events and, with `--follow`, new ones until the reader of the output goes away.
+/// Prints recent events and, with `--follow`, new ones until the process that reads the output ends.
 pub(in crate::cli) fn tell(desk: &CommandContext, args: &EventsArgs) -> Result<Done, Failure> {
     if args.follow {
         return follow(desk);

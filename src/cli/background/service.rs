@@ -49,7 +49,7 @@ fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
     console::tell(&format!("written: {}", unit.display()));
     systemctl(&["daemon-reload"])?;
     systemctl(&["enable", NAME])?;
-    // A restart makes a service that already runs use the new file.
+    // If the service is already running, a restart makes it use the new file.
     systemctl(&["restart", NAME])?;
     console::tell(
         "backissue now polls in the background; 'journalctl --user -u backissue' shows its messages",

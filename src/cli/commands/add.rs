@@ -186,8 +186,8 @@ fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
     ready.collect()
 }
 
-/// Prints what the archives added, how complete each history is, and the next poll. It uses the plan as learned by now, so
-/// that `feeds` shows the same.
+/// Prints what the archives added, how complete each history is, and the next poll. Uses the plan as learned so far, so that
+/// `feeds` shows the same.
 fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {

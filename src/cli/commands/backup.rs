@@ -77,7 +77,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
             Failure::new(format!("{} cannot be read: {}", path.display(), system_words(&error)))
         })
     };
-    // Fails before any process closes the store.
+    // This fails before any process has to close the store.
     open()?;
     let data = session::data_dir(options)?;
     // The process that has the store open closes it until the restore is done.
@@ -109,7 +109,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     Ok(Done::All)
 }
 
-/// Writes the configuration of the backup. An existing file is newer, and is not changed.
+/// Writes the configuration of the backup. An existing file is not changed, because it is newer.
 fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     let Some(path) = session::config_file(options) else { return Ok(()) };
     if path.exists() {

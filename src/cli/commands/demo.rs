@@ -37,7 +37,7 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
         };
         session::dress_screen(options, &mut runtime);
         session::stop_on_signals(&runtime);
-        // These are not an import, because undo would then remove the whole demo.
+        // The feeds are not added as one import, because undo would then remove the whole demo.
         for offer in server.site.subscriptions() {
             let (address, tags) = (offer.url, offer.tags);
             let wanted = Subscribe { address, tags, unasked: true, ..Subscribe::default() };

@@ -52,8 +52,8 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Do
     Ok(if good && !found { Done::All } else { Done::WithFailures })
 }
 
-/// Checks a store that this process has to itself. As the arguments request, also repairs it and compacts its files. If the
-/// store is not writable, a temporary copy is checked and nothing is repaired.
+/// Checks a store that no other process has open. If the arguments request it, also repairs the store and compacts its files. If
+/// the store is not writable, a temporary copy is checked and nothing is repaired.
 pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
     let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
     let repair = args.repair && !store.only_reads();

@@ -77,7 +77,7 @@ fn tell_statistics(
 fn statistics_lines(statistics: &Statistics) -> Vec<String> {
     let Statistics { feeds, silent, with_interval, .. } = statistics;
     let row = |name: &str, feeds: &usize| format!("{name:22}{feeds:>6}");
-    let mut lines = vec![row("subscriptions", feeds), row("with stated interval", with_interval)];
+    let mut lines = vec![row("subscriptions", feeds), row("stating an interval", with_interval)];
     lines.extend([String::new(), format!("{:22}{:>6}", "publishes", "feeds")]);
     let bands = statistics.intervals.iter();
     lines.extend(bands.map(|band| row(band.name, &band.feeds)));
@@ -157,9 +157,9 @@ fn list_removed(
 /// The selection of subscriptions to list.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// In lowercase.
+    /// Requested tags, in lowercase.
     words: Vec<String>,
-    /// In lowercase.
+    /// Requested tags, in lowercase.
     tags: Vec<String>,
     unread: bool,
     failing: bool,

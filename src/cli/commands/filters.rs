@@ -1,4 +1,4 @@
-//! `backissue filters`: lists the user's entry filters and how many entries each hits.
+//! `backissue filters`: lists the user's entry filters and how many entries each filter matches.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};

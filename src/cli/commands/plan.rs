@@ -1,4 +1,5 @@
-//! `backissue plan`: explains when a feed is polled next, for a subscription or for a document with given facts.
+//! `backissue plan`: explains when a feed is polled next, for a subscription, or for a document and a file with facts about its
+//! feed.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{LearnedPlan, Publications, learned_json};
 use backissue_core::schedule::{self, Facts, Plan, PlanStep, Value, duration_words};
 
-/// Number of polls listed under `learned`.
+/// Number of future polls in the `learned` part of the JSON output.
 const POLLS_TOLD: usize = 5;
 
 /// Error for arguments that name neither a feed nor a document.
@@ -141,7 +142,7 @@ pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<U
     lines.join("\n")
 }
 
-/// Describes a plan in sentences: the time and the reason, then each step to the second.
+/// Describes a plan in sentences: the time and the reason, then each step, with times to the second.
 fn plan_sentences(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
     let mut lines =
         vec![format!("{}.", schedule::plan_sentence(facts, &plan.decision(), now, zone))];

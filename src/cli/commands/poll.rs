@@ -115,7 +115,7 @@ struct Asked {
     joined: BTreeMap<FeedKey, PollResult>,
     /// Results known at once, for feeds that are not polled, with the lines that describe them.
     results: Vec<(PollResult, Option<String>)>,
-    /// Number of results recorded at the time of the request.
+    /// Number of results recorded when the polls were requested.
     noted: u64,
 }
 

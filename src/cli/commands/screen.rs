@@ -40,7 +40,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
                 return Ok(Done::All);
             }
             Ending::Suspend | Ending::PutInOrder => return Ok(Done::All),
-            // Leaving the demo returns to the screen that offered it.
+            // After the demo, the screen that offered it is shown again.
             Ending::Demo => {
                 drop((store, listener));
                 if demo::run_demo(options)? == Ending::Stop {
@@ -65,7 +65,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     }
 }
 
-/// The response of this reader to another reader that has the store open.
+/// The reason why this reader needs a store that another reader has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
     /// The reader has just started: it asks the user.
@@ -186,7 +186,7 @@ fn read_feeds(
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why);
         }
-        // If the message line is in use, the report waits for the next start.
+        // If another message is shown, the report appears at the next start instead.
         let is_free = !runtime.program.ui.notice.as_ref().is_some_and(|notice| notice.trouble);
         let untold = session::find_untold_panics(options, ToldTo::Reader).filter(|_| is_free);
         if let Some(untold) = &untold {

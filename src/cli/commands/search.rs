@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
         if behind.loop_ended || desk.is_closed() {
             return Err(behind);
         }
-        // Entries indexed earlier can still be found.
+        // Continue, because entries indexed earlier can still be found.
         desk.tell(&behind.sentence);
     }
     let wanted = Arc::clone(&matching);
@@ -154,7 +154,7 @@ fn print_gaps(
     Done::All
 }
 
-/// Reports on standard error how many entries were found, if not all of them are shown.
+/// Reports the number of matches on standard error, if not all of them are shown.
 fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
     if found == 0 {
         desk.tell("nothing found");

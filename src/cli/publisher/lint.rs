@@ -1,5 +1,5 @@
-//! `backissue lint`: checks a document for its publisher, as readers will see it. Uses no store. For an address, also fetches
-//! the archives that the feed links to.
+//! `backissue lint`: checks a document for its publisher, from the point of view of feed readers. Uses no store. For an address,
+//! also fetches the archives that the feed links to.
 
 use super::{lint_url, parse};
 use crate::cli::args::{LintArgs, Options};

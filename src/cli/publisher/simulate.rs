@@ -1,4 +1,5 @@
-//! `backissue simulate`: the paper's experiment on publication times. Uses no store and no network.
+//! `backissue simulate`: repeats the experiment of the paper on interval rules with recorded publication times. Uses no store and
+//! no network.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -146,8 +147,8 @@ impl Experiment {
         experiment(source, &self.policies, &self.conditions, given, self.wanted)
     }
 
-    /// Formats tables for the test weeks and, if run, the training weeks of each panel: one for feeds where rules help, and
-    /// one for all feeds.
+    /// Formats the tables of each panel for the test weeks, and for the training weeks if they were simulated: one table of the
+    /// feeds for which rules help, and one of all feeds in the panel.
     fn tables(&self, outcomes: &[FeedOutcome]) -> Vec<String> {
         let mut panels: Vec<&str> =
             self.sources.iter().map(|source| source.panel.as_str()).collect();
@@ -204,7 +205,7 @@ impl Experiment {
     }
 }
 
-/// Answers the lines of a driver until its input ends.
+/// Answers the requests of another program, one per line, until its input ends.
 fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     let mut driven = Driven::default();
     let mut number = 0_u64;

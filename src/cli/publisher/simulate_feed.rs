@@ -21,7 +21,7 @@ use backissue_core::simulate::{
 const DAY: i64 = 1440;
 /// Minimum length of the history, days: four weeks, of which the last one is the test.
 const DAYS_MIN: i64 = 28;
-/// The last quarter of the history is the test.
+/// Divisor of the history for the test: the last quarter.
 const TEST_PART: i64 = 4;
 
 /// Runs the command.
@@ -127,7 +127,7 @@ fn describe_policy(
     let gain = own.gain();
     let than = if gain >= 0.0 { "less" } else { "more" };
     format!(
-        "its schedule ({settled}): {:.1} polls a day, average delay {:.0} min; a fixed interval with as many polls: {:.0} min, so the delay is {:.0} % {than}\n",
+        "its schedule ({settled}): {:.1} polls a day, average delay {:.0} min; a fixed interval with the same number of polls: {:.0} min, so the delay is {:.0} % {than}\n",
         own.policy.polls / days.max(1e-9),
         own.policy.delay,
         own.linear.delay,

@@ -5,13 +5,13 @@
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`feed`] | what a publisher says: documents, entries, hints, discovery, OPML |
-//! | [`history`] | what is known of each logical feed: kept entries, which copy wins, archives, gaps |
-//! | [`schedule`] | when to poll next, and why then |
-//! | [`lint`] | what feed readers make of a document, for its publisher |
-//! | [`search`] | the words of a text, the query language, the marks of a hit |
-//! | [`simulate`] | polling strategies on recorded publication times, with scores |
-//! | [`filters`] | the user's filters: which entries they match, what they do |
+//! | [`feed`] | parsing of what a publisher provides: documents, entries, hints, feed discovery, OPML |
+//! | [`history`] | the known history of each logical feed: kept entries, which copy wins, archives, gaps |
+//! | [`schedule`] | when to poll a feed next, and the reason |
+//! | [`lint`] | checks of a document for its publisher: how feed readers interpret it |
+//! | [`search`] | splitting text into words, the query language, the positions of hits |
+//! | [`simulate`] | polling strategies, run on recorded publication times and scored |
+//! | [`filters`] | the user's filters: which entries they match and what they do to them |
 //!
 //! # Read a document and plan its next poll
 //!
@@ -28,7 +28,7 @@
 //! let now: DateTime<Utc> = "2026-03-02T08:00:00Z".parse().unwrap();
 //! let mut facts = Facts { hints: document.hints, ..Facts::default() };
 //! facts.record_success(200, &TimingHeaders::default(), now, now);
-//! // 0.0: no jitter. Each feed has its own share of it, see `schedule::spread_unit`.
+//! // 0.0 means no jitter. `schedule::spread_unit` computes the value for a real feed.
 //! let plan = decide(&facts, now, 0.0);
 //! assert_eq!(plan.next_poll.unwrap().to_rfc3339(), "2026-03-02T11:00:00+00:00");
 //! assert!(plan.steps.iter().any(|step| step.reason.contains("ttl")));
@@ -56,7 +56,7 @@
 //!          <updated>2026-03-0{number}T08:00:00Z</updated></entry></feed>"
 //!     )
 //! };
-//! // The publisher: three documents, of which the oldest is missing.
+//! // The publisher has three documents, but the oldest one is missing.
 //! let published = BTreeMap::from([
 //!     ("https://a.example/3".to_owned(), feed(3, Some(2))),
 //!     ("https://a.example/2".to_owned(), feed(2, Some(1))),
@@ -94,7 +94,7 @@
 //!         walk.merged(document.entries.len().try_into().unwrap());
 //!     }
 //! }
-//! // One archive was read, and one is missing: the record says so, and when it is retried.
+//! // One archive was read and one is missing. The record reports the gap and the time of its next retry.
 //! assert!(matches!(record.status(), HistoryStatus::Partial { .. }));
 //! let gaps = record.shown_gaps(false, now);
 //! let (_, gap) = &gaps[0];

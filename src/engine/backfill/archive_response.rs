@@ -46,12 +46,12 @@ impl<'a> ReceivedDocument<'a> {
     }
 }
 
-/// Records a subscription document in the feed's history. Returns whether it is the whole feed (SPEC C.6).
+/// Records a subscription document in the feed's history. Returns whether the document is the whole feed (SPEC C.6).
 pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>) -> bool {
     let history = Arc::make_mut(&mut subscription.history);
     let polled = came.polled();
     history.apply_poll(&polled);
-    // Any verification request was made before this, so the result is final.
+    // Any verification request was made before this call, so the result is final.
     history.compare_windows(&polled, false);
     // An archive does not change, so it is rarely requested.
     let state = &mut subscription.state;

@@ -46,7 +46,7 @@ pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<G
     marks.filter(young).collect()
 }
 
-/// Returns the gaps of all feeds for which [`Gap::counts`] is true. The marker of a paged feed is not among them.
+/// Returns the gaps of all feeds for which [`Gap::counts`] is true, which excludes the marker of a paged feed.
 pub fn everywhere(engine: &Engine, now: DateTime<Utc>) -> Vec<GapMark> {
     let marks = engine.feeds.values().flat_map(|feed| of_feed(engine, feed, now));
     marks.filter(|(_, gap)| gap.counts()).map(|(mark, _)| mark).collect()

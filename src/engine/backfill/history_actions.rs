@@ -10,7 +10,7 @@ use backissue_core::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkP
 pub enum HistoryAction {
     /// Resume at a gap: repeat its request or continue the walk.
     GoOn(GapKey),
-    /// Resume at every gap that can be requested.
+    /// Resume at every gap whose documents can be requested.
     Everywhere,
     /// Resume where a limit ended a walk, or load the next older page.
     Continue,

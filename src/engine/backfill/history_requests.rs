@@ -66,7 +66,7 @@ pub fn begin(
 /// Hides a gap and adds an undo step.
 pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     if is_dismissed(engine, feed, gap) {
-        // Nothing changes, so there is nothing to undo.
+        // The gap does not change, so there is nothing to undo.
         engine.say("this gap is already hidden");
         return Vec::new();
     }

@@ -23,7 +23,7 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
 }
 
-/// Returns the adaptor that the user chose for a feed's archives, in the form that its history expects.
+/// Returns the external archive that the user chose for a feed, in the form that the feed's history expects.
 pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
@@ -34,7 +34,7 @@ pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     })
 }
 
-/// Checks whether the host of an archive requested fewer requests during another feed's walk (SPEC B.4 rule 5).
+/// Checks whether the host of an archive asked for fewer requests during another feed's walk (SPEC B.4 rule 5).
 pub fn wants_rest(engine: &Engine, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
     let asked = host(url);
     let says_so = |gap: &Gap| {

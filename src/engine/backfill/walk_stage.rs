@@ -13,7 +13,7 @@ use backissue_core::history::{HistoryRecord, Nodes};
 pub struct Backfill {
     /// Stage of the walk.
     pub(in crate::engine) stage: WalkStage,
-    /// Whether it may send requests; a poll without archives only keeps the archive that it read.
+    /// `true` if the walk may send requests. A poll without archives only stores the archive that it read.
     pub(super) asks: bool,
     /// Number of archives and pages fetched, and number of new entries in them.
     pub(super) fetched: (u32, u32),
@@ -25,15 +25,15 @@ pub struct Backfill {
     pub(in crate::engine) actions: Vec<HistoryAction>,
     /// The archive request that is waiting or under way.
     pub(in crate::engine) request: Option<ArchiveRequest>,
-    /// The fetch that it waits for.
+    /// The fetch that the walk waits for.
     pub fetch: Option<FetchId>,
-    /// Whether the request is for a page rather than an archive.
+    /// `true` if the request is for a page, `false` for an archive.
     pub(super) paging: bool,
-    /// Set while entries are being written that count as new; for a page, whether another page follows.
+    /// `Some` while fetched entries are being written; `true` if they come from a page that another page follows.
     pub(super) merging: Option<bool>,
     /// The record before the response, restored if the write fails.
     pub(super) before: Option<Arc<HistoryRecord>>,
-    /// Whether the user requested it; then its end is reported.
+    /// `true` if the user requested the walk; the end of the walk is then reported.
     pub(in crate::engine) asked: bool,
 }
 
@@ -44,7 +44,7 @@ pub(in crate::engine) enum WalkStage {
     Loading,
     /// The next step can start.
     Ready,
-    /// The request waits for its site.
+    /// The request waits until its site may be requested.
     Waiting,
     /// The request is under way.
     Asking,

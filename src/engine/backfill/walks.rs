@@ -1,8 +1,9 @@
-//! The course of a walk through a feed's archives. It starts after a successful poll or at the user's request. Each archive is
-//! queued after all polls of its site, requested, classified and written with its entries; then the next one follows.
+//! The course of a walk through a feed's archives. It starts after a successful poll or at the user's request. The walk queues
+//! each archive after all polls of its site, requests and classifies it, writes it with its entries, and then continues with the
+//! next archive.
 //!
-//! The archives to fetch are in the feed's [`backissue_core::history::HistoryRecord`], which is written together with the entries.
-//! A walk that is dropped at any time continues there after the feed's next successful poll.
+//! The archives to fetch are listed in the feed's [`backissue_core::history::HistoryRecord`], which is written together with the
+//! entries. A walk can be dropped at any time; after the feed's next successful poll, a new walk fetches the remaining archives.
 
 use std::sync::Arc;
 
@@ -145,7 +146,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     if refused.is_some() && !record.has_work() {
-        // The refusal is the only message, because no request follows.
+        // Show only the refusal, because no request follows.
         backfill.asked = false;
     }
     engine.events.extend(refused.map(Event::info));
@@ -158,7 +159,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
     }
-    // A feed whose history is off still shows this in its list.
+    // If the history of the feed is off, continue anyway, so that its list shows this state.
     if held_up && policy.mode != Mode::Off {
         let why = "its archives are requested after its next successful poll";
         let told = backfill.asked.then(|| why.to_owned());
@@ -199,7 +200,8 @@ fn keep_read_archive(
     waits.then(|| answered(engine, now, feed, classify_archive(fetched), started, wire_bytes))
 }
 
-/// Checks whether no request may be sent for the feed: backissue is offline, the feed fails, or its host asked for a wait.
+/// Checks whether no request may be sent for the feed because backissue is offline, the feed fails, or the feed's host asked for
+/// a wait.
 fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return true };
     let facts = &subscription.state.facts;

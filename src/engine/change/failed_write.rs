@@ -1,8 +1,8 @@
 //! Reverts a change whose write failed.
 //!
-//! Other changes of the same data may also be waiting for the store. If one of them fails too, it is reverted separately, so the
-//! values that it would restore must not contain the failed change. If a later write contains the failed change, the data is
-//! written again.
+//! Other changes of the same data may also be waiting for the store. If another of these changes fails too, it is reverted
+//! separately, so the values that it would restore must not contain the failed change. If a later write contains the failed
+//! change, the data is written again.
 
 use std::ops::Bound::{Excluded, Unbounded};
 
@@ -70,8 +70,9 @@ fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut Change> {
     engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| &mut pending.change)
 }
 
-/// Shows the entries of a mark as they were before it. What a later mark of the same kind shows on an entry stays; it changes
-/// nothing there if it is the opposite of the failed one.
+/// Shows the entries of a failed mark as they were before. An entry that a later change of the same mark covers keeps the later
+/// value. If the later value is the opposite of the failed one, it changes nothing for the entry, so the entry is removed from
+/// the later change.
 fn revert_mark(engine: &mut Engine, failed: JobId, mut mark: MarkChange) {
     mark.keys.retain(|key| {
         let later = later(engine, failed).find_map(|change| {

@@ -54,13 +54,13 @@ impl FeedChange {
         Self { before: self.after.clone(), after: self.before.clone() }
     }
 
-    /// Checks whether it changes the title or the tags.
+    /// Checks whether the change affects the title or the tags.
     pub fn renames(&self) -> bool {
         let name = |parts: &FeedParts| (parts.record.own_title.clone(), parts.record.tags.clone());
         name(&self.before) != name(&self.after)
     }
 
-    /// Checks whether it changes only the user's settings for the feed.
+    /// Checks whether the change affects only the user's settings for the feed.
     pub fn is_choice(&self) -> bool {
         let mut record = self.before.record.clone();
         record.choose(self.after.record.chosen());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Maximum number of entries in a record; larger than in any record that is written (see [`super::undo_stack`]).
+/// Maximum number of entries in a record; no record that this program writes has as many (see [`super::undo_stack`]).
 const KEYS_MAX: u32 = 1_000_000;
 
 /// The runs of one feed, each as its first entry and number of entries.

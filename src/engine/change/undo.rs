@@ -119,7 +119,7 @@ fn take_all_back(
         let told = engine.events.len();
         let (taken, inverse) = take_back(engine, now, step, done);
         if inverse.is_some() {
-            // One notice covers all of them.
+            // One notice replaces the notices of the single steps.
             let said = engine.events.split_off(told);
             let kept = said.into_iter().filter(|event| !matches!(event, Event::Notice { .. }));
             engine.events.extend(kept);
@@ -199,6 +199,6 @@ fn subscribe_again(
 }
 
 fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {
-    engine.say("the feed that was changed is no longer subscribed to");
+    engine.say("you are no longer subscribed to the changed feed");
     (Vec::new(), None)
 }

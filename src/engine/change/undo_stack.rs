@@ -1,9 +1,9 @@
 //! The undo stack: the steps, their order, and the steps that the store keeps.
 //!
 //! The store writes a step after its change and removes it after the write that undoes the change, in the same thread and usually
-//! in the same sync. The store's log is read up to its first damaged part, so a recovered step follows its change. If the program
-//! is killed between the two writes, a change cannot be undone, or a step remains whose change was already undone. Every step holds
-//! the earlier values, so applying it again changes nothing.
+//! in the same sync. The store's log is read up to its first damaged part, so a step is recovered only together with its change.
+//! If the program is killed between the two writes, a change cannot be undone, or a step remains whose change was already undone.
+//! Every step holds the earlier values, so applying it again changes nothing.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -37,7 +37,7 @@ pub struct UndoStack {
     pub(super) last: ChangeId,
     /// Number of changes under way whose steps are known only when the store answers: marking a whole list, applying a filter.
     pub(super) under_way: u32,
-    /// Whether to undo the last of them as soon as its step is known.
+    /// Whether to undo the last change under way as soon as its step is known.
     pub(super) wanted: bool,
     /// Steps to remove from the store.
     gone: Vec<ChangeId>,
@@ -216,8 +216,8 @@ impl UndoStack {
         self.steps.retain(|known| Some(known.id) != change);
     }
 
-    /// Removes entries from a change that already had the mark before, so that undo does not clear it there. Drops a change without
-    /// entries.
+    /// Removes from a change the entries that already had the mark, so that undo does not clear their mark. Drops a change
+    /// without entries.
     pub fn leave_out(&mut self, change: ChangeId, mark: (Flag, bool), had_it: &BTreeSet<EntryKey>) {
         let known = self.steps.iter_mut().find(|known| known.id == change);
         let Some(known) = known.filter(|_| !had_it.is_empty()) else { return };
@@ -316,7 +316,7 @@ impl Step {
         }
     }
 
-    /// Checks whether it consists of marks without entries.
+    /// Checks whether the step consists only of marks without entries.
     fn is_nothing(&self) -> bool {
         if let Self::Together(steps) = self {
             return steps.iter().all(Self::is_nothing);

@@ -53,9 +53,10 @@ pub enum Change {
 pub struct MarkChange {
     /// The mark.
     pub flag: Flag,
-    /// Whether it is set; otherwise it is cleared.
+    /// `true` to set the mark, `false` to clear it.
     pub value: bool,
-    /// The entries. None of them has the mark so before; the store reports those that had it after all.
+    /// The entries. Each of them is expected to have the opposite value before; the store reports the entries that already had
+    /// this value.
     #[serde(with = "key_runs")]
     pub keys: Vec<EntryKey>,
 }
@@ -73,6 +74,6 @@ impl MarkChange {
 pub struct PendingChange {
     /// The change.
     pub change: Change,
-    /// Its undo step.
+    /// Id of the undo step for the change.
     pub step: Option<ChangeId>,
 }

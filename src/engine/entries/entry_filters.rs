@@ -132,7 +132,7 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
         (_, None) => list.retain(|filter| filter.id != id),
     }
     engine.tell(Event::FiltersChanged);
-    // The pending writes of other filters, and an earlier repeated write, contain the failed change.
+    // The pending writes of other filters contain the failed change, and so does a rewrite of the list that has already started.
     if engine.filters.pending.is_empty() && !engine.filters.is_written_again {
         return Vec::new();
     }

@@ -43,6 +43,6 @@ pub(super) fn classify_page(
             Ok(FullText { url: answer.url, html: article?, asked: now, validators, failed: None })
         }
         (200..=299, _) => Err("the page is empty".to_owned()),
-        (status, _) => Err(format!("the page answered {}", status_words(status))),
+        (status, _) => Err(format!("the server answered {}", status_words(status))),
     }
 }

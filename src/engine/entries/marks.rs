@@ -15,7 +15,7 @@ pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     vec![change::write(engine, Change::Mark(mark), Some(step))]
 }
 
-/// Marks all entries read that are in a list now, but not entries that arrive while the mark is written.
+/// Marks all entries in a list as read, except entries that arrive while the mark is written.
 pub fn mark_list_read(engine: &mut Engine, list: u64) -> Vec<Effect> {
     engine.undo.step_begins();
     let entries = MarkedEntries::ListNumber(list);

@@ -116,7 +116,7 @@ pub fn entries_read(
     effects
 }
 
-/// Continues with the next entries after the command has ended.
+/// Notifies the command of the remaining new entries after its previous run has ended.
 pub fn command_ended(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     engine.notifications.under_way = false;
     notify(engine, now)

@@ -51,7 +51,7 @@ impl ExternalCommand {
             }
         }
         let Some(program) = words.front() else {
-            return Err("this command names no program".into());
+            return Err("the command contains no program".into());
         };
         let name = program.rsplit('/').next().unwrap_or_default();
         let on_terminal = asked || ON_TERMINAL.contains(&name);
@@ -73,8 +73,8 @@ impl ExternalCommand {
         check_link_place(&self.words)
     }
 
-    /// Returns the command with an address instead of `{link}`, or else as the last word. The address stays within one word
-    /// whatever characters it contains.
+    /// Returns the command with the address in place of `{link}`, or as the last word if there is no `{link}`. The address stays
+    /// within one word, whatever characters it contains.
     #[must_use]
     pub fn with_link(&self, link: &str) -> Self {
         let mut words: Vec<String> =

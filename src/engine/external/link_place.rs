@@ -5,7 +5,7 @@
 //! 2. It does not name the program.
 //! 3. An option that takes code (`-c`, `-e`, `--eval`, …) is followed by the code, and `{link}` comes after that.
 //!
-//! A program that passes all its words to a shell, such as `ssh`, looks like any other program: the user quotes there.
+//! A program that passes all its words to a shell, such as `ssh`, cannot be recognised: there the user must add the quotes.
 
 /// Placeholder for the address in a command.
 pub(super) const LINK: &str = "{link}";
@@ -45,7 +45,7 @@ pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether the word is the address alone, or the address as the value of a name. A name has no blanks and quotes: a
+/// Returns whether the word is the address alone, or the address as the value of a name. A name has no blanks or quotes: a
 /// program with its arguments, which a terminal would pass to a shell, is not a name.
 fn is_alone(word: &str) -> bool {
     let Some(before) = word.strip_suffix(LINK) else { return false };

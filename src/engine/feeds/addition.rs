@@ -116,7 +116,7 @@ pub struct Added {
 /// Previews of the feeds that a page names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Previews {
-    /// Address that the user is viewing.
+    /// Address of the feed whose preview is shown.
     pub(super) selected: Option<String>,
     /// Address being requested, one at a time.
     pub(super) asking: Option<String>,
@@ -177,7 +177,7 @@ pub struct Imported {
     pub known: Vec<FeedKey>,
     /// Addresses that cannot be subscribed to, with the reasons.
     pub bad: Vec<(String, String)>,
-    /// Logins from addresses that were not known before.
+    /// New logins found in the imported addresses.
     pub logins: Vec<Credentials>,
 }
 
@@ -201,7 +201,7 @@ pub struct LoginToKeep {
     pub before: Option<Credentials>,
 }
 
-/// Logins from addresses that were entered since start-up and not known before, with the result of storing each.
+/// New logins found in addresses entered since start-up, each with the result of storing it.
 #[derive(Debug, Clone, Default)]
 pub struct TypedLogins(Vec<(Credentials, Option<Result<String, String>>)>);
 

@@ -29,7 +29,8 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
             Err(wrong("the host name has no dot"))
         }
-        // The address would be stored and shown with the login. Only a login before the host moves to the credentials.
+        // A login after the host would be stored and shown as part of the address. Only a login before the host moves to the
+        // credentials.
         Some(_) if holds_further_login(&url) => {
             Err(wrong("a login can only come before the host name; write any other @ as %40"))
         }
@@ -38,7 +39,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Checks whether an address has something like a login after the start of its host.
+/// Checks whether the part of an address after the start of its host may contain a login.
 fn holds_further_login(url: &url::Url) -> bool {
     let further = &url[url::Position::BeforeHost..];
     without_logins(further) != further

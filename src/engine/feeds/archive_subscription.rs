@@ -1,4 +1,5 @@
-//! Replaces an archive document that the user subscribes to by its feed: its `current` is requested first (SPEC C.2 rule 3).
+//! If the user subscribes to an archive document, requests the `current` document that it names and subscribes to the feed itself
+//! (SPEC C.2 rule 3).
 
 use super::addition::{Addition, Mistaken, NamedAddress};
 use super::discovery::named_by;
@@ -16,7 +17,7 @@ pub enum Corrected {
     Ask(String),
     /// Use this response from this address.
     GoBy(String, Box<Fetched>),
-    /// The current document of an archive responded; decide between them.
+    /// An archive and the response from its `current` address. The caller decides which of them to use.
     Judge(Box<CurrentFound>),
 }
 
@@ -37,20 +38,20 @@ impl CurrentFound {
         if self.takes_over { &self.named.to } else { &self.named.asked }
     }
 
-    /// Returns the archive as the document that named that address, if it did.
+    /// Returns the archive as the document that named the address to subscribe to, if it did.
     pub fn named_by(&self) -> Option<NamedBy> {
         let archive = Some(&self.named).filter(|_| self.takes_over)?;
         let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
         Some(NamedBy { url: archive.asked.clone(), public })
     }
 
-    /// Returns the response from that address.
+    /// Returns the response from the address to subscribe to.
     pub const fn answer(&self) -> &Fetched {
         if self.takes_over { &self.found } else { &self.named.fetched }
     }
 }
 
-/// Returns the next step after a response on the way from a typed address to a feed. Follows only one `current`.
+/// Returns the next step after a response on the way from a typed address to a feed. Follows only one `current` link.
 pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Corrected {
     if let Some(first) = addition.mistaken.take() {
         let Mistaken { asked: archive, fetched: read } = *first;

@@ -64,8 +64,8 @@ pub(super) fn named_by(answer: &Answer) -> AddressSource {
     AddressSource::Supplied { by: answer.url.clone(), public: answer.public }
 }
 
-/// Returns the addresses to try after a page, in order, and records their origin (SPEC D.9). These are the feeds that the page
-/// names; or else its redirect target, once; or else links that may be feeds of its site, and well-known addresses.
+/// Returns the addresses to try after a page, in order, and records their origin (SPEC D.9): the feeds that the page names; or
+/// else its redirect target, once; or else links that may be feeds of its site, and well-known addresses.
 pub(super) fn follow_page(
     addition: &mut Addition,
     asked: &str,

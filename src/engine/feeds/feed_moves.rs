@@ -47,7 +47,7 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     });
     let dropped = drop_fetches::drop_walk(engine, feed);
     effects.extend(dropped.or_else(|| write_record(engine, feed)));
-    // Nothing has been read there so far.
+    // Nothing has been read from the new address so far.
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }
@@ -55,7 +55,7 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
 /// Merges a subscription into another that has the address it moved to, and removes the first.
 fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) -> Vec<Effect> {
     if engine.polls.contains_key(&from) || engine.polls.contains_key(&into) {
-        engine.say("it is being polled: try again in a moment");
+        engine.say("one of the two feeds is being polled: try again in a moment");
         return Vec::new();
     }
     let Some((mut given_up, dropped)) = unsubscribe::leave(engine, from) else {
@@ -68,7 +68,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         taken = tags.cloned().collect();
         kept.record.tags.extend(taken.iter().cloned());
         let text = format!(
-            "'{}' continues as '{}'",
+            "'{}' was merged into '{}'",
             given_up.record.shown_title(),
             kept.record.shown_title()
         );
@@ -123,7 +123,7 @@ pub fn put_back(
     save_and_show(engine, now, feed, until_now, None)
 }
 
-/// Reverts a change of a feed that could not be written, and shows that.
+/// Reverts a change of a feed whose write failed, and updates what is shown.
 pub fn show_reverted(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -131,7 +131,7 @@ pub fn show_reverted(
     changed: &FeedChange,
 ) -> Vec<Effect> {
     if let Some(removed) = engine.ended.get_mut(&feed) {
-        // It may be restored if writing its removal fails, too.
+        // The removed feed may be restored if the write of its removal fails, too.
         changed.revert(removed);
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };

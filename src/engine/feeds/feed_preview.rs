@@ -160,7 +160,7 @@ pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     start_fetches::start(engine, now)
 }
 
-/// Handles a response. Stores the response to a preview, and returns any other for the subscription.
+/// Handles a response. Stores the response to a preview. Returns any other response, which belongs to the subscription itself.
 pub fn arrived(
     engine: &Engine,
     now: DateTime<Utc>,

@@ -25,7 +25,7 @@ pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pa
     let before = subscription.clone();
     let mut chosen = subscription.record.chosen();
     chosen.feed_settings.pace = Some(pace);
-    // Do not check the bounds: the pace does not make an invalid bound worse.
+    // Do not check the bounds: a change of the pace does not make an invalid bound worse.
     let effects = put(engine, now, feed, chosen);
     if let Some(after) = engine.feeds.get(&feed) {
         let notice = pace_notice(engine, &before, after, now);

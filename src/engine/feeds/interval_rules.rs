@@ -25,7 +25,7 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     let mut minutes = None;
     let (mut days, mut hours, mut stated) = (None, None, None);
     for word in text.split_whitespace() {
-        let twice = || format!("'{word}' in the rule '{text}' repeats something");
+        let twice = || format!("'{word}' in the rule '{text}' is a duplicate");
         if word.parse::<Span>().is_ok() {
             put(&mut minutes, interval_minutes(word)?).ok_or_else(twice)?;
         } else if let Some(found) = read_days(word) {

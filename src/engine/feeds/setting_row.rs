@@ -64,7 +64,7 @@ pub struct FormLine {
     /// Position among the lines.
     pub place: u8,
     pub label: &'static str,
-    /// Returns the meaning of an empty line, from the configuration and the publisher's title.
+    /// Returns the hint for an empty line, based on the configuration and the publisher's title.
     pub hint: fn(&Settings, &str) -> String,
 }
 

@@ -133,7 +133,7 @@ fn enqueue(engine: &mut Engine, addition: &Addition, url: String) {
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// Requests an address again if a stale cache answered (SPEC D.2). Returns whether it does.
+/// Requests an address again if a stale cache answered (SPEC D.2). Returns whether the request was repeated.
 fn ask_past_caches(
     engine: &mut Engine,
     addition: &mut Addition,
@@ -294,7 +294,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         match &addition.plain {
             Some(_) if addition.wanted.choose => engine.tell(Event::OfferPlain(addition.wanted.id)),
-            Some(plain) => text = format!("{text}; over http it would be {plain}"),
+            Some(plain) => text = format!("{text}; its unencrypted address is {plain}"),
             None => {}
         }
         engine.complain(text.clone());
@@ -324,8 +324,8 @@ pub fn subscribe(
     (Added { feed, known: false }, effects)
 }
 
-/// Subscribes to a feed whose document just arrived, and keeps the document. `current` holds an archive and the response of its
-/// `current`, if one of them is the document.
+/// Subscribes to a feed whose document just arrived, and keeps the document. `current` holds an archive and the response from its
+/// `current` address, if the document is one of the two.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,

@@ -127,7 +127,8 @@ pub struct FeedState {
     /// State of a subscription at the address of an archive document, if the current document was not adopted (SPEC C.2 rule 3).
     #[serde(skip_serializing_if = "is_default")]
     pub archive: Option<ArchiveAddress>,
-    /// Current document that the subscription document names although it is not an archive, after a request for it.
+    /// Current document named by the subscription document, although that is not an archive; set once the current document was
+    /// requested.
     #[serde(skip_serializing_if = "is_default")]
     pub followed: Option<String>,
     /// Time at which the user dismissed the feed from the Attention list.

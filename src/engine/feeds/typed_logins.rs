@@ -56,7 +56,7 @@ pub(in crate::engine) struct TakenLogin {
     /// Address without the login.
     pub(in crate::engine) url: String,
     pub(in crate::engine) effects: Vec<Effect>,
-    /// New login; `None` if there was none or it was known.
+    /// New login; `None` if there was none or it was already known.
     pub(in crate::engine) login: Option<Credentials>,
 }
 

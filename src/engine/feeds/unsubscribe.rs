@@ -1,7 +1,7 @@
 //! Unsubscribes from feeds and restores removed subscriptions.
 //!
-//! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that time the feed can be restored with
-//! all marks, also by another process. Until then, its entries are in no list, search or counter.
+//! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that week, the feed can be restored
+//! with all marks, also by another process. While it is removed, its entries appear in no list, search or counter.
 
 use chrono::{DateTime, Utc};
 
@@ -46,8 +46,8 @@ pub fn give_up(
     Some(effects)
 }
 
-/// Removes a subscription from the list and cancels its work under way. The effect writes the results of its walk. Returns `None`
-/// if there is no such subscription.
+/// Removes a subscription from the list and cancels its work in progress. The returned effect writes the results of its archive
+/// walk. Returns `None` if there is no such subscription.
 pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Effect>)> {
     let walk = drop_fetches::drop_walk(engine, feed);
     let subscription = engine.feeds.remove(&feed)?;
@@ -75,7 +75,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
         engine.feeds.insert(feed, subscription);
         plans::replan(engine, feed, now);
     } else {
-        // Drop the write of the walk: writes fail now.
+        // Drop the write of the archive walk, because writes are failing.
         let Some((mut subscription, _)) = leave(engine, feed) else { return };
         subscription.record.ended = Some(now);
         engine.ended.insert(feed, subscription);

@@ -18,7 +18,7 @@ pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let subscription = engine.feeds.get_mut(&feed)?;
     Arc::make_mut(&mut subscription.history).asking = None;
-    // In this stage, everything is already being written.
+    // In the writing stage, everything is already being written.
     let mut backfill = backfill.filter(|backfill| backfill.stage != WalkStage::Writing)?;
     let (record, nodes) = (subscription.history.clone(), backfill.nodes.take_touched());
     let commit = HistoryCommit { feed, record, nodes, document: None };

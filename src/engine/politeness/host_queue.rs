@@ -65,7 +65,7 @@ impl Site {
         self.is_spaced_shortly() || !self.archives.is_empty()
     }
 
-    /// Checks whether a request waits that is not for an archive.
+    /// Checks whether any request other than for an archive is waiting.
     fn is_spaced_shortly(&self) -> bool {
         !self.waiting.is_empty() || !self.pictures.is_empty()
     }

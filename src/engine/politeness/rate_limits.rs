@@ -22,8 +22,8 @@ use backissue_core::schedule::{PollFailure, Wait, WaitHeader};
 /// Delay of requests after waking up, until the network is ready (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
-/// Applies the wait of a 429 to all feeds of its host, including feeds in the queue, but not to the polled feed, which has it
-/// already. Archives of the host wait for the next poll of their feeds, and requests for pages are dropped.
+/// Applies the wait of a 429 to all feeds of its host, including feeds in the queue, except the polled feed, which already has
+/// the wait. Archives of the host wait for the next poll of their feeds, and requests for pages are dropped.
 fn spread_wait(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -110,7 +110,7 @@ fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> 
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
-/// Applies the wait of a host to a feed that is new or restored there. Returns whether there is one.
+/// Applies the wait of a host to a feed that is new or restored there. Returns whether the host has asked for a wait.
 pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
     let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
@@ -168,7 +168,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
     let mut effects = Vec::new();
     for Suspect { feed, before, .. } in suspects {
         if let Some(poll) = engine.polls.get_mut(&feed) {
-            // A feed that is being polled again is decided by that poll, unless its result is already being written.
+            // If the feed is being polled again, that poll decides, unless its result is already being written.
             poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.state = before;
@@ -228,7 +228,7 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
 /// The effects of a completed fetch on the network state.
 #[derive(Debug)]
 pub struct NetworkNote {
-    /// Whether there is no network; then the fetch does not count.
+    /// `true` if there is no network; the fetch then does not count.
     pub is_offline: bool,
     /// Effects on other feeds.
     pub effects: Vec<Effect>,
@@ -256,7 +256,7 @@ pub fn note_network(
             note.effects.extend(went_offline(engine, now, suspects));
         }
         Sign::Online => engine.host_queue.probe_at = None,
-        // The requests under way will decide. If they do not, probe in a minute.
+        // The requests under way will show whether there is a network. If they do not, probe in a minute.
         Sign::Doubtful => {
             engine.host_queue.probe_at =
                 engine.host_queue.probe_at.or_else(|| now.checked_add_signed(PROBE_EVERY));
@@ -396,14 +396,14 @@ mod tests {
             seconds: 24 * 3600,
             stated_by: WaitHeader::RetryAfter,
         });
-        // It was read successfully after that, so its host serves it.
+        // Feed 4 was read successfully after the refusal, so its host serves it.
         engine.feeds.get_mut(&FeedKey(4)).unwrap().state.facts.last_ok = Some(hour_ago);
         let mut due = (2..=4).map(FeedKey).collect();
         let effects = keep_unasked_away(&mut engine, now(), &mut due);
         assert_eq!((due, effects.len()), (vec![FeedKey(3), FeedKey(4)], 1));
         let later = now() + TimeDelta::hours(23);
         assert!(engine.feeds[&FeedKey(2)].plan.next_poll.is_some_and(|next| next >= later));
-        // After the wait, it is due.
+        // After the wait, feed 2 is due.
         let mut due = vec![FeedKey(2)];
         assert_eq!(keep_unasked_away(&mut engine, later, &mut due).len(), 0);
         assert_eq!(due, [FeedKey(2)]);

@@ -44,7 +44,7 @@ pub struct Suspect {
     pub before: Box<FeedState>,
     site: String,
     at: DateTime<Utc>,
-    /// Whether it indicates a network failure: the feed had no failures before, and no host had responded recently.
+    /// `true` if the failure is a sign of a missing network: the feed had no failures before, and no host had responded recently.
     counts: bool,
 }
 
@@ -126,8 +126,8 @@ impl Reachability {
         Sign::Offline(std::mem::take(&mut self.suspects))
     }
 
-    /// Records an unreachable host. A feed that failed before does not indicate a network failure, and no feed does while other
-    /// hosts respond. If the network turns out to be down, their states are restored as well.
+    /// Records an unreachable host. A feed that failed before is no sign of a missing network, and no feed is while other hosts
+    /// respond. If the network turns out to be down, the states of these feeds are restored as well.
     fn suspect<'a>(
         &mut self,
         now: DateTime<Utc>,

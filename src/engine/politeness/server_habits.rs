@@ -7,13 +7,13 @@ use crate::engine::poll::fetch::Validators;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::schedule::Learned;
 
-/// Time of nothing but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).
+/// Time without any response but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).
 const VALIDATOR_MAX_AGE: TimeDelta = TimeDelta::days(8);
 /// Time after which a feature that failed is tried again (SPEC D.4 rule 10, D.7).
 const DISTRUST: TimeDelta = TimeDelta::days(30);
-/// Time of nothing but 404 after which the feed counts as dead (SPEC D.2).
+/// Time without any response but 404 after which the feed counts as dead (SPEC D.2).
 const DEAD_AFTER: TimeDelta = TimeDelta::days(30);
-/// Number of consecutive responses that repeat our tag, after which the tag is not sent (SPEC D.4 rule 10).
+/// Number of consecutive responses that repeat the `ETag` we sent, after which it is no longer sent (SPEC D.4 rule 10).
 const SAME_TAGS_MAX: u8 = 2;
 
 /// Habits of a server, as observed by one feed.
@@ -23,7 +23,7 @@ pub struct ServerHabits {
     /// Time since which every successful response was a 304 (SPEC D.4 rule 9).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_304_since: Option<DateTime<Utc>>,
-    /// Number of consecutive 200 responses with the same tag that we sent (SPEC D.4 rule 10).
+    /// Number of consecutive 200 responses with the `ETag` that we sent (SPEC D.4 rule 10).
     #[serde(skip_serializing_if = "is_default")]
     pub same_tags: u8,
     /// Time until which only `If-Modified-Since` is sent (SPEC D.4 rule 10).
@@ -61,7 +61,7 @@ impl ServerHabits {
         self.only_304_since.is_some_and(|since| now.signed_duration_since(since) >= patience)
     }
 
-    /// Returns the validators to send: the known ones without a tag that the server ignores.
+    /// Returns the validators to send: the known ones, but without an `ETag` that the server ignores.
     pub fn to_send(&self, known: &Validators, now: DateTime<Utc>) -> Option<Validators> {
         let mut sent = known.clone();
         if sent.last_modified.is_some() && is_before(now, self.tag_distrusted_until) {
@@ -92,7 +92,7 @@ impl ServerHabits {
         self.not_found_since = None;
     }
 
-    /// Records a document. `same_tag` is `true` if it came with the same tag that was sent.
+    /// Records a document. `same_tag` is `true` if it came with the `ETag` that was sent.
     pub fn read(&mut self, now: DateTime<Utc>, same_tag: bool) {
         self.only_304_since = None;
         self.not_found_since = None;

@@ -89,7 +89,7 @@ pub fn apply_response(
     }
 }
 
-/// Effects of a verdict other than the changed state.
+/// Effects of a verdict besides the changed state.
 #[derive(Default)]
 struct ResponseEffects {
     document: Option<Box<FeedDocument>>,
@@ -108,7 +108,7 @@ struct ResponseContext<'a> {
     hops: &'a [Hop],
     /// Target of a permanent redirect.
     target: Option<&'a str>,
-    /// Tag that was sent to the responding address.
+    /// `ETag` that was sent to the responding address.
     tag_sent: Option<&'a [u8]>,
     /// Requested address.
     asked: &'a str,

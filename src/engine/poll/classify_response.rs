@@ -74,7 +74,7 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
         // A 410 counts only from the stored address, like an empty `newLocation` (SPEC D.2, D.5).
         410 if hops.is_empty() => Verdict::Gone,
         410 => unreadable(format!(
-            "{} says that the feed has ended, but only after a redirect",
+            "{}, reached through a redirect, says that the feed has ended; the feed itself may still exist",
             answer.url
         )),
         511 => Verdict::NotCounted(Trouble {
@@ -107,7 +107,7 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
                 // An empty address ends the feed, and counts only from the stored address (SPEC D.5).
                 Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,
                 Some(NewLocation::Gone) => unreadable(format!(
-                    "{} says that the feed has ended, but only after a redirect",
+                    "{}, reached through a redirect, says that the feed has ended; the feed itself may still exist",
                     answer.url
                 )),
                 Some(NewLocation::At(url)) => unreadable(format!("the feed has moved to {url}")),
@@ -172,7 +172,7 @@ fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     sent.kind == RequestKind::Delta && feed && (base.is_none() || base == asked)
 }
 
-/// Strips the weakness mark of a tag for weak comparison (RFC 9110 §8.8.3.2).
+/// Strips the weak prefix of an `ETag` for weak comparison (RFC 9110 §8.8.3.2).
 fn weak(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
@@ -359,7 +359,7 @@ mod tests {
         check(200, gone.clone(), false, "gone");
         let elsewhere = Sent { url: "https://b.example/".into(), ..Sent::default() };
         let found = words(classify_response(fetched(answer(200, gone)), &elsewhere));
-        assert!(found.contains("only after a redirect"), "{found}");
+        assert!(found.contains("reached through a redirect"), "{found}");
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
             let hops = vec![Hop { status, to: to.clone(), by_document: false }];
             let end = Answer { url: to, ..answer(410, AnswerBody::Unread) };
             let found = words(classify_response(Fetched { hops, ..fetched(end) }, &sent()));
-            assert!(found.contains("only after a redirect"), "{status}: {found}");
+            assert!(found.contains("reached through a redirect"), "{status}: {found}");
         }
     }
 

@@ -244,8 +244,8 @@ impl AnswerBody {
     }
 }
 
-/// Phase of a time-out before a connection was established.
-pub const CONNECTING: &str = "a connection";
+/// Name of the connecting phase in a time-out message.
+pub const CONNECTING: &str = "connecting";
 
 /// Reason that there is no response. Displays as a fragment for "failed: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -306,7 +306,7 @@ pub enum FailureClass {
     BadAddress,
     /// The address is forbidden (SPEC D.6).
     Blocked,
-    /// It redirects from https to http, which the user did not allow (SPEC D.3).
+    /// The address redirects from https to http, which the user did not allow (SPEC D.3).
     Insecure,
     /// No host responded: no name, no route, or no connection in time.
     Unreachable,
@@ -384,7 +384,7 @@ mod tests {
         let timeout = |phase| FetchFailure::Timeout { phase, seconds: 30 };
         for (failure, class, scheduled) in [
             (timeout(CONNECTING), FailureClass::Unreachable, PollFailure::Unanswered),
-            (timeout("the next byte"), FailureClass::Unanswered, PollFailure::Unanswered),
+            (timeout("waiting for data"), FailureClass::Unanswered, PollFailure::Unanswered),
             (FetchFailure::Name("a".into()), FailureClass::Unreachable, PollFailure::Unanswered),
             (FetchFailure::Connect("a".into()), FailureClass::Unanswered, PollFailure::Unanswered),
             (FetchFailure::CutOff, FailureClass::Unreadable, PollFailure::Unreadable),

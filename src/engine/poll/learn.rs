@@ -1,9 +1,9 @@
 //! Learning of publication rhythms (SPEC B.2 rank 6).
 //!
-//! A feed is learned after a poll, at most once a day. It is learned sooner if it published at an unexpected hour or if its
-//! bounds changed. The store loads the publication times, and a separate thread learns a few feeds at once. The result is stored,
-//! so that another process does not learn the feed again on the same day, and loaded when the feed is polled. Until it is loaded,
-//! the plan's answer for the last poll applies.
+//! The rhythm of a feed is learned after a poll, at most once a day. It is learned sooner if the feed published at an unexpected
+//! hour or its bounds changed. The store loads the publication times, and a separate thread learns the rhythms of a few feeds at
+//! once. The result is stored, so that another process does not learn the same rhythm again on that day, and loaded when the feed
+//! is polled. Until it is loaded, the plan's answer for the last poll applies.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use backissue_core::schedule::learning::{
 };
 use backissue_core::schedule::{self, FeedStatus, Learned};
 
-/// Maximum number of feeds to learn at once.
+/// Maximum number of feeds whose rhythms are learned at the same time.
 const AT_ONCE: usize = 2;
 
-/// Time after which a feed is learned again.
+/// Time after which the rhythm of a feed is learned again.
 const AGAIN_AFTER: TimeDelta = TimeDelta::days(1);
 
 /// Minimum time between two learning runs after an unexpected publication.
@@ -65,7 +65,7 @@ pub fn why_not_followed(
     }
 }
 
-/// Sets a plan that was just learned or loaded. Keeps its answer for the last poll.
+/// Sets a plan that was just learned or loaded, and keeps the plan's answer for the last poll.
 pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if !counts(subscription, &engine.settings) || !is_enough(plan) {
@@ -78,7 +78,7 @@ pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &A
     plans::replan(engine, feed, now);
 }
 
-/// Handles a loaded plan. An old plan applies too, until the feed is learned again after the poll.
+/// Handles a loaded plan. Even an old plan applies until the rhythm is learned again after the poll.
 pub fn record_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -121,7 +121,7 @@ pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
     if zone == chrono_tz::Tz::UTC { Zone::Utc } else { Zone::Named(zone.name().to_owned()) }
 }
 
-/// Checks whether a feed that is to be learned has no plan or an old one.
+/// Checks whether learning applies to a feed whose learned plan is missing or old.
 fn is_due(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return false };
     let stale = |done: &LearnedPart| {
@@ -142,7 +142,7 @@ fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
         && plan.times_mean(now) < UNEXPECTED_SHARE
 }
 
-/// Loads the publication times of a feed, and learns it if that is due. The plan pane needs both.
+/// Loads the publication times of a feed, and learns its rhythm if that is due. The plan pane shows both.
 pub fn ask(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     engine.learning.enqueue(feed);
     next(&mut engine.learning)
@@ -179,7 +179,7 @@ pub fn loaded(
     vec![Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now }))]
 }
 
-/// Handles a learned plan. Ignores it if the feed is being polled, because it is learned again after the poll.
+/// Handles a learned plan. Ignores it if the feed is being polled, because the rhythm is learned again after the poll.
 pub fn learned(
     engine: &mut Engine,
     now: DateTime<Utc>,

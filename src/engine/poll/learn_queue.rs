@@ -1,4 +1,4 @@
-//! Queue of the feeds to learn, and conditions for using a learned plan.
+//! Queue of the feeds whose rhythms will be learned, and conditions for using a learned plan.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use backissue_core::schedule::learning::{LearnTerms, LearnedPlan, Publications};
 /// a pattern: two weeks.
 const WATCHED_MINUTES: i64 = 14 * 1440;
 
-/// A feed to learn.
+/// A feed whose rhythm will be learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnWanted {
-    /// Feed to learn.
+    /// The feed.
     pub feed: FeedKey,
     /// Publication times of the feed.
     pub publications: Arc<Publications>,

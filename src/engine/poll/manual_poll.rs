@@ -36,7 +36,7 @@ pub enum PollKind {
     Due,
     /// Poll the feeds that a manual refresh may poll (SPEC B.8).
     Allowed,
-    /// Poll the same feeds without validators.
+    /// Poll the same feeds as `Allowed`, but without validators.
     Forced,
 }
 
@@ -130,7 +130,7 @@ fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
     subscription.state.facts.last_try?.checked_add_signed(REFRESH_ALL_EVERY)
 }
 
-/// Polls a feed after the user changed something about it.
+/// Polls a feed after a decision of the user, such as accepting a move.
 pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let feeds = Some(vec![feed]);
     ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true })

@@ -26,7 +26,7 @@ pub enum Again {
 }
 
 impl Again {
-    /// Returns the number of days without further requests for deltas.
+    /// Returns the number of days for which no further delta is requested.
     pub const fn days_without_deltas(self) -> Option<i64> {
         match self {
             Self::NoDelta | Self::Whole => Some(30),
@@ -41,7 +41,7 @@ impl Again {
 pub struct Sent {
     /// Kind of request.
     pub kind: RequestKind,
-    /// Tag that was sent to the address that supplied it.
+    /// `ETag` that was sent to the address that supplied it.
     pub etag: Option<Vec<u8>>,
     /// Stored address.
     pub url: String,

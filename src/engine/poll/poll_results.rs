@@ -8,7 +8,7 @@ use backissue_core::history::FeedKey;
 
 /// Maximum number of results kept; the oldest are dropped first.
 const RESULTS_MAX: usize = 20_000;
-/// Maximum number of results kept from one run to the next. Fewer suffice there, because observers take results at once and each
+/// Maximum number of results kept from one run to the next. This limit is lower, because observers take results at once and each
 /// command has its own copy.
 const KEPT_RESULTS_MAX: usize = 4096;
 
@@ -17,7 +17,7 @@ const KEPT_RESULTS_MAX: usize = 4096;
 pub struct PollRun {
     /// Feeds whose polls began. A feed counts once, however often it was polled.
     begun: BTreeSet<FeedKey>,
-    /// Feeds among them whose polls ended.
+    /// Feeds in `begun` whose polls have ended.
     ended: BTreeSet<FeedKey>,
     /// Number of failed polls.
     pub failed: u32,

@@ -14,11 +14,11 @@ use backissue_core::schedule::SettledBy;
 pub struct Poll {
     /// Stage of the poll.
     pub stage: PollStage,
-    /// Time at which it joined its site's queue.
+    /// Time at which the poll joined its site's queue.
     pub(super) queued_at: Option<DateTime<Utc>>,
-    /// The rule that determined its time.
+    /// The rule that determined the time of the poll.
     pub(super) settled_by: Option<SettledBy>,
-    /// The fetch that it waits for.
+    /// The fetch that the poll waits for.
     pub fetch: Option<FetchId>,
     /// The request that was sent.
     pub(super) sent: Sent,
@@ -32,9 +32,9 @@ pub struct Poll {
     pub(super) current: Option<Box<NamedCurrent>>,
     /// The archive that was read before the document that the poll used.
     pub(super) archive: Option<Box<ReadArchive>>,
-    /// Whether the address was replaced.
+    /// `true` if the address of the feed was replaced.
     pub(super) moved: bool,
-    /// Whether archives are fetched after it.
+    /// `true` if archives are fetched after the poll.
     pub(super) archives: bool,
     /// The feed's state before the request, restored if the attempt does not count.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
@@ -50,8 +50,8 @@ impl Poll {
         self.before.as_ref().is_some_and(|before| before.state.facts.last_ok.is_none())
     }
 
-    /// Applies a change that the user made in the meantime to the states that the poll may restore. If its write failed, the caller
-    /// passes the reversed change.
+    /// Applies a change that the user made in the meantime to the states that the poll may restore. If the write of a change
+    /// failed, the caller passes the reversed change.
     pub(in crate::engine) fn follow_answer(&mut self, changed: &FeedChange) {
         let undone = changed.reversed();
         for state in [&mut self.at_start, &mut self.uncounted].into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! Values that every poll of a feed changes: the times of the last request and response, and the number of polls.
 //!
-//! They have a small record of their own next to the feed's state, so that polls of unchanged feeds do not rewrite the whole
+//! These values have a separate small record next to the feed's state, so that polls of unchanged feeds do not rewrite the whole
 //! state of each feed.
 
 use chrono::{DateTime, Utc};

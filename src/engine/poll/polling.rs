@@ -309,7 +309,7 @@ pub fn commit_failed(
     let answered = &subscription.state.facts;
     let (waits, standing) = ((answered.retry_after, answered.host_wait), answered.standing);
     if let Some(before) = before {
-        // Settings that the user changed in the meantime are saved already and stay.
+        // Settings that the user changed in the meantime are already saved, so keep them.
         let chosen = subscription.record.chosen();
         let walking = engine.backfills.contains_key(&feed);
         let FeedParts { state, record, history } = *before;

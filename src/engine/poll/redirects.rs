@@ -74,8 +74,8 @@ impl Moving {
     }
 }
 
-/// Checks whether a document proves that it is the same feed (SPEC D.3). A document without entries proves nothing. `is_near` is
-/// `true` if it comes from a host where the feed was read before.
+/// Checks whether a document proves that it belongs to the same feed (SPEC D.3). A document without entries proves nothing.
+/// `is_near` is `true` if it comes from a host where the feed was read before.
 fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: bool) -> bool {
     let Subscription { state, history, .. } = subscription;
     let holds_something = !document.entries.is_empty() || document.history.complete;

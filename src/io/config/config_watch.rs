@@ -147,7 +147,7 @@ mod tests {
         let path = folder.path().join("config.toml");
         let mut watched = Watched::begin(path.clone(), None);
         let text = "[ui]\ntheme = \"dark\"\ntext_width = 70\n";
-        // An editor truncates the file before writing it.
+        // Simulates an editor that truncates the file before writing it.
         std::fs::write(&path, "").unwrap();
         let looked = watched.look(|path| {
             let emptied = read(path, false);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-/// Saving a file causes several events; those within this time count as one.
+/// Time within which several events count as one change, because saving a file causes several events.
 const GATHERED: Duration = Duration::from_millis(100);
 /// Interval between checks if the system does not report changes.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -81,7 +81,7 @@ mod tests {
 
     use crate::io::config::folder_watch::*;
 
-    /// Far more time than the system needs.
+    /// Maximum wait for a reported change, far longer than the system needs.
     const PATIENCE: Duration = Duration::from_secs(20);
 
     async fn hears(watch: &FolderWatch, change: impl FnOnce()) -> bool {

@@ -233,7 +233,7 @@ mod tests {
             }
             check(Allowed::Public, address, &[address], Err(&refused(address)));
         }
-        // The proxy itself, and with it every service of this machine.
+        // Addresses of the proxy itself, through which every service of this machine could be reached.
         for address in ["198.18.0.0", "198.18.0.1", "fc00::1", "fdfe:dcba:9876::1"] {
             assert!(guard().check(Allowed::Public, "a.example", address.parse().unwrap()).is_err());
         }

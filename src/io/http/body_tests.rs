@@ -171,7 +171,7 @@ fn truncated_or_corrupt_body_is_reported_in_words() {
         for broken in 0..wire.len() {
             let mut wire = wire.clone();
             wire[broken] ^= 0x55;
-            // Some corruptions are undetectable; none may do more than change the text.
+            // Some corruption cannot be detected, but its only effect may be a changed text.
             decoded(&wire, encoding).ok();
         }
     }

@@ -103,7 +103,7 @@ pub(super) fn tls(
     Ok(tls)
 }
 
-/// Returns the certificate verifier, unless only given roots are trusted.
+/// Returns the certificate verifier. `roots` replaces the platform's authorities, or Mozilla's if the platform has none.
 fn verifier(
     roots: Option<&Arc<RootCertStore>>,
     own: Vec<CertificateDer<'static>>,

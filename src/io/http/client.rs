@@ -71,8 +71,8 @@ impl Http {
         })
     }
 
-    /// Performs a fetch as soon as a slot is free. It always ends, at the latest after the total timeout, which excludes the
-    /// time spent waiting for a file descriptor.
+    /// Performs a fetch as soon as a slot is free. The fetch always ends, at the latest after the total timeout, which excludes
+    /// the time spent waiting for a file descriptor.
     pub async fn fetch(&self, request: FetchRequest) -> Fetched {
         let ask = async || self.fetch_traced(request.clone(), FetchTrace::default()).await.0;
         ask_past_stalls(Moment::now, WAKE_GRACE, ask).await
@@ -112,7 +112,7 @@ impl Http {
             }
             left = FILE_WAIT.saturating_mul(waits.swap(0, Ordering::Relaxed));
         }
-        Err(FetchFailure::Timeout { phase: "the whole answer", seconds: total.as_secs() })
+        Err(FetchFailure::Timeout { phase: "whole response", seconds: total.as_secs() })
     }
 
     async fn fetch_redirected(
@@ -240,7 +240,7 @@ impl Http {
         let body = read.await;
         drop(turn);
         let mut body =
-            body.ok_or_else(|| FetchFailure::Protocol("the answer could not be read".into()))?;
+            body.ok_or_else(|| FetchFailure::Protocol("the response could not be read".into()))?;
         if let AnswerBody::Document(document) = &mut body
             && !has_length
         {
@@ -252,7 +252,8 @@ impl Http {
         Ok(Answer { body, ..answer })
     }
 
-    /// Parsing a page may take long, so it must not use a thread that documents wait for.
+    /// Returns the threads that parse the response. Parsing a page may take long, so it must not use a thread that documents wait
+    /// for.
     fn threads_for(&self, kind: RequestKind) -> &ParseThreads {
         if kind == RequestKind::Page { &self.pages } else { &self.documents }
     }

@@ -25,7 +25,7 @@ pub(super) fn classify_error(
         let (phase, limit) = if error.is_connect() {
             (CONNECTING, limits.connect)
         } else {
-            ("the next byte", limits.idle)
+            ("waiting for data", limits.idle)
         };
         return FetchFailure::Timeout { phase, seconds: limit.as_secs() };
     }
@@ -54,7 +54,7 @@ pub(super) fn classify_error(
             return FetchFailure::CutOff;
         }
         if http.is_parse() {
-            return FetchFailure::Protocol("the answer is not HTTP".into());
+            return FetchFailure::Protocol("the response is not HTTP".into());
         }
     }
     if error.is_body() || error.is_decode() {
@@ -123,7 +123,7 @@ fn tls_words(error: &rustls::Error) -> String {
             AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure,
         ) => "the server supports only TLS versions that are too old to be safe".into(),
         rustls::Error::AlertReceived(AlertDescription::UnrecognisedName) => {
-            "the server does not know this name".into()
+            "the server does not serve this host name".into()
         }
         rustls::Error::AlertReceived(
             AlertDescription::CertificateRequired | AlertDescription::BadCertificate,

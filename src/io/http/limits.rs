@@ -30,7 +30,7 @@ impl Limits {
     pub(super) fn body_limits(&self, kind: RequestKind) -> BodyLimits {
         let bytes_max = match kind {
             RequestKind::Picture => PICTURE_BYTES_MAX,
-            // A larger page would be rejected after it arrived.
+            // The article extractor rejects larger pages.
             RequestKind::Page => PAGE_BYTES_MAX,
             RequestKind::Usual
             | RequestKind::Fresh

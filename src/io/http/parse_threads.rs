@@ -22,10 +22,10 @@ const LOST_MAX: usize = 4;
 /// Time after which an idle thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Work for a thread. Returns whether the thread still counts.
+/// Work for a thread. Returns whether the thread still counts towards the maximum.
 type Work = Box<dyn FnOnce() -> bool + Send>;
 
-/// A piece of work with a waiter.
+/// A piece of work, and the state that it shares with its waiter.
 #[derive(Clone)]
 struct ParseJob {
     /// The work, taken by the thread that runs it or by a waiter that cancels it.
@@ -126,7 +126,7 @@ impl ParseThreads {
             return;
         }
         if job.settled.swap(true, Ordering::SeqCst) {
-            // The job has just ended.
+            // The job ended in the meantime, so its thread is not lost.
             self.counts.lost.fetch_sub(1, Ordering::SeqCst);
             return;
         }
@@ -180,7 +180,7 @@ fn work_off(jobs: &Receiver<ParseJob>, counts: &Counts) {
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
                 counts.alive.fetch_sub(1, Ordering::SeqCst);
-                // A job that has just arrived may have found the maximum number of threads, including this one.
+                // A job that has just arrived may have started no thread, because this thread still counted towards the maximum.
                 if jobs.is_empty() || !counts.enter() {
                     return;
                 }
@@ -207,7 +207,7 @@ mod tests {
         begun: Receiver<()>,
     }
 
-    /// Starts such work, then stops waiting for it.
+    /// Starts gated work, then stops waiting for it.
     async fn begin_and_leave(threads: &ParseThreads) -> Gated {
         let (gate, closed) = unbounded::<()>();
         let (tell, begun) = unbounded();

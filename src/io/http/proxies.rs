@@ -15,7 +15,7 @@ use url::Url;
 use super::address_guard::{host_text, is_localhost, literal};
 use crate::engine::settings::NetworkSettings;
 
-/// A host that no `NO_PROXY` lists, used to find out whether there is a proxy at all.
+/// A host name that no `NO_PROXY` list contains, used to find out whether there is a proxy at all.
 const NOBODY: &str = "nobody.invalid";
 
 /// The environment variables that configure proxies.

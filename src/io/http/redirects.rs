@@ -17,7 +17,7 @@ use backissue_core::schedule::WaitHeader;
 pub(super) struct RedirectPath {
     /// The address of the next request.
     pub(super) at: Url,
-    /// The source of that address.
+    /// The source of the next address.
     pub(super) trust: Trust,
     /// The cookies set by the responses so far.
     cookies: Cookies,

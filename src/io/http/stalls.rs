@@ -101,7 +101,7 @@ mod tests {
                 wire_bytes: 0,
                 hops: Vec::new(),
                 conditional: false,
-                result: Err(FetchFailure::Timeout { phase: "the next byte", seconds: 20 }),
+                result: Err(FetchFailure::Timeout { phase: "waiting for data", seconds: 20 }),
             }
         };
         ask_past_stalls(now, Duration::ZERO, ask).await;

@@ -66,14 +66,14 @@ impl Trust {
                 "; to allow it, put allow_addresses = [\"{address}\"] under [network] in the configuration"
             )),
             (Self::Supplied { by: Some(by), public: true }, _) => {
-                format!(", and {} is a public site, which may not lead there", place(by))
+                format!(", and {} is a public site, which is not allowed to point there", place(by))
             }
             (Self::Supplied { by: Some(by), public: false }, _) => {
-                format!(", and {} may lead only to its own host and port", place(by))
+                format!(", and {} may point only to its own host and port", place(by))
             }
-            (Self::Supplied { by: None, .. }, _) => ", and no site may lead there".to_owned(),
+            (Self::Supplied { by: None, .. }, _) => ", and no site may point there".to_owned(),
         };
-        FetchFailure::Blocked(format!("not asked: {refusal}{advice}"))
+        FetchFailure::Blocked(format!("not requested: {refusal}{advice}"))
     }
 }
 
@@ -153,22 +153,22 @@ mod tests {
             (
                 Trust::Typed,
                 refusal("169.254.169.254", "169.254.169.254"),
-                "not asked: 169.254.169.254 is a link-local address; to allow it, put allow_link_local = [\"169.254.169.254\"] under [network] in the configuration",
+                "not requested: 169.254.169.254 is a link-local address; to allow it, put allow_link_local = [\"169.254.169.254\"] under [network] in the configuration",
             ),
             (
                 Trust::Typed,
                 refusal("a.example", "192.0.2.1"),
-                "not asked: a.example is an address that no server can have (192.0.2.1); to allow it, put allow_addresses = [\"192.0.2.1\"] under [network] in the configuration",
+                "not requested: a.example is an address that no server can have (192.0.2.1); to allow it, put allow_addresses = [\"192.0.2.1\"] under [network] in the configuration",
             ),
             (
                 supplied("https://a.example/feed", true),
                 refusal("127.0.0.1", "127.0.0.1"),
-                "not asked: 127.0.0.1 is an address of this machine, and a.example is a public site, which may not lead there",
+                "not requested: 127.0.0.1 is an address of this machine, and a.example is a public site, which is not allowed to point there",
             ),
             (
                 supplied("http://localhost:8080/feed", false),
                 refusal("localhost", "127.0.0.1"),
-                "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead only to its own host and port",
+                "not requested: localhost is an address of this machine (127.0.0.1), and localhost:8080 may point only to its own host and port",
             ),
         ] {
             assert_eq!(trust.explain_refusal(&refusal).to_string(), sentence);

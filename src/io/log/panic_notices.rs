@@ -99,7 +99,7 @@ mod tests {
         let by_command = told(folder.path(), ToldTo::Command).unwrap();
         assert!(by_command.ends_with("panic-src-a-rs-1.txt"), "{by_command}");
         assert_eq!(told(folder.path(), ToldTo::Command), None);
-        // Until it is marked as shown, the message appears at each start.
+        // Until the report is marked as shown, the message appears at each start.
         assert!(find_untold(folder.path(), ToldTo::Reader).is_some());
         assert_eq!(told(folder.path(), ToldTo::Reader), Some(by_command));
         assert_eq!(told(folder.path(), ToldTo::Reader), None);

@@ -39,7 +39,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     };
     tracing::error!("an internal error in the thread '{thread}', {place}: {said}; {became}");
     let Some(log) = Log::of_this_process() else { return };
-    // A repetition, perhaps at each frame, adds no information.
+    // A repeated panic, perhaps at each frame, adds no information.
     let is_new = log
         .reported
         .send_if_modified(|places| places.len() < PLACES_MAX && places.insert(place.clone()));

@@ -85,7 +85,7 @@ fn told_tail(tail: Vec<u8>, in_detail: bool) -> Vec<u8> {
 pub fn begin(folder: PathBuf, in_detail: bool) {
     if LOG.set(Log::new(folder, in_detail)).is_ok() {
         let most = if in_detail { Level::DEBUG } else { Level::INFO };
-        // This is the only subscriber that the program sets.
+        // This fails only if a subscriber is already set, and the program sets no other.
         tracing::subscriber::set_global_default(ToLog { most }).ok();
     }
 }

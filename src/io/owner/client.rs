@@ -91,7 +91,7 @@ impl Client {
     pub fn canceller(&self) -> io::Result<impl FnMut() + Send + use<>> {
         let mut stream = self.stream.try_clone()?;
         Ok(move || {
-            // If this cannot be sent, the command has ended.
+            // If the message cannot be sent, the command has ended.
             write_frame(&mut stream, &ClientMessage::Cancel).ok();
         })
     }

@@ -42,7 +42,7 @@ pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<
     }
     rmp_serde::from_slice(&record)
         .map(Some)
-        .map_err(|_| Error::new(ErrorKind::InvalidData, "that is not a message"))
+        .map_err(|_| Error::new(ErrorKind::InvalidData, "the message is not valid"))
 }
 
 /// Splits a text into pieces of one frame each, at character boundaries.

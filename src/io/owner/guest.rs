@@ -1,4 +1,4 @@
-//! The owner's side of a guest: the output for a process that submitted a command, and its answers.
+//! The owner's side of a connection to a guest, which is a process that submitted a command: the guest's output, and its answers.
 
 use std::cell::Cell;
 use std::io::{self, Write};

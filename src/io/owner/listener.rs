@@ -49,7 +49,7 @@ struct Guests {
     /// Set when no further connections are served.
     closed: AtomicBool,
     hands: watch::Sender<Vec<(LoopHandle, UnixStream)>>,
-    /// Connections that wait for the end of this process, which they notice when the connection closes.
+    /// Connections of processes that wait for this process to end; they notice it when the connection closes.
     waiting: watch::Sender<Vec<UnixStream>>,
     /// The process that takes the store over.
     taker: watch::Sender<Option<(UnixStream, Taker)>>,
@@ -139,8 +139,8 @@ impl Listener {
         }
     }
 
-    /// Tells the process that takes the store over that it is free; processes that wait for the end notice it too. Returns
-    /// the connection to the taker, which closes when that process returns the store or ends.
+    /// Notifies the process that takes the store over that the store is free. Processes that wait for this process to end notice
+    /// it too. Returns the connection to the taker, which closes when that process returns the store or ends.
     pub fn release(self) -> Option<(UnixStream, Taker)> {
         self.close();
         let (mut stream, taker) = self.guests.taker.send_replace(None)?;
@@ -250,7 +250,7 @@ impl Service {
         stream.shutdown(Shutdown::Both)
     }
 
-    /// Keeps a connection open until the end, and drops connections that the peer has closed.
+    /// Keeps a connection open until this process ends, and drops connections that the peer has closed.
     fn let_wait(&self, stream: UnixStream) {
         self.guests.waiting.send_modify(|waiting| {
             waiting.retain(is_open);
@@ -263,7 +263,7 @@ impl Service {
     /// Ends the loop. The connection gets its answer when the store is free.
     fn hand_over(&self, stream: UnixStream, taker: Taker) -> io::Result<()> {
         if self.kind == OwnerKind::Command {
-            // This process ends soon on its own, and its user waits for its output.
+            // This process ends soon without being asked, and its user waits for its output.
             self.let_wait(stream);
             return Ok(());
         }

@@ -22,7 +22,7 @@ pub enum ClientMessage {
     Run(Vec<String>),
     /// Requests the store for this process. The connection stays open as long as the process has the store.
     TakeOver(Taker),
-    /// Asks the owner to keep the connection open until it ends.
+    /// Asks the owner to keep the connection open until the owner ends.
     WaitForEnd,
     /// Cancels the command.
     Cancel,

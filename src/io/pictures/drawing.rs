@@ -74,7 +74,7 @@ fn half_blocks(image: DynamicImage, size: Size, colours: Colours) -> Drawn {
 }
 
 fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
-    // The number is encoded as a colour of the placeholders: 24 bits, and never black.
+    // The number of the picture is encoded as a colour of the placeholders: 24 bits, and never black.
     let name = format!("{} {:?}", wanted.url, wanted.cells);
     let id = (crc32fast::hash(name.as_bytes()) & 0x00ff_ffff).max(1);
     let encoded = Kitty::new(image, size, id, wanted.graphics.tmux, true)?;
@@ -132,7 +132,7 @@ fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
     row
 }
 
-/// Renders the encoded picture to a buffer of that size.
+/// Renders the encoded picture to a buffer of the given size.
 fn put(encoded: &Encoded, size: Size) -> Buffer {
     let area = Rect::new(0, 0, size.width, size.height);
     let mut buffer = Buffer::empty(area);

@@ -1,7 +1,7 @@
 //! Runs the user's commands: without a shell, detached from the screen, within limits.
 //!
 //! A command has its own process group, so that all its processes end when its time is up. Its output is read to the end and
-//! mostly discarded, so that neither side blocks the other. A command that receives entries outlives this process.
+//! mostly discarded, so that neither side blocks the other. A command that receives entries continues if this process ends.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -24,7 +24,7 @@ use backissue_core::feed::text::one_line;
 
 /// Maximum running time of a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);
-/// Time for which a command that shows something is watched. A later failure means that the user closed it.
+/// Time during which a failure of a command that shows a URL is reported. A later failure means that the user closed the program.
 const WATCHED: Duration = Duration::from_secs(10);
 /// Maximum wait for the rest of the output after a command has ended.
 const LEFTOVER: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<Str
     }
 }
 
-/// Starts a command that shows a URL, and does not wait for its end.
+/// Starts a command that shows a URL, and does not wait for the program to exit.
 async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
     let program = external.command.program();
     let mut command = prepared(&external.command);
@@ -165,7 +165,7 @@ fn text(told: &HandedEntry) -> String {
     text
 }
 
-/// Returns the output. A process that the command left running may keep the pipe open, so the wait is limited.
+/// Returns the output of a command. A process that the command left running may keep the pipe open, so the wait is limited.
 async fn said_by(hearing: JoinHandle<String>) -> String {
     timeout(LEFTOVER, hearing).await.ok().and_then(Result::ok).unwrap_or_default()
 }

@@ -137,7 +137,7 @@ impl BoundPublisher {
     }
 }
 
-/// Accepts connections. Owns their tasks, so that aborting it closes them too.
+/// Accepts connections. This task owns the tasks of all connections, so that aborting it closes the connections too.
 async fn accept<F>(listener: TcpListener, respond: Arc<F>, log: Log)
 where
     F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,

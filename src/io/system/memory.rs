@@ -66,7 +66,7 @@ impl MemoryReturns {
 /// Returns memory on a separate thread, because it takes a few milliseconds and must not block the screen.
 pub fn give_back() {
     if let Some(give_back) = GIVE_BACK.get() {
-        // If no thread can be started, the next call does it.
+        // If no thread can be started, the next call returns the memory.
         thread::Builder::new().name("memory".into()).spawn(give_back).ok();
     }
 }

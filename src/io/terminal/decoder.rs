@@ -96,7 +96,7 @@ impl Decoder {
             None if is_typed => (self.bytes.len().saturating_sub(1), 0),
             None if self.has_passed(now, PASTE_TIME) => (self.bytes.len(), 0),
             None => {
-                // The rest may be the start of the end mark.
+                // The last bytes may be the beginning of the end mark.
                 let surely = self.bytes.len().saturating_sub(PASTE_END.len());
                 self.pasted.as_mut()?.extend(self.bytes.drain(..surely));
                 return None;
@@ -109,7 +109,8 @@ impl Decoder {
     }
 }
 
-/// Reads the item at the start of the bytes, and its length; `None` for no bytes. If `is_late`, nothing counts as unfinished.
+/// Returns the item at the start of the bytes and its length, or `None` if there are no bytes. If `is_late`, nothing counts as
+/// unfinished.
 fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     let unfinished = Some((Start::Unfinished, 0));
     match bytes {
@@ -117,7 +118,7 @@ fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
         [0x1b] | [0x1b, 0x1b, ..] => Some((key(Code::Esc), 1)),
         [0x1b, b'[', rest @ ..] => match sequence_length(rest) {
             Some(0) if !is_late => unfinished,
-            // It was not a sequence, so the keys count.
+            // The bytes are not a sequence, so they are separate keys.
             Some(0) | None => Some((key(Code::Alt('[')), 2)),
             Some(length) => {
                 let meant = rest.get(..length).and_then(read_sequence);

@@ -1,4 +1,4 @@
-//! Input from the terminal: keys, clicks, sizes. Its bytes are not read by crossterm, which waits forever for the end of an
+//! Input from the terminal: keys, clicks, sizes. The bytes are not read by crossterm, because it waits forever for the end of an
 //! unfinished sequence, and reads a closed terminal in an endless loop (its issue 793, still open in 0.29).
 
 use std::fs::File;

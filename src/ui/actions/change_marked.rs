@@ -35,7 +35,7 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
     Some(effects)
 }
 
-/// Dismisses the trouble of the marked feeds. Returns `None` if no feed is marked.
+/// Dismisses the reported problems of the marked feeds. Returns `None` if no feed is marked.
 pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
     let feeds = marked_feeds(app);
     let noted = counted_words(feeds.len(), "feed", "feeds");

@@ -16,7 +16,7 @@ pub fn wait_for_polls(app: &mut App, open: BTreeSet<FeedKey>, left_out: usize) {
     }
 }
 
-/// Waits for the first polls of imported feeds. The import message is repeated together with their results.
+/// Waits for the first polls of imported feeds. The import message is shown again together with the results.
 pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     if !open.is_empty() {
         let import = Some(said.to_owned());
@@ -24,7 +24,7 @@ pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     }
 }
 
-/// Stops waiting for polls of unsubscribed feeds. If no other poll is open, nothing is reported.
+/// Stops waiting for polls of unsubscribed feeds. If no other poll is pending, nothing is reported.
 pub fn forget_unsubscribed(app: &mut App) {
     let feeds = &app.engine.feeds;
     app.ui.asked_polls.retain_mut(|asked| {
@@ -33,14 +33,14 @@ pub fn forget_unsubscribed(app: &mut App) {
     });
 }
 
-/// Counts a poll result, and reports the totals if this was the last poll of the request.
+/// Counts a poll result, and reports the totals if no other poll of the request is pending.
 pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
     let feed = app.engine.feeds.get(&result.feed);
     let title = feed.map_or("", |feed| feed.record.shown_title());
     let mut ended = None;
     app.ui.asked_polls.retain_mut(|asked| {
         asked.take(result, title);
-        // Feeds that were unsubscribed in the meantime are no longer waited for.
+        // Stop waiting for feeds that were unsubscribed in the meantime.
         asked.open.retain(|feed| app.engine.feeds.contains_key(feed));
         let goes_on = !asked.open.is_empty();
         if !goes_on {

@@ -43,7 +43,7 @@ pub fn poll_feeds(
     effects
 }
 
-/// Explains why nothing is polled now. If the feed was checked recently, that is the explanation.
+/// Explains why nothing is polled now. A check within the last 5 minutes takes precedence over the stated reason.
 fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usize) -> String {
     let reason = first.reason.as_deref().unwrap_or_default();
     if app.engine.confirming.is_some() {
@@ -64,11 +64,11 @@ fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usi
     }
 }
 
-/// Returns how long ago a feed was read, if that is the only reason not to poll it again.
+/// Returns the time since the last successful check of a feed, if it is recent enough to be the only reason not to poll now.
 fn checked_lately(feed: &Subscription, now: DateTime<Utc>) -> Option<String> {
     let facts = &feed.state.facts;
     let read = facts.last_ok.filter(|at| facts.last_try == Some(*at))?;
     let ago = now.signed_duration_since(read).num_seconds();
-    // After 5 minutes, something else is the reason.
+    // A check more than 5 minutes ago does not prevent a poll, so there must be another reason.
     (0..300).contains(&ago).then(|| duration_words(ago.max(1)))
 }

@@ -1,4 +1,4 @@
-//! Unsubscribing with a key, which asks for confirmation if more than an empty feed could be lost by accident.
+//! Unsubscribing with a key, with a confirmation if entries, or several feeds, could be lost by accident.
 
 use chrono::{DateTime, Utc};
 
@@ -55,7 +55,7 @@ pub fn unsubscribe_ended(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect>
     ask_about(app, ended)
 }
 
-/// Asks whether to unsubscribe from feeds, and lists what would be lost.
+/// Asks whether to unsubscribe from feeds, and shows the number of entries that would be lost.
 fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     let known = || feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
     let sum = |count: fn(&Counters) -> u32| {

@@ -5,7 +5,7 @@ use super::key::Key;
 use super::key_names;
 use crate::ui::state::layout::Pane;
 
-/// The command that a key, or a name in the palette, runs. Each one has a row in [`COMMANDS`].
+/// A command that the user runs with a key, or by name in the palette. Each command has a row in [`COMMANDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     Down,
@@ -92,7 +92,7 @@ pub struct CommandRow {
     pub name: &'static str,
     /// Default keys, separated by spaces. `[keys]` can replace them.
     pub keys: &'static str,
-    /// Panes in which its keys work. Empty means all panes.
+    /// Panes in which the keys work. Empty means all panes.
     panes: &'static [Pane],
     pub help: &'static str,
 }
@@ -264,7 +264,7 @@ impl CommandRow {
 }
 
 impl Command {
-    /// Checks whether the command scrolls or closes the help. All other keys only close it.
+    /// Checks whether the command scrolls or closes the help. Any other command only closes the help.
     pub const fn works_in_help(self) -> bool {
         matches!(
             self,

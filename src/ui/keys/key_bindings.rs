@@ -58,7 +58,7 @@ impl Keymap {
                 let rival = taken.iter().find(|(other, _)| other.clashes(&bound));
                 if let Some((other, first)) = rival {
                     clashes.push(format!(
-                        "line {line}: '{}' for {} conflicts with '{}' for {} in line {first}, which is used",
+                        "line {line}: '{}' for {} conflicts with '{}' for {} in line {first}; line {first} is used",
                         shown(keys),
                         bound.name(),
                         shown(&other.keys),
@@ -156,7 +156,7 @@ impl Bound {
         self.row().map_or("", |row| row.name)
     }
 
-    /// Checks whether both bindings work in a common pane and one sequence is a prefix of the other.
+    /// Checks whether two bindings conflict: both work in the same pane, and one key sequence is a prefix of the other.
     fn clashes(&self, other: &Self) -> bool {
         let length = self.keys.len().min(other.keys.len());
         if self.keys.get(..length) != other.keys.get(..length) {
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(
             clashes,
             [
-                "line 2: 'n n' for open-in-browser conflicts with 'n' for star in line 1, which is used",
+                "line 2: 'n n' for open-in-browser conflicts with 'n' for star in line 1; line 1 is used",
                 "line 3: 'g d' for goto takes 'g' from first",
                 "line 1: 'n' for star takes 'n' from next-unread",
             ]

@@ -41,7 +41,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
         (notice.trouble && notice.at == now)
             || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
     });
-    // The suspend command with Ctrl works whatever is open.
+    // If the key for the suspend command includes Ctrl, it works even while an overlay is open.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
         return run_command(app, now, Command::Suspend);
@@ -97,7 +97,7 @@ fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Ve
     taken_by_overlay(app, now, command).unwrap_or_else(|| run_command(app, now, command))
 }
 
-/// Returns what the open overlay does with a command, if it handles the command itself.
+/// Lets the open overlay handle a command. Returns `None` if no overlay handles it.
 fn taken_by_overlay(
     app: &mut App,
     now: DateTime<Utc>,

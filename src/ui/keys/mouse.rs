@@ -127,7 +127,7 @@ fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> 
     Vec::new()
 }
 
-/// Scrolls the entry list so that a given row comes first. The selected row does not change while it is visible.
+/// Scrolls the entry list so that a given row comes first. The selected row stays selected as long as it is visible.
 fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
@@ -270,8 +270,8 @@ fn click_reader(
     open_entry::follow_link(app, now)
 }
 
-/// Handles a click while an overlay is open: it selects inside the overlay; outside, it closes an overlay that only displays
-/// something.
+/// Handles a click while an overlay is open. A click inside the overlay selects a line. A click outside closes the overlay if it
+/// only displays something.
 fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);

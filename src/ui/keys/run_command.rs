@@ -180,7 +180,7 @@ fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
     })
 }
 
-/// Marks the selected entry as read or unread. In the Attention list, it dismisses the trouble.
+/// Marks the selected entry as read or unread. In the Attention list, it dismisses the selected problem.
 fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if attention::is_open(app) {
         let noted =
@@ -216,7 +216,8 @@ fn edit_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     saved_searches::ask_name(app).unwrap_or_else(|| edit_dialog::open_form(app, now))
 }
 
-/// Hides the selected gap, removes the selected search, or unsubscribes from the selected feed, in this order.
+/// Hides the selected gap. If no gap is selected, unsubscribes from the marked feeds; if no feed is marked, removes the selected
+/// search or unsubscribes from the selected feed.
 fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
@@ -317,7 +318,7 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     load_rows::open_list(app, now)
 }
 
-/// Describes a list whose contents do not depend on which entries the user chose to show. Returns `None` if they do.
+/// Describes the contents of a list that cannot be switched between all, unread and starred entries. Returns `None` if it can.
 fn fixed_list(app: &App) -> Option<&'static str> {
     match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => Some("unread entries"),

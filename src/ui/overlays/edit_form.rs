@@ -19,7 +19,7 @@ pub struct EditForm {
     pub address: String,
     /// The lines, each with its label.
     pub form: Form<&'static str>,
-    /// Time zone of rules that name none.
+    /// Time zone of rules that do not name one.
     zone: Zone,
     /// The settings before the edit. The form keeps values that it does not show.
     pub(in crate::ui) before: Chosen,

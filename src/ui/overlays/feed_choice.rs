@@ -1,4 +1,4 @@
-//! The choice between the feeds that a page names.
+//! The choice between the feeds found on a page.
 
 use chrono::{DateTime, Utc};
 
@@ -29,7 +29,7 @@ fn wait_for(app: &mut App, addition: u32) {
     }
 }
 
-/// Returns the keys to the panes after the pending lookup ended.
+/// Lets the panes handle keys again after the pending lookup has ended.
 pub fn follow_addition(app: &mut App) {
     let Some(Overlay::Looking(id)) = app.ui.overlay else { return };
     let addition = app.engine.additions.get(&id);
@@ -53,7 +53,7 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
     }
 }
 
-/// Handles a key while the feeds of a page are offered.
+/// Handles a key while the user chooses between the feeds of a page.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
     let count = count_candidates(app, choice);

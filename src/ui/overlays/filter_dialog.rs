@@ -112,7 +112,7 @@ fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Requests a preview if the form describes a different filter than at the last request.
+/// Requests a preview if the filter in the form has changed since the last request.
 fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.read(&app.engine, now) {

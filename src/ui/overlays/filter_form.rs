@@ -65,7 +65,7 @@ impl FilterField {
     }
 }
 
-/// Values that an entry offers for a filter.
+/// Values of an entry that the form suggests for a filter.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ui) struct Offer {
     pub(in crate::ui) feed: Option<FeedKey>,

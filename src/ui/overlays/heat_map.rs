@@ -26,7 +26,7 @@ pub(crate) fn build_picture(
 ) -> Option<RhythmPicture> {
     let publications = known.publications.as_deref()?;
     let plan = known.learned.as_deref();
-    // A few publications say nothing about the hours that had none.
+    // Only a plan that places polls at specific times has learned the hours. A few publications say nothing about the other hours.
     let placed = plan.filter(|plan| plan.is_placed());
     let map = HeatMap::new(publications, placed, &learn::zone_of(zone), now);
     let observed = || map.published.iter().map(|&count| f64::from(count)).collect();
@@ -65,7 +65,8 @@ pub(crate) fn build_picture(
     })
 }
 
-/// Returns the shade for an hour. Shades follow the square root, so that quiet hours also differ.
+/// Returns the shade for an hour. Shades depend on the square root of the expected number, so that quiet hours also differ from
+/// each other.
 fn choose_shade(expected: f64, busiest: f64) -> u8 {
     if busiest <= 0.0 || expected < busiest * FAINT {
         return 0;

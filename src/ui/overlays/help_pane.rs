@@ -51,7 +51,7 @@ pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
     })
 }
 
-/// Handles a command while the help is open. Returns `None` if the command works as elsewhere.
+/// Handles a command while the help is open. Returns `None` if the help does not handle the command itself.
 pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
     if command == Command::Space && matches!(app.ui.overlay, Some(Overlay::Help(_))) {
         scroll_help(app, true, Distance::Page);
@@ -73,7 +73,7 @@ pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>
 /// Scrolls the help.
 pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     let lines = usize::from(app.ui.viewport.help_lines);
-    // Page height without the borders and the lines above and below.
+    // Page height: the screen without the borders of the help and the lines around it.
     let page = app.ui.size.1.saturating_sub(8).max(5);
     if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
         help.top = moved(help.top, lines, down, distance.steps(page));
@@ -81,8 +81,8 @@ pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// Returns the groups of the help, each with the commands that work where the help was opened and that contain every typed
-/// word. The heading of the group is searched too.
+/// Returns the groups of the help, each with its commands that work where the help was opened and match the filter. Every typed
+/// word must occur in a command's keys, name or description, or in the heading of its group.
 pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)> {
     let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();

@@ -1,5 +1,5 @@
-//! Marking hours of the week in the plan pane, which turns a rectangle of hours into one of the user's own interval rules
-//! (SPEC B.2 rank 0.5).
+//! Marks a rectangle of hours of the week in the plan pane, to set an interval rule of the user for these hours (SPEC B.2 rank
+//! 0.5).
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -38,7 +38,7 @@ pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Handles a key while hours are being marked. Returns `None` if none are.
+/// Handles a key while hours are being marked. Returns `None` otherwise.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
     let outline = pane.outline.as_mut()?;
@@ -73,7 +73,8 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
     Some(Vec::new())
 }
 
-/// Handles Enter before a corner is set: edits the user's own rule for this hour, or sets the corner if there is none.
+/// Handles Enter before the first corner is set: edits the user's own rule for this hour or, if there is no such rule, sets the
+/// corner.
 fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
@@ -119,7 +120,7 @@ fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Returns the interval at which delay and polls cost the same (SCHEDULING 3), within the user's limits.
+/// Returns the interval at which the delay costs as much as the polls (SCHEDULING 3), within the user's limits.
 fn proposed_minutes(app: &App, pane: &PlanPane, outline: HourSelection) -> u32 {
     let hours = pane.page.rhythm.iter().flat_map(|rhythm| rhythm.hours.iter().enumerate());
     let marked = hours.filter(|(hour, _)| outline.contains(*hour)).map(|(_, hour)| hour.expected);
@@ -132,7 +133,7 @@ fn proposed_minutes(app: &App, pane: &PlanPane, outline: HourSelection) -> u32 {
         return PROPOSED_MINUTES.clamp(min, max.max(min));
     }
     let minutes = (2.0 * PRICE_MINUTES / rate).sqrt().min(f64::from(max));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a year")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than a year")]
     let minutes = minutes as u32 / ROUND_MINUTES * ROUND_MINUTES;
     minutes.clamp(min, max.max(min)).max(1)
 }

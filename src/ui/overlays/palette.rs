@@ -72,7 +72,7 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
 }
 
 impl Palette {
-    /// Returns the selected row of the command table.
+    /// Returns the command table row of the selected match.
     pub fn selected_command(&self) -> Option<&'static CommandRow> {
         COMMANDS.get(*self.found.get(self.list.selected)?)
     }
@@ -113,7 +113,7 @@ fn rank_commands<'b>(
     let mut scored: Vec<(u32, usize)> = offered
         .filter_map(|(place, row)| {
             let by_name = score(row.name).map(|score| score.saturating_add(1));
-            // Fuzzy matches in a description are meaningless, so it has to contain the words themselves.
+            // Fuzzy matches in a long description are meaningless, so a description must contain the typed words themselves.
             let help = row.help.to_lowercase();
             let by_help = words.iter().all(|word| help.contains(word)).then_some(1);
             by_name.max(by_help).map(|score| (score, place))

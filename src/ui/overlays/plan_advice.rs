@@ -1,4 +1,4 @@
-//! Advice about the plan of a feed, and reasons that hold up its polls.
+//! Advice about the plan of a feed, and reasons that delay its polls.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -12,7 +12,7 @@ use crate::ui::state::plan_pane::Advice;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 
-/// Explains what holds up a poll, or that one is already under way, regardless of the plan.
+/// Explains why a poll is delayed regardless of the plan, or that a poll is already in progress.
 pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
@@ -27,7 +27,7 @@ pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Describes the next poll and its reason in one sentence, with the key that polls now if it would help.
+/// Describes the next poll and its reason in one sentence, with the key that polls now, if polling now is allowed and useful.
 pub fn page_sentence(
     app: &App,
     subscription: &Subscription,
@@ -68,7 +68,7 @@ fn classify_by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) 
     schedule::classify_manual_poll(&subscription.state.facts, now, spared)
 }
 
-/// Returns advice about a poll by hand that the sentence of the page does not cover.
+/// Returns advice about polling by hand that [`page_sentence`] does not already give.
 fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option<Advice> {
     match classify_by_hand(app, subscription, now) {
         ByHand::Allowed => None,
@@ -77,8 +77,7 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option
             Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::Confirm(until) => {
-            let text =
-                "polls now if pressed twice, because its server asks to wait; once is enough";
+            let text = "must be pressed twice to poll now, because the server asks to wait; once is enough";
             Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::AtRest if subscription.state.noted.is_none() => {
@@ -120,7 +119,7 @@ const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     }
 }
 
-/// Formats numbers with runs joined: `0 to 6, 12, 22 to 23`.
+/// Formats numbers, joining consecutive ones: `0 to 6, 12, 22 to 23`.
 pub fn join_runs(numbers: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for &number in numbers {

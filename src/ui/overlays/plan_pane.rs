@@ -236,7 +236,7 @@ fn list_rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
     (0_usize..).zip(rules).map(row).collect()
 }
 
-/// Describes when a rule applies. Its hours are in UTC unless the rule says otherwise.
+/// Describes when a rule applies, with `(UTC)` if its hours or days are in UTC.
 fn when_words(rule: &IntervalRule) -> String {
     let words = schedule::rule_words(rule);
     let stated = [rule.start_hour, rule.end_hour, rule.start_day, rule.end_day];
@@ -259,7 +259,7 @@ fn describe_skips(facts: &Facts) -> Option<String> {
     Some(format!("the publisher asks to skip {stated} (UTC): {kept}"))
 }
 
-/// Builds the picture of the current week. Returns `None` if all hours are alike.
+/// Builds the chart of the current week. Returns `None` if all hours have the same interval and no hour is to be skipped.
 fn build_week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
     let skipped = schedule::skipped_hours(facts);
     let intervals_of = schedule::week_of_intervals(facts, now);

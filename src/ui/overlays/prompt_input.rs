@@ -67,7 +67,7 @@ fn press_own_key(
     })
 }
 
-/// Completes the path that is still being typed, as far as the names in its folder agree.
+/// Completes the path that is being typed, up to the longest common prefix of the matching names in its folder.
 pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay
         && matches!(prompt.purpose, PromptPurpose::Import | PromptPurpose::Export)

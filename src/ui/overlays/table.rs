@@ -17,7 +17,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::Overlay;
 
-/// Rows or lines that one wheel step scrolls.
+/// Number of rows or lines that one wheel step scrolls.
 pub const WHEEL_LINES: usize = 3;
 
 /// The behaviour of an overlay. If a function returns `None` or `Passed`, the panes handle the input.

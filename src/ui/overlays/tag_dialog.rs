@@ -106,7 +106,7 @@ pub fn set_tags(
 ) -> Vec<ScreenEffect> {
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let before = &subscription.record.tags;
-    // A tag that contains a comma survives only if the line is unchanged.
+    // A tag that contains a comma is preserved only if the line is unchanged.
     let unchanged = typed.trim().trim_end_matches(',') == before.join(", ");
     let tags = if unchanged { before.clone() } else { normal_tags(typed.split(',')) };
     let mut chosen = subscription.record.chosen();

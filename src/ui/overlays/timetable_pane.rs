@@ -105,7 +105,7 @@ pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// Keeps the selection on its feed, and visible, after polls moved.
+/// Keeps the same feed selected and visible after polls have moved in the timetable.
 pub fn refresh_selection(app: &mut App) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);

@@ -1,4 +1,4 @@
-//! The Attention list: feeds in trouble, each with a reason and a remedy that takes one key (UX 2).
+//! The Attention list: feeds with problems, each with the reason and a remedy that takes one key press (UX 2).
 
 use chrono::{DateTime, Utc};
 
@@ -27,7 +27,7 @@ pub fn selected_concern(app: &App, now: DateTime<Utc>) -> Option<Concern> {
     Some(list.swap_remove(place))
 }
 
-/// Applies the remedy of the selected concern, which Enter offers.
+/// Applies the remedy that Enter offers for the selected concern.
 pub fn apply_remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     app.ask(now, Request::Trouble(concern.feed, trouble::answer(concern.remedy)))

@@ -50,7 +50,7 @@ pub fn take_search_counts(
     if app.ui.found.end(unread) { count_searches(app, now) } else { Vec::new() }
 }
 
-/// Handles a failed count. The next change requests it again.
+/// Handles a failed count. The next change requests the count again.
 pub const fn stop_waiting(app: &mut App) {
     (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
 }

@@ -19,7 +19,7 @@ pub const WINDOW_ROWS: usize = 240;
 pub const GAP_LINES: usize = 3;
 /// Minimum number of rows on each side of the selection before more are requested.
 const WINDOW_MARGIN: usize = 60;
-/// Maximum number of rows by which the window grows on each side at once. Small steps keep key presses from waiting.
+/// Maximum number of rows by which the window grows on each side at once. With small steps, key presses do not have to wait.
 const WINDOW_STEP: usize = 40;
 /// Minimum number of rows in a request, whatever the height of the screen.
 const SIGHT_ROWS_MIN: usize = 24;
@@ -38,7 +38,7 @@ pub struct Listing {
     pub selected: usize,
     /// Index of the first row on the screen.
     pub top: usize,
-    /// Entries that were read or unstarred since the list was opened. They remain until it is reopened.
+    /// Entries that were read or unstarred since the list was opened. These entries remain in the list until it is reopened.
     pub keep: BTreeSet<EntryKey>,
     /// The gaps that the list was built with.
     pub gaps: Vec<GapMark>,
@@ -86,8 +86,9 @@ impl Listing {
         self.fresh = false;
     }
 
-    /// Returns the rows to request if rows around the selection are missing. On a screen of `height` lines, these are the
-    /// visible rows if one of them is missing; otherwise, as many more as can be read without a noticeable delay.
+    /// Returns the rows to request if rows around the selection are missing. If a row that is visible on a screen of `height` lines
+    /// is missing, these are the visible rows. Otherwise, the window grows by a number of rows that can be read without a
+    /// noticeable delay.
     pub fn wanted(&self, height: usize) -> Option<RowsWanted> {
         if self.waiting || self.total == 0 {
             return None;
@@ -97,7 +98,7 @@ impl Listing {
         let top = self.top.max(self.selected.saturating_sub(height));
         let sight = top..top.saturating_add(height).min(self.total);
         if sight.start < self.offset || sight.end > end {
-            // Day headings can shift the visible rows by a few.
+            // Because of day headings, the visible range can differ by a few rows.
             let (above, rows) = (height / 4, sight_rows(height).saturating_add(height / 4));
             return Some(RowsWanted::at(self.number, top.saturating_sub(above), rows));
         }
@@ -118,7 +119,8 @@ impl Listing {
         self.top = self.top.min(self.selected);
         while self.top < self.selected && self.lines_between(self.top, self.selected, zone) > height
         {
-            // Long jumps do not step line by line. The worst case is one heading per row.
+            // After a long jump, rows far above the selection are skipped at once. In the worst case, each of the remaining rows
+            // has a day heading.
             let far = self.selected.saturating_sub(height);
             self.top = self.top.saturating_add(1).max(far);
         }

@@ -113,7 +113,8 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     app.ui.say(now, format!("feeds: {words}"));
 }
 
-/// Re-sorts the rows by next poll if plans have changed, at a rate that a user can follow. The selection stays on its feed.
+/// Re-sorts the rows by next poll if plans have changed, but not more often than a user can follow. The selection stays on its
+/// feed.
 pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     let pane = &app.ui.feeds;
     if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {

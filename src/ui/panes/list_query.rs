@@ -69,7 +69,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
 /// Checks whether the open list can contain entries of a feed.
 pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     if app.ui.search.is_some() {
-        // The index reports itself when it has more entries.
+        // A search is refreshed when the index reports new entries, not when a feed changes.
         return false;
     }
     match app.ui.feeds.selected_row() {

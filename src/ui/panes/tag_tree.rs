@@ -9,7 +9,7 @@ use backissue_core::history::FeedKey;
 /// Indentation per level of the tree, in cells.
 pub const INDENT_CELLS: usize = 2;
 
-/// Returns the parts of a tag. Sorting by them puts each tag before its descendants, and these before the next tag.
+/// Returns the parts of a tag. Tags sorted by their parts are in tree order: each tag is followed directly by its descendants.
 fn parts(tag: &str) -> Vec<&str> {
     tag.split('/').collect()
 }
@@ -33,7 +33,8 @@ struct Tagged<'m> {
     all: Vec<FeedKey>,
 }
 
-/// Builds the rows of all tags, each followed by its feeds. `titled` contains all feeds in order.
+/// Builds the rows of all tags, each followed by its feeds. `titled` contains all feeds in the order in which they appear under
+/// each tag.
 pub(crate) fn build_rows(
     app: &App,
     titled: &[FeedKey],

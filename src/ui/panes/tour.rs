@@ -28,7 +28,7 @@ const STEPS: [TourStep; 8] = [
     },
     TourStep { say: "i shows when this feed is polled next, and why", done: plan_is_open },
     TourStep {
-        say: "the publisher recommends how often; + polls more often: see what changes",
+        say: "the publisher recommends an interval; + polls more often: see what changes",
         done: |app| app.engine.feeds.values().any(|feed| feed.record.feed_settings.pace.is_some()),
     },
     TourStep { say: "u undoes this, like every change", done: |app| app.engine.undo.can_redo() },

@@ -15,7 +15,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     }
     if gap.edge.via != FoundBy::Link {
         said.push(
-            "The publisher does not offer it; your settings (e) say to look there.".to_owned(),
+            "The publisher does not link to it; your settings for this feed (e) add it as a source.".to_owned(),
         );
     }
     if let Some(at) = gap.last_try {
@@ -31,7 +31,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
         (GapKind::Unavailable | GapKind::Unreadable, None) => {
             "backissue does not retry automatically. Enter or H retries now.".to_owned()
         }
-        (GapKind::Limit, _) => "No more is fetched automatically. Enter or H continues.".to_owned(),
+        (GapKind::Limit, _) => "No more entries are fetched automatically. Enter or H continues.".to_owned(),
         (GapKind::Loop, _) => {
             "The publisher's archives link in a circle, so it is unknown whether there are older entries. Enter or H reads the link again.".to_owned()
         }
@@ -51,7 +51,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
             "o opens its address in the browser; W looks it up in the Internet Archive.".to_owned(),
         );
     }
-    said.push("D hides this line; u undoes that.".to_owned());
+    said.push("D hides this gap; u undoes that.".to_owned());
     said
 }
 
@@ -67,7 +67,7 @@ const fn plain_words(reason: &Reason) -> Option<&'static str> {
         Reason::Status(500..=599) => "The server has a problem, which is usually temporary.",
         Reason::Unanswered(_) => "The server did not answer, which is usually temporary.",
         Reason::Blocked(_) => {
-            "The address is in your own network; feeds from the internet may not link there."
+            "The address is in your own network; feeds from the internet are not allowed to link there."
         }
         Reason::TooLarge(_) => "It is too large to fetch.",
         Reason::Unreadable(_) => "The server sent something that could not be read as a feed.",
@@ -101,7 +101,7 @@ mod tests {
         assert!(
             text.contains("Enter or H retries now. o opens its address in the browser; W looks")
         );
-        assert!(text.ends_with("D hides this line; u undoes that."), "{text}");
+        assert!(text.ends_with("D hides this gap; u undoes that."), "{text}");
         let text = explained(Reason::Limit { limit: Limit::Stopped, fetched: 3 }, None);
         assert!(text.contains("Enter or H continues."), "{text}");
     }

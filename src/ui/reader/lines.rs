@@ -10,7 +10,7 @@ pub struct Rendered {
     pub lines: Vec<StyledLine>,
     /// Link targets. The link numbered `n` in the text is `links[n - 1]`.
     pub links: Vec<LinkTarget>,
-    /// The pictures in text order. [`StyledSpan::image`] counts from 1 too.
+    /// The pictures in text order. [`StyledSpan::image`] also counts from 1.
     pub images: Vec<ImageTarget>,
     /// Numbers of the links to attached files.
     pub enclosures: Vec<u16>,
@@ -102,7 +102,7 @@ pub enum Role {
     Syntax(Syntax),
     /// The alternative text of a picture.
     Image,
-    /// A line that represents a frame, a video or an audio file.
+    /// A line that represents an embedded page, a video or an audio file.
     Embed,
     /// A link number, `[1]`.
     LinkNumber,

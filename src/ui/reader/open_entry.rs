@@ -145,7 +145,8 @@ pub fn open_previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
     }
 }
 
-/// Returns the kind of entry to seek. If a feed is read from its beginning, this is the next unopened entry.
+/// Returns the kind of entry to seek. In a feed that is read from the beginning, this is an unopened entry; elsewhere, an unread
+/// one.
 const fn sought_kind(app: &App) -> SeekTarget {
     match app.ui.list.order {
         RowOrder::OldestFirst => SeekTarget::Unopened,
@@ -339,7 +340,7 @@ pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     show_in_browser(app, now, link)
 }
 
-/// Returns the address of the document missing at a gap, if it has one.
+/// Returns the address of the document that is missing at a gap, if the address is known.
 fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Option<String> {
     let gap = gap_rows::shown(&app.engine, feed, gap, now)?;
     Some(gap.edge.url).filter(|url| !url.is_empty())

@@ -92,7 +92,7 @@ pub fn arrange_pictures(app: &mut App, shown: bool) {
     }
 }
 
-/// Returns the maximum height of a picture: half the pane; in a small pane, all lines but one, which is for its text.
+/// Returns the maximum height of a picture: half the pane or, in a small pane, all lines except one for the placeholder text.
 fn rows_max(rows: u16) -> u16 {
     (rows / 2).max(rows.saturating_sub(1).min(SMALL_ROWS)).max(1)
 }
@@ -124,7 +124,7 @@ fn declared_size(image: &ImageTarget) -> Option<(u32, u32)> {
     image.declared.filter(|(width, height)| plausible(width) && plausible(height))
 }
 
-/// Returns the position of the text if the given line is shown first.
+/// Returns the position in the text if the given line is the first visible one.
 fn find_held(places: &[PicturePlace], top: usize) -> Held {
     if top == 0 {
         return Held::Top;
@@ -141,7 +141,7 @@ fn find_held(places: &[PicturePlace], top: usize) -> Held {
     Held::Line(top.saturating_sub(kept))
 }
 
-/// Returns the line to show first.
+/// Returns the line to show first for a position in the text.
 fn line_of(places: &[PicturePlace], held: Held) -> usize {
     match held {
         Held::Top => 0,

@@ -1,8 +1,8 @@
-//! The pictures of the open entry: looked up in the cache, or fetched under the same limits as everything else, and only if the
+//! The pictures of the open entry: looked up in the cache, or fetched under the same limits as all other requests, and only if the
 //! user wants pictures.
 //!
-//! The bytes never enter the app. It knows the state of each picture and keeps the few drawings near the screen. Pictures near
-//! the screen come first, and failed pictures are not retried automatically.
+//! The image files never enter the app, which only knows the state of each picture and keeps the few drawings near the screen.
+//! Pictures near the screen come first, and failed pictures are not retried automatically.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, P
 use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
-/// Maximum number of drawings in memory: all of an entry, so that visible pictures never evict each other.
+/// Maximum number of drawings in memory. It is enough for all pictures of an entry, so that visible pictures never evict each
+/// other.
 const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
 /// Maximum number of pictures whose state is remembered.
 const STANDINGS_MAX: usize = 1000;
@@ -150,7 +151,7 @@ fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<Screen
     Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
 }
 
-/// Handles the result of work on pictures.
+/// Handles the result of a picture job.
 pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {
@@ -170,7 +171,7 @@ pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Ve
 }
 
 fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
-    // Only one drawing is made at a time, even if the user scrolls faster than that.
+    // Only one drawing is made at a time, even if the user scrolls on before it is finished.
     app.ui.pictures.drawing = false;
     let pictures = &app.ui.pictures;
     if pictures.entry.is_none() || wanted.graphics != pictures.graphics {

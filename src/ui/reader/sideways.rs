@@ -1,7 +1,7 @@
 //! Blocks of a text that are wider than the pane: how far they are scrolled sideways, and which part is visible.
 //!
-//! All of them scroll together, each only as far as it is wide; running text does not move. A mark shows where a line continues
-//! beyond an edge.
+//! All wide blocks scroll together, each no further than its right end; running text does not move. A mark shows where a line
+//! continues beyond an edge.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<Screen
 pub fn move_by_cells(app: &mut App, right: bool, cells: usize) -> bool {
     let most = slack_in_sight(app);
     let Some(reader) = app.ui.shown_reader_mut().filter(|_| most > 0) else { return false };
-    // A block narrower than the one scrolled last is already at its end.
+    // The visible block may be narrower than one that was scrolled before, so it may already be at its end.
     let from = reader.sideways.min(most);
     let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
     reader.sideways = to;
@@ -52,7 +52,7 @@ impl StyledLine {
         self.slide.map_or(0, |slide| slide.cells.saturating_sub(self.room(slide.stays, columns)))
     }
 
-    /// Returns the number of cells after the fixed spans.
+    /// Returns the number of cells available after the spans that do not scroll.
     fn room(&self, stays: usize, columns: usize) -> usize {
         let fixed = self.spans.iter().take(stays).map(|span| lines::cells(&span.text));
         columns.saturating_sub(fixed.sum())

@@ -53,11 +53,11 @@ pub enum FeedsRow {
     Starred,
     /// Gaps in all feeds.
     Gaps,
-    /// Feeds in trouble.
+    /// Feeds with problems.
     Attention,
     /// A saved search, by its ID.
     Search(u32),
-    /// A tag, with its feeds and the feeds of its descendants, each once.
+    /// A tag, with its feeds and the feeds of its descendants, without duplicates.
     Tag(String, Vec<FeedKey>),
     /// A feed, with its depth in the tree. A feed under a tag is one level below the tag.
     Feed(FeedKey, usize),

@@ -17,7 +17,7 @@ pub enum Overlay {
     Prompt(Prompt),
     /// A choice between the feeds that a page names.
     Choice(Choice),
-    /// A pending lookup of an address, by the ID of its addition.
+    /// A pending lookup of a typed address, with the ID of the addition (the pending subscription).
     Looking(u32),
     /// A question to confirm with `y`.
     Question(Question),
@@ -118,7 +118,7 @@ pub struct Palette {
 pub struct TimetablePane {
     /// Selected poll.
     pub list: ScrollList,
-    /// Feed of the selected poll. The selection follows it when polls move.
+    /// Feed of the selected poll. The selection follows this feed when polls move.
     pub feed: Option<FeedKey>,
     /// Total cost of all feeds. `None` if it must be computed.
     pub sums: Option<Sums>,
@@ -135,7 +135,7 @@ pub struct Sums {
     pub polls_a_day: f64,
     /// Average delay of a publication in minutes, averaged over the feeds.
     pub delay_minutes: f64,
-    /// Polls per day saved if every feed were polled one pace less often.
+    /// Number of polls per day saved if the pace of every feed were one step slower.
     pub saved_a_day: f64,
 }
 

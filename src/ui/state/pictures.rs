@@ -31,7 +31,7 @@ pub enum PictureState {
     Asked,
     /// Cached, with its width and height in pixels.
     Kept(u32, u32),
-    /// Not shown. The reason is the end of a sentence.
+    /// Not shown, with the reason as the end of a sentence.
     Failed(String),
 }
 
@@ -87,7 +87,7 @@ impl Pictures {
         }
     }
 
-    /// Drops a waiting picture that will not be fetched. It counts as failed if there is a reason.
+    /// Drops a waiting picture that will not be fetched. With a reason, it counts as failed.
     pub(in crate::ui) fn drop_wanted(&mut self, url: String, why: Option<String>) {
         match why {
             Some(why) => {

@@ -40,7 +40,7 @@ pub struct PlanPage {
     pub sentence: String,
     /// The plan with its explanation.
     pub plan: Plan,
-    /// Reason that holds up all polls, regardless of the plan.
+    /// Reason that delays all polls, regardless of the plan.
     pub held_up: Option<String>,
     /// Effect of each pace.
     pub paces: Vec<PaceEffect>,
@@ -54,7 +54,7 @@ pub struct PlanPage {
     pub rules: Vec<RuleRow>,
     /// Rhythm of the feed. `None` while it is being read.
     pub rhythm: Option<RhythmPicture>,
-    /// The week, if its hours differ.
+    /// Chart of the week. `None` if all hours are equal.
     pub week: Option<WeekPicture>,
     /// Inputs that the page was built from.
     pub(in crate::ui) made_from: MadeFrom,
@@ -70,7 +70,7 @@ pub(in crate::ui) struct MadeFrom {
     pub(in crate::ui) known: KnownPublications,
 }
 
-/// The known facts about a feed's rhythm.
+/// The known publication times of a feed, and the plan learned from them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct KnownPublications {
     pub(crate) publications: Option<Arc<Publications>>,
@@ -84,7 +84,8 @@ pub struct PaceEffect {
     pub pace: Pace,
     /// `true` if it is the current pace.
     pub in_force: bool,
-    /// Resulting interval and next poll, or the reason why nothing changes. Empty if the sentence of the page covers it.
+    /// Resulting interval and next poll, or the reason why nothing changes. Empty if [`PlanPage::sentence`] already states the
+    /// interval.
     pub words: String,
 }
 
@@ -136,7 +137,7 @@ impl Advice {
     }
 }
 
-/// Number of shades above the faintest.
+/// Number of shades, not counting shade 0 (almost nothing).
 pub const SHADES: u8 = 4;
 
 /// The rhythm of a feed.
@@ -146,7 +147,7 @@ pub struct RhythmPicture {
     pub publications: usize,
     /// `true` if entries had dates, possibly only old ones.
     pub has_old_dates: bool,
-    /// Summary of the learned rhythm as one sentence without its period. `None` if nothing was learned.
+    /// Summary of the learned rhythm as one sentence without the full stop. `None` if nothing was learned.
     pub sentence: Option<String>,
     /// Reason why the rhythm does not determine the polls. `None` if it does.
     pub not_followed: Option<&'static str>,
@@ -156,7 +157,7 @@ pub struct RhythmPicture {
     pub hours: Vec<RhythmHour>,
     /// `true` if the shades show expected publications instead of observed ones.
     pub foretold: bool,
-    /// Publications expected in the busiest hour. Without a learned plan, publications observed in it.
+    /// Number of publications expected in the busiest hour or, without a learned plan, observed in it.
     pub busiest: f64,
     /// The current hour.
     pub now: usize,
@@ -167,7 +168,7 @@ pub struct RhythmPicture {
 pub struct RhythmHour {
     /// Number of observed publications.
     pub published: u32,
-    /// Expected publications per week. Without a learned plan, observed publications.
+    /// Number of publications expected in this hour each week or, without a learned plan, the number observed.
     pub expected: f64,
     /// Shade of the hour, from 0 (almost nothing expected) to [`SHADES`] (the maximum).
     pub shade: u8,

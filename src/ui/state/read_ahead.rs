@@ -10,10 +10,10 @@ pub struct Ahead {
     pub(in crate::ui) entries: Vec<(EntryKey, Option<Box<LoadedEntry>>)>,
 }
 
-/// The availability of an entry that is opened.
+/// The state of an entry at the time when the user opens it.
 #[derive(Debug)]
 pub enum AheadEntry {
-    /// The entry is here.
+    /// The entry has been read.
     Here(Box<LoadedEntry>),
     /// The entry was requested and will arrive.
     OnItsWay,
@@ -22,7 +22,7 @@ pub enum AheadEntry {
 }
 
 impl Ahead {
-    /// Takes out an entry that is opened.
+    /// Removes and returns an entry that the user opens.
     pub fn take(&mut self, key: EntryKey) -> AheadEntry {
         let Some(place) = self.entries.iter().position(|(asked, _)| *asked == key) else {
             return AheadEntry::Unknown;

@@ -18,9 +18,9 @@ pub struct Reader {
     pub width: u16,
     /// First visible line.
     pub scroll: usize,
-    /// Cells that wide blocks are scrolled to the left.
+    /// Number of cells by which wide blocks are scrolled sideways.
     pub sideways: usize,
-    /// Characters of the text before each line (see [`crate::ui::reader::reading_position`]).
+    /// Number of characters of the text before each line (see [`crate::ui::reader::reading_position`]).
     pub starts: Vec<u32>,
     /// Typed digits of a link number.
     pub digits: String,
@@ -28,7 +28,7 @@ pub struct Reader {
     pub pictures: Vec<PicturePlace>,
 }
 
-/// The text of an entry that is shown.
+/// The source of the shown text of an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TextSource {
     /// The feed's text.
@@ -100,7 +100,7 @@ impl Reader {
         Some(ReadingPosition { offset, of })
     }
 
-    /// Returns the position to save. There is none at the beginning, or at the end, where the text has been read.
+    /// Returns the position to save. Returns `None` at the beginning of the text, and at its end, where everything has been read.
     pub(in crate::ui) fn kept(&self, rows: u16) -> Option<ReadingPosition> {
         let lines = self.rendered.as_ref()?.lines.len();
         let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;

@@ -8,7 +8,7 @@ use crate::engine::entries::rows::Show;
 use crate::ui::settings::LayoutChoice;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// The place where the user was. The store keeps folded tags and reading positions.
+/// The place where the user was. Folded tags and reading positions are saved separately in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScreenPlace {
@@ -43,7 +43,7 @@ pub enum PlaceList {
     Starred,
     /// Gaps.
     Gaps,
-    /// Feeds in trouble.
+    /// Feeds with problems.
     Attention,
     /// A saved search.
     Search(u32),

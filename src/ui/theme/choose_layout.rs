@@ -57,15 +57,15 @@ fn words(layout: LayoutChoice, shown: Arrangement) -> String {
         Arrangement::Narrow => "one pane at a time",
     };
     match (layout, shown) {
-        (LayoutChoice::Auto, _) => format!("automatic, here {here}"),
+        (LayoutChoice::Auto, _) => format!("automatic (now {here})"),
         (LayoutChoice::Three, Arrangement::Wide)
         | (LayoutChoice::Two, Arrangement::Stacked)
         | (LayoutChoice::One, _) => here.to_owned(),
         (LayoutChoice::Three, _) => {
-            format!("three panes if {THREE_COLUMNS} columns wide, here {here}")
+            format!("three panes from {THREE_COLUMNS} columns on (now {here})")
         }
         (LayoutChoice::Two, _) => format!(
-            "entries above the text if {SIDE_BY_SIDE_COLUMNS} columns by {STACKED_ROWS} rows, here {here}"
+            "entries above the text from {SIDE_BY_SIDE_COLUMNS} columns by {STACKED_ROWS} rows on (now {here})"
         ),
     }
 }
@@ -91,11 +91,11 @@ mod tests {
         assert_eq!(
             told,
             [
-                r#"layout: three panes if 100 columns wide, here two panes · to keep it: [ui] layout = "three""#,
+                r#"layout: three panes from 100 columns on (now two panes) · to keep it: [ui] layout = "three""#,
                 r#"layout: entries above the text · to keep it: [ui] layout = "two""#,
                 r#"layout: one pane at a time · to keep it: [ui] layout = "one""#,
-                r#"layout: automatic, here two panes · to keep it: [ui] layout = "auto""#,
-                "layout: entries above the text if 60 columns by 20 rows, here one pane at a time · \
+                r#"layout: automatic (now two panes) · to keep it: [ui] layout = "auto""#,
+                "layout: entries above the text from 60 columns by 20 rows on (now one pane at a time) · \
                  to keep it: [ui] layout = \"two\"",
             ]
         );

@@ -24,7 +24,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Returns its name in `[ui] image_protocol`.
+    /// Returns the protocol's name in `[ui] image_protocol`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::HalfBlocks => "half-blocks",
@@ -145,7 +145,7 @@ pub struct DrawingWanted {
 pub struct Drawing {
     /// Rows from the top, each with its cells from the left.
     pub rows: Vec<Vec<DrawnCell>>,
-    /// `true` if the picture is hidden while only a part of it is visible.
+    /// `true` if the picture is shown only while all its rows are on the screen.
     pub whole: bool,
     /// Data that must be sent to the terminal once, before the cells.
     pub sent: Option<SentPictures>,
@@ -169,7 +169,7 @@ pub struct DrawnCell {
 pub struct SentPictures {
     /// ID in the terminal.
     pub id: u32,
-    /// Escape sequences that send it.
+    /// Escape sequences that send the picture to the terminal.
     pub data: Arc<str>,
 }
 

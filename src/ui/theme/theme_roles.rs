@@ -43,7 +43,7 @@ pub struct Paint {
     pub accents: Vec<Accent>,
 }
 
-/// The role of a piece of the screen.
+/// The role of a screen element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThemeRole {
     /// Running text, and the background of the whole screen.
@@ -92,11 +92,11 @@ pub enum ThemeRole {
     Number,
     /// An hour of the week with few expected publications.
     Heat1,
-    /// An hour with more of them.
+    /// An hour with more expected publications.
     Heat2,
-    /// An hour with many of them.
+    /// An hour with many expected publications.
     Heat3,
-    /// An hour with the most of them.
+    /// An hour with the highest number of expected publications.
     Heat4,
 }
 
@@ -131,7 +131,7 @@ impl ThemeRole {
         Self::Heat4,
     ];
 
-    /// Returns its name in a theme file.
+    /// Returns the role's name in a theme file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",

@@ -17,8 +17,8 @@ pub(super) struct EntryBlocks {
     pub images: Vec<ImageTarget>,
 }
 
-/// Parses a body. Elements and styles that hide their contents are respected only if they hide little: an unclosed element must
-/// not hide the rest of the text, nor a style most of it.
+/// Parses a body. Elements and styles that hide their contents are respected only if they hide little: an unclosed element must not
+/// hide the rest of the text, and a style must not hide most of the text.
 pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     let mut trust = HidingTrust { elements: true, styles: true };
     loop {
@@ -84,7 +84,7 @@ impl BodyReader {
         }
     }
 
-    /// Returns the reduced trust to parse with if too much was hidden.
+    /// If too much text was hidden, returns the reduced trust for parsing the body again.
     fn distrust(&self) -> Option<HidingTrust> {
         let unclosed = self.hidden.is_some() || self.player.is_some();
         let by_style = self.hidden.is_some() && self.is_styled_away;

@@ -73,8 +73,8 @@ fn is_code(run: &TextRun) -> bool {
     run.look.role == Role::Preformatted
 }
 
-/// Returns the pieces of a code block with their lengths in characters, including line feeds. Returns `None` if they do not add
-/// up to the text.
+/// Returns the pieces of a code block with their lengths in characters, including line feeds. Returns `None` if the lengths do not
+/// add up to the length of the code.
 fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
     // The layout expands tabs later; here, each character remains one character.
     let lines: Vec<String> = code.split('\n').map(|line| line.replace('\t', " ")).collect();
@@ -150,7 +150,7 @@ mod tests {
 
     const WIDE: Column = Column { width: 200, slides: true };
 
-    /// Returns the code with the first letter of each role before its pieces.
+    /// Returns the code with each piece as `k<…>`, where the letter represents the role of the piece.
     fn told(html: &str) -> String {
         let rendered = render(html, None, WIDE);
         let spans = rendered.lines.iter().flat_map(|line| &line.spans);

@@ -33,7 +33,7 @@ impl TextState {
 #[derive(Debug, Clone, Copy)]
 struct OpenLink {
     number: u16,
-    /// `true` if the open link has text after which its number must follow.
+    /// `true` if the open link contains text, so that the link's number must follow.
     to_number: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Flow {
     runs: Vec<TextRun>,
     /// `true` if the text ended in an empty line, so that a blank line must precede the next block.
     pub apart: bool,
-    /// `true` if a line feed here directly follows the start tag of preformatted text. Such a line feed is ignored.
+    /// `true` directly after the start tag of preformatted text, where a line feed is ignored.
     at_start_tag: bool,
 }
 
@@ -68,7 +68,7 @@ impl Flow {
                     }
                     blank = true;
                 }
-                // A possible line break, which is dropped when the line is drawn.
+                // A zero-width space, which allows a line break and is dropped when the line is drawn.
                 '\u{200B}' => kept.push(c),
                 c if is_hidden(c) => {}
                 c => {

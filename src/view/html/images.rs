@@ -12,7 +12,7 @@ const ALT_CHARS_MAX: usize = 300;
 /// A picture in the text.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// `None` if its address cannot be opened.
+    /// Address of the picture. `None` if it cannot be opened.
     pub url: Option<Url>,
     pub alt: String,
     /// `true` if the picture is a symbol within a sentence (a smiley), whose alternative text is shown without a label.
@@ -67,7 +67,7 @@ fn is_tiny(side: &str) -> bool {
     matches!(side.trim().trim_end_matches("px"), "0" | "1" | "2")
 }
 
-/// Returns the label of a frame or player: its title, or else host and file name.
+/// Returns the label of an embedded page or player: its title, or else host and file name.
 pub(super) fn embed_label(word: &str, title: Option<&str>, url: &Url) -> String {
     let title = one_line(title.unwrap_or_default(), ALT_CHARS_MAX);
     let host = url.host_str().unwrap_or_default();

@@ -89,7 +89,7 @@ impl Language {
     pub(super) fn of_tag(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
-        // On `pre`, a `lang` of `cs` or `pl` may mean Czech or Polish and is not taken for code.
+        // On `pre`, a `lang` of `cs` or `pl` may mean Czech or Polish, so it is not taken as a programming language.
         let code = |lang: &&str| tag.name() == "pre" && !matches!(*lang, "cs" | "pl");
         let mut said = said.chain(tag.attribute("lang").filter(code));
         said.find_map(Self::named).or_else(|| Self::of_class(class))

@@ -97,7 +97,7 @@ fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     if reads_leftwards(runs) {
         for line in &mut lines {
             let free = width.saturating_sub(line_cells(line));
-            // These spaces are not part of the text, so pictures on the line are not indented by them.
+            // The leading spaces are not part of the text, so they do not indent pictures on the line.
             prefix(line, &" ".repeat(free), Role::Note);
         }
     }
@@ -113,7 +113,8 @@ fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     sliding(keep(runs, wanted), column)
 }
 
-/// Lets the lines of a block scroll sideways if any of them is too wide. The block must start at the beginning of the lines.
+/// Lets the lines of a block scroll sideways if any of them is too wide. The lines must not have a prefix (bar, indent or marker)
+/// yet.
 pub(super) fn sliding(mut lines: Vec<StyledLine>, column: Column) -> Vec<StyledLine> {
     let cells = lines.iter().map(line_cells).max().unwrap_or_default();
     if cells > column.width {
@@ -183,7 +184,7 @@ fn marker(text: &str, width: usize) -> super::model::StyledSpan {
     Look::with_role(Role::ListMarker).span(text.to_owned())
 }
 
-/// Returns the wished indent, or none if the text would become too narrow.
+/// Returns the requested indent, or 0 if the text would become too narrow.
 const fn indent(wished: usize, width: usize) -> usize {
     if width >= wished + TEXT_CELLS_MIN { wished } else { 0 }
 }

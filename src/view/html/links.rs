@@ -22,7 +22,7 @@ pub(super) struct NumberedLinks {
 }
 
 impl NumberedLinks {
-    /// Creates an empty list. Relative references are resolved against `base`; without a base, they are not links.
+    /// Creates an empty list. Relative references are resolved against `base`; without a base, relative references are not links.
     pub(super) fn new(base: Option<&str>) -> Self {
         let base = base.and_then(|base| Url::parse(base).ok());
         Self { base, targets: Vec::new(), numbers: BTreeMap::new() }

@@ -7,7 +7,7 @@ use super::tags::Nested;
 use backissue_core::feed::content::markup::Tag;
 
 impl BodyReader {
-    /// Adds the label of a picture. Outside a link, the picture has a separate number.
+    /// Adds the label of a picture. Outside a link, the picture gets its own link number.
     pub(super) fn image(&mut self, tag: &Tag) {
         let Some(picture) = picture(tag, &self.links) else { return };
         if picture.sign {
@@ -33,7 +33,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a line for a frame or player. If elements inside it may give its address, the line is added at its end tag.
+    /// Adds a line for an embedded page or player. If elements inside a player may specify its address, the line is added at the
+    /// end tag.
     pub(super) fn embed(&mut self, word: &'static str, tag: &Tag) {
         let address = if tag.name() == "object" { "data" } else { "src" };
         let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
@@ -51,7 +52,7 @@ impl BodyReader {
         }
     }
 
-    /// Adds the placeholder line of a frame or player.
+    /// Adds the placeholder line of an embedded page or player.
     pub(super) fn show_embed(&mut self, word: &str, title: Option<&str>, source: Option<&str>) {
         let Some(source) = source else { return };
         let Some(url) = self.links.resolve(source, &["http", "https"]) else { return };

@@ -1,4 +1,4 @@
-//! The blocks between tags and lines.
+//! The blocks of a body, an intermediate form between its tags and the laid-out lines.
 
 pub(super) use crate::ui::reader::lines::{
     ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
@@ -94,7 +94,7 @@ pub(super) struct Item {
     pub blocks: Vec<Block>,
 }
 
-/// A table as written: rows of cells, with unresolved spans.
+/// A table as it is in the markup: rows of cells, with unresolved spans.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub rows: Vec<Vec<Cell>>,

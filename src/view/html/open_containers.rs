@@ -23,7 +23,7 @@ pub(super) enum Container {
 }
 
 impl Container {
-    /// Checks whether an end tag of `inner` cannot close anything outside this container.
+    /// Checks whether this container prevents an end tag of `inner` inside it from closing anything outside.
     const fn holds(self, inner: Self) -> bool {
         match inner {
             Self::Item => matches!(self, Self::List | Self::Cell | Self::TableCaption),

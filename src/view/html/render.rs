@@ -75,7 +75,7 @@ fn paragraphs(text: &str) -> String {
         }
         if let Some((last, all_but_last)) = paragraph.split_last() {
             let is_long = |line: &&str| line.chars().count() >= WRAPPED_CHARS_MIN;
-            // A single long line is weak evidence, so its sentence must continue on the next line.
+            // A single long line is weak evidence of wrapping, so its sentence must continue on the next line.
             let goes_on = || last.trim_start().starts_with(char::is_lowercase);
             let is_wrapped = all_but_last.iter().all(is_long)
                 && (all_but_last.len() > 1 || (all_but_last.len() == 1 && goes_on()));

@@ -164,8 +164,8 @@ fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     }
 }
 
-/// Returns the minimum and preferred width of each column, in cells. The minimum is its longest word, within limits, or room
-/// for a sentence if it contains any.
+/// Returns the minimum and preferred width of each column, in cells. The minimum is the width of the longest word in the column,
+/// within limits, or enough for sentences if the column contains any.
 fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     let mut wants = vec![(1, 1); grid.columns];
     let sized = grid.placed.iter().map(|placed| (placed, blocks_extent(&placed.cell.blocks)));

@@ -114,7 +114,7 @@ fn is_taken(slots: &[Vec<Option<usize>>], row: usize, column: usize) -> bool {
     slots.get(row).and_then(|row| row.get(column)).is_some_and(Option::is_some)
 }
 
-/// Covers the given columns, except those already taken.
+/// Assigns the given columns of a row to the cell `id`, except columns that are already taken.
 fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize) {
     if line.len() < column + columns {
         line.resize(column + columns, None);
@@ -193,7 +193,7 @@ impl Pen<'_> {
     }
 }
 
-/// Returns the character for a joint of lines from these sides.
+/// Returns the box-drawing character that joins lines from the given sides.
 const fn joint(above_below_left_right: [bool; 4]) -> char {
     match above_below_left_right {
         [true, true, true, true] => '┼',

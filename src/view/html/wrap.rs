@@ -11,7 +11,7 @@ use backissue_core::feed::characters::is_hidden;
 
 use super::model::{Look, Role, StyledLine, TextRun};
 
-/// Maximum number of code points per grapheme. More are stacked marks that cover other lines.
+/// Maximum number of code points per grapheme. Further code points would be stacked marks that cover other lines.
 const GRAPHEME_CHARS_MAX: usize = 12;
 
 /// Columns between the tab stops of preformatted text.
@@ -25,7 +25,7 @@ struct Atom<'a> {
     text: &'a str,
     cells: usize,
     look: Look,
-    /// `true` if a line may end after it.
+    /// `true` if a line may end after this grapheme.
     break_after: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The choice between the feeds that a page names, with a preview of the selected one.
+//! The choice between the feeds found on a page, with a preview of the selected feed.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -14,7 +14,7 @@ use crate::view::{cells, theme};
 pub(super) struct FormLook {
     /// Width of a label, in cells.
     pub(super) label_cells: usize,
-    /// Lines above the form's own lines that scroll with them.
+    /// Lines above the form that scroll together with it.
     pub(super) above: Vec<Line<'static>>,
 }
 
@@ -52,7 +52,8 @@ pub(super) fn draw<F>(
     top
 }
 
-/// Formats the position of the selected line if not all lines are visible. Like in a scrolling list, it is part of the border.
+/// Formats the position of the selected line if not all lines are visible. As in a scrolling list, the position is shown in the
+/// border.
 pub(super) fn place_of(selected: usize, lines: usize, scrolls: bool) -> String {
     if scrolls { format!("{}/{lines}", selected.saturating_add(1)) } else { String::new() }
 }

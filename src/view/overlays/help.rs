@@ -17,7 +17,7 @@ const KEY_CELLS: usize = 10;
 const TWO_COLUMNS_CELLS: usize = 96;
 /// Gap between the two columns, in cells.
 const GUTTER_CELLS: usize = 2;
-/// Maximum number of lines for one command. No description reaches it.
+/// Maximum number of lines for one command. No description is that long.
 const HELP_LINES: usize = 8;
 
 /// Draws the help over the panes. Returns its number of lines.

@@ -30,7 +30,7 @@ use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
 use backissue_core::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
 
-/// Minimum width for the values of a step on the same line.
+/// Minimum width at which the reason of a step is on the same line as its values.
 const WIDE: usize = 72;
 /// Width of a name before its text, in cells.
 const NAME_CELLS: usize = 15;
@@ -107,7 +107,7 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stati
     lines.extend(rhythm_lines(shown, ink));
     lines.extend(plan_polls::poll_lines(shown.polls.as_deref(), ink));
     if !page.plan.flaws.is_empty() {
-        heading(&mut lines, "Hints that cannot be followed");
+        heading(&mut lines, "Ignored scheduling hints");
         for flaw in &page.plan.flaws {
             let text = format!("{} '{}': {}", flaw.element, flaw.text, flaw.reason);
             lines.extend(sentence(&text, ink.width, theme::TEXT));

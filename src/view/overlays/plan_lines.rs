@@ -23,8 +23,8 @@ pub(in crate::view) struct LineInk {
     pub(in crate::view) seconds: bool,
 }
 
-/// Formats a time as short as possible: with only the day of the week within six days, and with seconds only if they are wanted
-/// and not zero.
+/// Formats a time as briefly as possible: within six days, only the day of the week instead of the date; seconds only if they are
+/// wanted and not zero.
 pub(in crate::view) fn instant(at: DateTime<Utc>, ink: LineInk) -> String {
     let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
     let day = if near { "%a" } else { "%-d %b %Y" };

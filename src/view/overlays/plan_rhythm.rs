@@ -3,7 +3,7 @@
 //! ```text
 //!      0           6           12          18
 //! Mon  · · · · · · ░ ░•█◉▓○░ · · · · · ░ ▒•█◉░ · · · ·
-//! █ most expected, about 3 in that hour each week … · almost nothing
+//! █ busiest hours (up to about 3 entries a week) … · almost none
 //! • published, ○ polled in the coming week, ◉ both
 //! ```
 
@@ -51,7 +51,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<
     // The top of the pane already shows the first coming poll.
     let times: Vec<String> = rhythm.coming.iter().skip(1).map(|at| instant(*at, ink)).collect();
     if !times.is_empty() {
-        let text = format!("polls after that: {}", times.join(", "));
+        let text = format!("later polls: {}", times.join(", "));
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     lines.extend(picture(rhythm, None, ink.width));
@@ -156,20 +156,21 @@ fn hour_spans(hour: RhythmHour, wide: bool, lit: bool) -> Vec<Span<'static>> {
 fn legend(rhythm: &RhythmPicture, wide: bool) -> Vec<String> {
     let busiest = rhythm.busiest;
     let most = if !rhythm.foretold {
-        "█ most published".to_owned()
+        "█ busiest hours so far".to_owned()
     } else if busiest >= 1.5 {
-        format!("█ most expected, about {busiest:.0} in that hour each week")
+        format!("█ busiest hours (up to about {busiest:.0} entries a week)")
     } else if busiest >= 0.67 {
-        "█ most expected, about one in that hour each week".to_owned()
+        "█ busiest hours (up to about one entry a week)".to_owned()
     } else {
-        format!("█ most expected, about one every {:.0} weeks", (1.0 / busiest.max(1e-3)).round())
+        let weeks = (1.0 / busiest.max(1e-3)).round();
+        format!("█ busiest hours (up to about one entry every {weeks:.0} weeks)")
     };
     let marks = if wide {
         "• published, ○ polled in the coming week, ◉ both; the marked hour is now"
     } else {
         "• published; the marked hour is now"
     };
-    vec![format!("{most}, then ▓ ▒ ░ less, · almost nothing"), marks.to_owned()]
+    vec![format!("{most}; ▓ ▒ ░ fewer entries, · almost none"), marks.to_owned()]
 }
 
 #[cfg(test)]

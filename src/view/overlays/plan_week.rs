@@ -13,9 +13,9 @@ use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
 use backissue_core::schedule::duration_words;
 
-/// Shades for up to five intervals, shortest first. Fewer intervals are spread over them.
+/// Shades for up to five intervals, shortest first. If there are fewer intervals, they are spread over all the shades.
 const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];
-/// Signs for more intervals. All further ones share the last.
+/// Signs for more than five intervals. Intervals beyond the last sign share it.
 const LETTERS: [&str; 12] = ["█", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "…"];
 /// Sign of an hour in which the publisher requests no polls.
 const SKIPPED: &str = "×";
@@ -23,7 +23,7 @@ const SKIPPED: &str = "×";
 const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Returns the lines of the week. There are none if all hours are alike.
+/// Returns the lines of the week. Returns no lines if there is no chart, because all hours are equal.
 pub(in crate::view) fn week_lines(week: Option<&WeekPicture>, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let Some(week) = week else { return lines };

@@ -14,9 +14,9 @@ use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
 use backissue_core::history::FeedKey;
 
-/// Minimum width for the reason beside the feed.
+/// Minimum width at which the reason is shown beside the feed.
 const WIDE: usize = 84;
-/// Minimum width for the cost beside the feed.
+/// Minimum width at which the cost is shown beside the feed.
 const COSTS: usize = 52;
 /// Width of a feed's cost, in cells.
 const COST_CELLS: usize = 23;
@@ -73,7 +73,7 @@ fn with_sums(area: Rect) -> (Rect, Rect) {
 fn sums_words(sums: &Sums) -> String {
     let feeds = if sums.feeds == 1 { "1 feed".into() } else { format!("{} feeds", sums.feeds) };
     let saving = if sums.saved_a_day >= 0.5 {
-        format!("; polling all less often would save {:.0} a day", sums.saved_a_day)
+        format!("; polling them less often would save {:.0} a day", sums.saved_a_day)
     } else {
         String::new()
     };
@@ -85,7 +85,7 @@ fn sums_words(sums: &Sums) -> String {
 }
 
 fn wait_words(minutes: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "cut to a year")]
+    #[expect(clippy::cast_possible_truncation, reason = "limited to one year")]
     let seconds = (minutes.clamp(0.0, 527_040.0) * 60.0) as i64;
     when::span_words(seconds)
 }

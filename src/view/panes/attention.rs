@@ -13,7 +13,7 @@ use crate::ui::panes::attention::ROW_LINES;
 use crate::ui::state::layout::Pane;
 use crate::view::{cells, pane, theme};
 
-/// Minimum width of the list for an additional key, in cells.
+/// Minimum width at which the list shows an additional key, in cells.
 const ROOMY_CELLS: usize = 52;
 
 /// Draws the list instead of the entries. Returns the area of its rows.
@@ -49,7 +49,8 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// Returns the lines of one feed. `selected` is set for the selected feed, to whether the pane has the focus.
+/// Returns the lines of one feed. `selected` is `None` if the feed is not selected; otherwise it is `true` if the pane has the
+/// focus.
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
     let of_store = concern.feed == trouble::STORE;
     let feed = app.engine.feeds.get(&concern.feed);

@@ -24,7 +24,7 @@ use backissue_core::history::{FeedKey, GapKey, GapLines};
 /// Maximum width of the feed name beside its entries in a list of several feeds, in cells.
 const NAME_CELLS_MAX: usize = 28;
 
-/// Minimum width of a list for feed names, in cells.
+/// Minimum width at which a list shows feed names, in cells.
 const ROOMY_CELLS: usize = 56;
 
 /// Mark of feeds and entries that are marked for a common action.
@@ -166,7 +166,8 @@ fn title(app: &App, room: usize) -> String {
             let title = feed.map_or("", |feed| feed.record.shown_title());
             let standing = said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed)));
             let brief = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
-            // The filter and the history status take precedence over the name. The status line also shows the trouble.
+            // The filter and the history status take precedence over the name. The status line also shows the problem of the feed,
+            // which comes last here.
             let room = room.saturating_sub(cells::width(shown));
             let wanted = cells::width(title).min(TITLE_CELLS_WANTED);
             let fits = cells::width(&standing).saturating_add(wanted) <= room;

@@ -23,14 +23,14 @@ use crate::view::{cells, pane, theme, when};
 const WHEN_CELLS: usize = 4;
 /// Minimum width of an unread count, in cells.
 const COUNT_CELLS_MIN: usize = 2;
-/// Width of a feed's marks for trouble and pace, in cells.
+/// Width of the marks that show a feed's problems and pace, in cells.
 const MARK_CELLS: usize = 2;
 /// Minimum width of the pane, in columns.
 const COLUMNS_MIN: usize = 24;
-/// Maximum width of the pane as a percentage of the screen, even if this makes the text narrower: with three panes, and
-/// otherwise.
+/// Maximum width of the pane as a percentage of the screen, even if this makes the text narrower. The first value is for three
+/// panes, the second for fewer panes.
 const SHARE: (usize, usize) = (37, 38);
-/// The same limit if the pane also shows the time until each next poll.
+/// The same limits for a pane that also shows the time until the next poll of each feed.
 const SHARE_WITH_TIME: (usize, usize) = (30, 34);
 /// Minimum width of the entries and the text together with three panes, in columns.
 const OTHERS_COLUMNS: usize = 88;
@@ -39,7 +39,7 @@ const ENTRIES_COLUMNS: usize = 46;
 /// Columns around a text: borders and margins.
 const TEXT_EDGES: usize = 4;
 
-/// Returns the width of the pane beside others: as wide as the names need and the screen allows.
+/// Returns the width of the pane when it is next to other panes: as wide as the names need and the screen allows.
 pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
     let width = usize::from(screen);
     let percent = |share: usize| width.saturating_mul(share) / 100;

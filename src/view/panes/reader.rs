@@ -92,7 +92,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Describes which text is shown, if there are two.
+/// Describes which text is shown, if the entry has a full text besides the feed's text.
 fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
         (TextSource::Page, _) => Some("full text"),

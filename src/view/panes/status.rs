@@ -26,7 +26,7 @@ use crate::view::{cells, theme, when};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
-/// Duration of a message in seconds. A key press hides it earlier.
+/// Time for which a message is shown, in seconds. A key press hides it earlier.
 const NOTICE_SECONDS: i64 = 12;
 /// Maximum number of message lines. All but the bottom one cover the panes.
 const NOTICE_LINES: usize = 3;
@@ -80,7 +80,7 @@ pub(in crate::view) fn draw(
     let mut lines = match (&question, notice) {
         (Some(question), _) => wrapped(question, theme::KEY),
         (None, Some(notice)) if notice.trouble => wrapped(&notice.text, theme::TROUBLE),
-        // Progress of long work remains visible.
+        // A message does not hide the progress of polls.
         (None, Some(notice)) => match poll_progress(app) {
             Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
             None => wrapped(&notice.text, theme::TEXT),
@@ -255,7 +255,7 @@ fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
         app.engine.host_queue.waits_for(&feed.record.url, now, &app.engine.settings.network);
     let site = site_of(&feed.record.url);
     let what = match waits {
-        WaitsFor::Start(_) => "for the pause after startup".to_owned(),
+        WaitsFor::Start(_) => "for the end of the startup pause".to_owned(),
         WaitsFor::Network(_) => "for the network".to_owned(),
         WaitsFor::Site => format!("for another request to {site}"),
         WaitsFor::Spacing(_) => format!("for the pause between requests to {site}"),
@@ -264,11 +264,11 @@ fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
     Some(told_of(feed, " waits ", &what, room))
 }
 
-/// Describes the trouble of the selected feed.
+/// Describes the problem of the selected feed.
 fn selected_trouble(app: &App, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     let feed = app.engine.feeds.get(key).filter(|_| app.ui.focus == Pane::Feeds)?;
-    // The plan of the feed already shows it.
+    // The open plan of the feed already shows the problem.
     if planned(app) == Some(*key) {
         return None;
     }

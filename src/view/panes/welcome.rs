@@ -38,7 +38,7 @@ fn choice(key: &str, text: &'static str) -> Line<'static> {
     ])
 }
 
-/// Explains how to restore feeds that were removed within the last week. There are no lines without such feeds.
+/// Explains how to restore feeds that were removed within the last week. Returns no lines if there are no such feeds.
 fn removed_lines(app: &App, now: DateTime<Utc>) -> Vec<Line<'static>> {
     let removed = recently_removed(&app.engine, now).len();
     if removed == 0 {

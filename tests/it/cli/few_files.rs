@@ -1,4 +1,4 @@
-//! Too few file descriptors: requests wait for one, and no feed fails because of it.
+//! Too few file descriptors: requests wait for a free descriptor, and no feed fails because none is free.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,7 @@ use crate::support::site::{Site, answer};
 
 /// Maximum number of open files for the program.
 const FILES: usize = 48;
-/// More feeds than can be polled at once.
+/// Number of feeds, which is larger than the number of concurrent polls.
 const FEEDS: usize = 60;
 
 /// Returns a command for the program with at most this number of open files.
@@ -57,7 +57,7 @@ fn too_few_descriptors_delay_polls_without_failures() {
     wait_until("no descriptor is left", || {
         std::fs::read_dir(&open).is_ok_and(|files| files.count() >= FILES)
     });
-    assert!(site.asked() < FEEDS, "not all of them could ask");
+    assert!(site.asked() < FEEDS, "not all of them sent a request");
     site.release();
     ended(polling, b"").with(0);
     let feeds = program.run(&["feeds", "--json"]).with(0).json();

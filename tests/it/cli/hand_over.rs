@@ -1,5 +1,5 @@
-//! Hand-over of the store: between a service and a reader, between two readers, and to a command that needs exclusive access.
-//! Also checks what the last owner leaves.
+//! Hand-over of the store: between a service and a reader, between two readers, and to a command that needs exclusive access. Also
+//! checks what remains on disk after the last owner has exited.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -42,7 +42,7 @@ impl Watch {
                 return began.elapsed();
             }
         }
-        panic!("it does not say: {words}");
+        panic!("no output contains: {words}");
     }
 
     fn end(self) {
@@ -164,7 +164,7 @@ fn exclusive_command_borrows_the_store_from_the_reader() {
     assert!(session.ended().success());
 }
 
-/// Lengthens the log of a store beyond the growth after which it is compacted.
+/// Fills the log of a store beyond the size at which it is compacted.
 fn fill(program: &Program) {
     let mut dice = Dice::of(5, "filling", 0);
     let store = sled::open(program.data().join("store")).unwrap();

@@ -19,7 +19,7 @@ use crate::support::terminal_session::Session;
 
 /// Number of hand-overs in the ordinary run.
 const HAND_OVERS: usize = 9;
-/// Pause between two `add` commands; a list of thousands of feeds would measure something else.
+/// Pause between two `add` commands; without it, thousands of feeds would slow the hand-overs and distort their times.
 const ADD_PAUSE: Duration = Duration::from_millis(50);
 
 fn hand_overs() -> usize {
@@ -45,7 +45,7 @@ fn until_owned_by(program: &Program, process: u32) -> Duration {
     began.elapsed()
 }
 
-/// Checks whether a command was acknowledged; if not, its owner died or released the store before.
+/// Checks whether a command was acknowledged; if not, the process that had the store died or released it first.
 #[track_caller]
 fn was_acknowledged(run: &Ended) -> bool {
     match run.status {
@@ -127,13 +127,13 @@ fn rename_feed(program: &Program, stop: &AtomicBool) -> Written {
     written
 }
 
-/// The processes that have the store in turn.
+/// The processes that take turns in having the store open.
 struct Hands<'a> {
     program: &'a Program,
     site: &'a Site,
     watch: Child,
     done: usize,
-    /// Number of requests before each kill and at the next hand-over; requests in flight arrive in between.
+    /// Number of requests before each kill and at the hand-over after it; requests in flight at the kill arrive within this range.
     killed: Vec<Range<usize>>,
     /// Times the service took until it had the store again.
     back: Vec<Duration>,
@@ -153,7 +153,7 @@ impl<'a> Hands<'a> {
         self.killed.push(before..usize::MAX);
     }
 
-    /// Marks that later requests were not sent before the last kill.
+    /// Ends the range of the last kill: requests from now on were not in flight at that time.
     fn end_of_kill(&mut self) {
         let after = self.site.all_requests().len();
         if let Some(kill) = self.killed.last_mut() {
@@ -279,7 +279,7 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
     let again = asked.values().filter(|places| places.len() > 1).count();
     let polled_twice: Vec<_> =
         feeds.iter().filter(|feed| feed["polls"].as_array().unwrap().len() > 1).collect();
-    #[expect(clippy::print_stdout, reason = "its figures are what a long run is for")]
+    #[expect(clippy::print_stdout, reason = "a long run is for its figures")]
     {
         println!(
             "{hand_overs} hand-overs, {} by SIGKILL; writes: {} acknowledged, {} unknown; {} feeds asked, {} twice, \

@@ -14,7 +14,7 @@ use crate::support::binary::Program;
 use crate::support::dice::Dice;
 use crate::support::site::{Site, answer};
 
-/// Kills without the variable: one for each kind of work.
+/// Number of kills if the variable is not set: one for each kind of work.
 const FEW: usize = 6;
 /// Entries in the feed's first document, and number of its archives.
 const FIRST: u32 = 8;
@@ -64,7 +64,7 @@ fn site(grown: Arc<AtomicU32>) -> Site {
     })
 }
 
-/// The stored entries and the starred ones.
+/// The entries in the store, and which of them are starred.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Kept {
     entries: BTreeSet<String>,
@@ -77,7 +77,7 @@ fn kept(program: &Program) -> Kept {
         let listed = program.run(&[&["entries", "--limit", "1000", "--json"], more].concat());
         let listed = listed.with(0).json();
         let listed = listed.as_array().unwrap().iter();
-        // A gap, which has no title, marks where a walk was interrupted.
+        // A gap has no title; it marks where an archive walk was interrupted.
         listed.filter_map(|entry| Some(entry["title"].as_str()?.to_owned())).collect()
     };
     let filters = program.run(&["filters", "--json"]).with(0).out.matches("nothing-").count();

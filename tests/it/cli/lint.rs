@@ -29,7 +29,7 @@ fn document(number: u32, links: &str) -> String {
     )
 }
 
-/// Answers as the sound publisher does.
+/// Answers a request as a publisher without faults does.
 fn sound(request: &PublisherRequest) -> PublisherAnswer {
     if request.header("if-none-match") == Some("\"one\"") {
         return answer(304, &GOOD, "");
@@ -50,7 +50,7 @@ fn sound(request: &PublisherRequest) -> PublisherAnswer {
     answer(200, &GOOD, document(links.0, &links.1))
 }
 
-/// Returns the findings above the level of a note, as `level element path`.
+/// Returns the findings that are more serious than notes, as `level element path`.
 fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
     let findings = verdict["findings"].as_array().unwrap().iter();
     let wrong = findings.filter(|finding| finding["level"] != "note");

@@ -138,7 +138,7 @@ fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
 #[test]
 fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     let polls = std::sync::atomic::AtomicU32::new(0);
-    // Each poll returns something new.
+    // Each poll of the other feeds returns a different document.
     let site = Site::start(move |request| match request.path() {
         "/feed/8" => answer(404, &[], ""),
         path => answer(200, &[], rss(path, "e", 3 + polls.fetch_add(1, Ordering::Relaxed) % 40)),
@@ -164,7 +164,8 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
         stop.store(true, Ordering::Relaxed);
         (made, keys.join().unwrap())
     });
-    let made: Vec<Made> = made.into_iter().map(|made| made.expect("each hand ends well")).collect();
+    let made: Vec<Made> =
+        made.into_iter().map(|made| made.expect("each process ends well")).collect();
     let took = began.elapsed();
     // The result must be the same while the reader is open and after it has ended.
     check_all_there(&program, &made);
@@ -179,7 +180,7 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     assert!(session.ended().success());
     check_sums(&program);
     let longest = made.iter().map(|made| made.longest).max().unwrap();
-    #[expect(clippy::print_stdout, reason = "its figures are what a long run is for")]
+    #[expect(clippy::print_stdout, reason = "a long run is for its figures")]
     {
         println!(
             "{} commands of {HANDS} processes in {took:?}, the longest {longest:?}; {pressed} keys; {} requests",

@@ -32,7 +32,7 @@ fn irregular_configuration_file_is_refused() {
 
 #[test]
 fn irregular_other_files_do_not_prevent_reading() {
-    // No devices here: data written into one by mistake would be lost for the whole machine.
+    // This test uses no devices: if the program replaced one by mistake, the whole machine would be affected.
     let program = Program::new();
     program.run(&["feeds"]).with(0);
     std::fs::create_dir_all(program.data().join("log")).unwrap();
@@ -102,5 +102,5 @@ fn failed_service_install_leaves_no_unit_behind() {
     std::fs::write(&unit, "").unwrap();
     let removed = run("remove");
     assert!(String::from_utf8_lossy(&removed.stderr).contains("systemd cannot be reached"));
-    assert!(!unit.exists(), "it is removed all the same");
+    assert!(!unit.exists(), "it is removed nevertheless");
 }

@@ -14,7 +14,7 @@ use crate::support::binary::{Program, StoreOwner, ask_to_end, ended, signal, wai
 use crate::support::documents::garbage;
 use crate::support::held_site::HeldSite;
 
-/// Less than the time an owner waits for a silent process.
+/// Time limit of the tests, which is shorter than the time an owner waits for a silent process.
 const PATIENCE: Duration = Duration::from_secs(8);
 use crate::support::site::{Site, answer};
 

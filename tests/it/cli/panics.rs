@@ -1,5 +1,5 @@
-//! What panics leave behind and to whom they are reported. The hook applies to the whole process, so the panics happen in another
-//! process.
+//! Which traces panics leave and where they are reported. The panic hook applies to the whole process, so the panics happen in
+//! another process.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use backissue_core::feed::library_panics::catch_library_panic;
 
 use crate::support::terminal_session::Session;
 
-/// Log folder of the other process; without it the helper test does nothing.
+/// Environment variable with the log folder of the other process; without it the helper test does nothing.
 const LOG: &str = "BACKISSUE_TEST_LOG_OF_PANICS";
 /// An address that no file may contain.
 const SECRET: &str = "https://me:pw,1@a.example/feed?token=abc,2";
@@ -64,7 +64,7 @@ fn faults_leave_reports_and_panics_leave_secretless_lines() {
     assert!(report("caught at").contains("its work was cancelled"));
     assert!(report("uncaught [2J").contains("in the thread 'store'"));
     report("of the first thread");
-    assert_eq!(reports.len(), 3, "libraries are foreseen: {reports:#?}");
+    assert_eq!(reports.len(), 3, "library panics are expected: {reports:#?}");
     let [log] = texts(folder.path(), "backissue.log").try_into().unwrap();
     for (said, lines) in
         [("caught at", 3), ("a library panicked", 2), ("uncaught", 1), ("of the first thread", 1)]

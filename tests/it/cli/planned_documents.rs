@@ -56,7 +56,7 @@ fn check(name: &str, document: &str, facts: &Value, next: &str) {
     assert!(!answer["steps"].as_array().unwrap().is_empty(), "{name}");
 }
 
-/// Returns the facts of a successful poll on Monday at ten, merged with others.
+/// Returns the facts of a successful poll on Monday at ten, together with these additional facts.
 fn ten(more: &Value) -> Value {
     let mut facts = json!({"last_ok": MONDAY});
     facts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

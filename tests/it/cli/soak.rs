@@ -271,7 +271,7 @@ fn long_running_reader_keeps_its_memory_bounded() {
     }
     let mut session = program.start_reader();
     if minutes.is_none() {
-        // Some polls fail and the status says so.
+        // Some polls fail, so the exit status is not checked.
         program.run(&["poll", "--all"]);
     }
     session.until_it_says("Feed 1");

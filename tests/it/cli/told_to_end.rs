@@ -1,4 +1,4 @@
-//! Commands that are ended by Ctrl-C: the first Ctrl-C takes effect, and their messages are true.
+//! Commands interrupted by Ctrl-C: the first Ctrl-C takes effect, and the messages report what was really done.
 
 use std::process::Child;
 

@@ -1,6 +1,6 @@
 //! Checks that what code and documents cite exists: `SPEC` in the specification, `UX` in the interface, and so on.
 //!
-//! A label is the start of a heading, list item, table row or bold text; rule 4 below the heading B.4 is also B.4.4.
+//! A label is the start of a heading, list item, table row or bold text; rule 4 below the heading B.4 also has the label B.4.4.
 //! `docs/README.md` explains this to readers.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ const DOCUMENTS: [(&str, &str); 4] = [
 /// Pattern of a label.
 const LABEL: &str = r"[A-Z]+-?\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|\d+(?:\.\d+)*|[A-Z]";
 
-/// Pattern of a line that may start with a label: its mark, the label, and the rest.
+/// Pattern of a line that may start with a label: the Markdown mark, the label, and the rest.
 static BEGUN: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"^(#+ |[-*+|] ?(?:\*\*)?)?({LABEL})([^\w]|$)")));
 /// Pattern of a label in bold.
@@ -54,7 +54,7 @@ pub(super) fn labels(text: &str) -> BTreeSet<String> {
                 head.clone_from(&label);
                 labels.insert(label);
             }
-            // A bare number in a table is a figure.
+            // A bare number in a table is a figure, not a label.
             Some(false) if !label.starts_with(|char: char| char.is_ascii_digit()) => {
                 labels.insert(label);
             }

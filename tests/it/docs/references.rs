@@ -1,4 +1,4 @@
-//! Checks that the references of the documents exist: project files, other documents, headings and rooms.
+//! Checks that the references of the documents exist: project files, other documents, headings, and top-level modules ("rooms").
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -86,7 +86,7 @@ fn comments_and_documents_have_no_old_wording() {
     for folder in ["src", "tests", "benches"] {
         sources(&root().join(folder), &mut paths);
     }
-    // The store and the search index are written again soon, with their comments.
+    // The store and the search index will soon be rewritten, including their comments.
     paths.retain(|path| {
         !["io/store", "io/search"].iter().any(|room| path.to_string_lossy().contains(room))
     });

@@ -1,4 +1,4 @@
-//! Lists, pages, dates and attacks from a folder of third-party documents, which `BACKISSUE_CORPUS` names.
+//! Tests with lists, pages, dates and attacks from third-party documents; `BACKISSUE_CORPUS` names their folder.
 //!
 //! Without the variable these tests do nothing and say so. `--nocapture` shows the differing rows.
 
@@ -21,7 +21,7 @@ pub(crate) fn corpus() -> Option<PathBuf> {
     folder
 }
 
-#[expect(clippy::print_stderr, reason = "rows that differ, for who runs it by hand")]
+#[expect(clippy::print_stderr, reason = "differing rows, for a manual run")]
 pub(crate) fn tell(line: &str) {
     eprintln!("{line}");
 }

@@ -29,7 +29,7 @@ struct Difference {
     ours: String,
 }
 
-/// The reason why a difference is right. The first matching row applies.
+/// The reason why our reading is right where it differs. The first matching row applies.
 struct Reason {
     says: &'static str,
     fits: fn(&str, &Difference) -> bool,

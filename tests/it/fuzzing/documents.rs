@@ -77,7 +77,7 @@ fn check(bytes: &[u8], number: usize) {
     if number.is_multiple_of(EXAMINED) {
         examine(bytes, &origin, chrono::DateTime::UNIX_EPOCH);
     }
-    // feed-rs can read the repaired document, whatever it was made from.
+    // feed-rs can read every repaired document.
     let unread = document.flaws.iter().find(|flaw| flaw.reason.contains("could not be read"));
     assert_eq!(unread, None, "an entry was left out");
 }

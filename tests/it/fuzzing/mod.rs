@@ -1,7 +1,7 @@
 //! Fuzzing with random changes to texts and bytes: reading any input ends soon, never panics, and keeps its invariants.
 //!
-//! Each target runs its number of inputs or for the time in `BACKISSUE_FUZZ_SECONDS=600`; `BACKISSUE_FUZZ_SEED=8` chooses other
-//! inputs. A failing input is printed, and is added to the seeds once the cause is fixed.
+//! Each target runs a fixed number of inputs, or for ten minutes with `BACKISSUE_FUZZ_SECONDS=600`; `BACKISSUE_FUZZ_SEED=8` chooses
+//! other inputs. A failing input is printed, and is added to the seeds once the cause is fixed.
 
 mod documents;
 mod frames;

@@ -24,7 +24,7 @@ pub const INPUT_MAX: usize = 64 * 1024;
 /// The default seed.
 const SEED: u64 = 7;
 
-/// Bytes at which texts are cut and joined, so that complete parts of one text enter another.
+/// Bytes at which texts are cut and joined, so that complete parts of one text are inserted into another.
 const JOINTS: &[u8] = b"<>{}[]\"'\n:, ";
 
 /// A check that fails if an invariant of an input is violated; the number is the number of the input.
@@ -130,13 +130,13 @@ impl Target {
     }
 }
 
-/// Returns the next position at which something starts or ends.
+/// Returns the position of the next byte that is in `JOINTS`, or the length.
 fn joint(bytes: &[u8], from: usize) -> usize {
     let found = bytes.iter().skip(from).position(|byte| JOINTS.contains(byte));
     found.map_or(bytes.len(), |place| from + place)
 }
 
-/// Returns a part of a text between two such positions.
+/// Returns a part of a text between two positions that `joint` finds.
 fn part_of<'a>(bytes: &'a [u8], dice: &mut Dice) -> &'a [u8] {
     let begin = joint(bytes, dice.place(bytes.len() + 1));
     let end = joint(bytes, (begin + dice.place(300)).min(bytes.len()));

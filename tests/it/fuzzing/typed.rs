@@ -103,7 +103,7 @@ pub fn patterns() -> Target {
 pub fn configurations() -> Target {
     let folder = tempfile::tempdir().unwrap();
     let whole = include_str!("../../../assets/config.toml");
-    // Its examples are in comments.
+    // The settings in the example configuration are commented out.
     let bare = whole.replace("\n# ", "\n").replace("\n#", "\n");
     Target::of_texts("configurations", &[whole, &bare], CONFIG_PIECES, 600, move |bytes, _| {
         let path = folder.path().join("config.toml");

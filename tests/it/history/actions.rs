@@ -41,7 +41,7 @@ fn stopped_walk_continues_where_it_stopped() {
     let now = reader.now;
     assert!(matches!(reader.desk().next(now), Next::Fetch(_)));
     reader.record.stop(now);
-    assert_eq!(reader.desk().next(now), Next::Rest(None), "a late answer would find nobody");
+    assert_eq!(reader.desk().next(now), Next::Rest(None), "a late answer would find no walk");
     let gap = reader.gaps().remove(0);
     assert_eq!((gap.0, reader.gaps().len()), (key, 1));
     reader.policy.run_documents = 20;
@@ -77,7 +77,7 @@ fn rereading_forgets_archives_and_keeps_entries() {
     let before: Vec<String> = reader.ids().into_iter().map(str::to_owned).collect();
     reader.record.reread(&mut reader.nodes);
     reader.walk(&mut |url: &str| publisher.answer(url));
-    assert_eq!(reader.requests.len(), 12, "that nothing is new is no reason to stop");
+    assert_eq!(reader.requests.len(), 12, "a document without new entries is no reason to stop");
     assert_eq!(reader.ids(), before);
     assert_eq!(reader.standing(), "complete history");
 }

@@ -49,7 +49,7 @@ enum Act {
     Move(u16),
     /// Serves the feed at its own address again.
     ComeHome,
-    /// The reader requests more.
+    /// The reader lets the archive walk continue.
     GoOn,
 }
 
@@ -60,7 +60,7 @@ struct Publisher {
     window: usize,
     /// Number of entries published; 1 is the oldest.
     published: usize,
-    /// Number of the oldest entries that are in archives.
+    /// Number of archived entries, counted from the oldest.
     archived: usize,
     refused: BTreeMap<usize, u16>,
     led: Option<(u16, &'static str)>,
@@ -193,9 +193,9 @@ struct Served {
     status: u16,
     leads: Option<(u16, &'static str)>,
     body: String,
-    /// Its link to an older document.
+    /// Address of the older document that it links to.
     older: Option<String>,
-    /// Its oldest and newest date.
+    /// Dates of its oldest and its newest entry.
     dates: Option<(DateTime<Utc>, DateTime<Utc>)>,
 }
 

@@ -132,14 +132,14 @@ fn disjoint_windows_are_a_gap_even_with_archives() {
         assert_eq!(
             reader.requests.len(),
             again,
-            "the archive is asked first: {:?}",
+            "the archive is requested first: {:?}",
             reader.requests
         );
         reader.pass(1);
         reader.poll(&mut *web(vec![("feed", feed(31..36)), ("1", grown)]));
         assert_eq!((reader.standing().as_str(), reader.requests.len()), (text, again));
     }
-    // A new link starts a walk; what the walk does not reach has a separate gap.
+    // A new link starts an archive walk; the entries that it does not reach have a separate gap.
     let mut reader = reader_of(vec![("feed", feed(10..15)), ("1", archive(0..10))]);
     reader.pass(1);
     let moved = document((30..35).rev(), |h| h.prev_archive = link("2"));

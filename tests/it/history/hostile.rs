@@ -120,7 +120,10 @@ fn self_links_and_two_cycles_are_loops() {
     }
     let mut reader = Reader::of(FEED);
     reader.poll(&mut |url: &str| page(url, &["a".into()], Some(FEED)));
-    assert!(reader.gaps().is_empty() && reader.requests.is_empty(), "a link to itself is none");
+    assert!(
+        reader.gaps().is_empty() && reader.requests.is_empty(),
+        "a link to itself does not count"
+    );
 }
 
 #[test]
@@ -157,7 +160,7 @@ fn request_names_the_source_of_its_address() {
     reader.take(&url, &document, true);
     let now = reader.now;
     let backissue_core::history::Next::Fetch(request) = reader.desk().next(now) else {
-        panic!("an archive is to be fetched")
+        panic!("an archive must be pending")
     };
     assert_eq!((request.by.as_str(), request.by_public), (FEED, true));
     assert!(request.cross_origin);

@@ -1,5 +1,5 @@
-//! The history of feeds without network, store and clock: a reader keeps entries in memory, walks what the test's publisher
-//! serves, and can crash at any step.
+//! The history of feeds without network, store and clock: a reader keeps entries in memory, walks the archives that the test's
+//! publisher serves, and can crash at any step.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -165,7 +165,7 @@ impl Reader {
                     self.write();
                     return notice.or(told);
                 }
-                Next::Busy => panic!("nothing is on its way"),
+                Next::Busy => panic!("no request is running"),
             };
             self.requests.push(request.url.clone());
             let answer = web(&request.url);

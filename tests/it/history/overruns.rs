@@ -38,7 +38,7 @@ fn reader_of(documents: &[FeedDocument]) -> Reader {
     reader
 }
 
-/// Checks whether a document is taken for an overrun after the others.
+/// Checks whether `after` is suspected to be an overrun if it follows the documents in `before`.
 fn suspected(before: &[FeedDocument], after: &FeedDocument) -> bool {
     let mut reader = reader_of(before);
     matches!(reader.take(FEED, after, true), OverrunVerdict::Missed(_))

@@ -1,4 +1,4 @@
-//! Histories in the real binary over loopback: walked, retried, killed fifty times, measured.
+//! Archive walks in the real binary over loopback: they are retried, killed fifty times, and measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

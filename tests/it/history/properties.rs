@@ -195,7 +195,7 @@ proptest! {
 /// comes from the address of the older archive.
 type Archive = (usize, usize, u8);
 
-/// Reads a feed round by round: the newest archive it names, and the reader's action.
+/// Reads a feed in rounds; each round gives the newest archive that the feed names, and the reader's action.
 fn read(archives: &[Archive], rounds: &[(usize, u8)]) -> Reader {
     let mut reader = Reader::of("https://b.example/feed");
     reader.policy.run_documents = 4;

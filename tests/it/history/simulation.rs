@@ -47,7 +47,7 @@ fn check_partial(reader: &Reader, publisher: &Publisher) {
     if let Some((_, gap)) = gaps.first() {
         assert_eq!(gap.kind() == GapKind::Loop, loops);
         assert_eq!(reader.list().last(), Some(&format!("{:?}", gap.kind())), "it is last");
-        // A gap with an automatic retry is not refused for good.
+        // A gap that is retried automatically does not count as permanently refused.
         let said = match gap.retry_at {
             _ if loops => "may be incomplete: its archives form a loop".to_owned(),
             None => "history complete except 1 gap".to_owned(),

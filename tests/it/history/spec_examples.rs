@@ -54,7 +54,7 @@ fn h4_an_archived_feed_is_rebuilt() {
 
     reader.pass(1);
     reader.poll(&mut orchard);
-    assert_eq!(reader.requests.len(), 3, "a second check asks for no archive");
+    assert_eq!(reader.requests.len(), 3, "a second check requests no archive");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn h4_refused_archive_is_one_line_until_it_answers() {
         "entries before 2026-02-10 missing: archive \
          https://orchard.example/notes/archive/2026-01.atom answered 403"
     );
-    assert_eq!(gap.retry_at, None, "a 403 is asked for again only by hand");
+    assert_eq!(gap.retry_at, None, "a refused archive is retried only by hand");
     assert!(!reader.requests.iter().any(|url| url.contains("2025-12")));
 
     reader.pass(24 * 30);
@@ -123,7 +123,7 @@ fn h5_undated_items_are_ordered_by_archive() {
     assert_eq!(reader.text("b5"), Some("five, newer copy"));
     assert_eq!(reader.text("b6"), Some("six, current text"));
     assert_eq!(reader.standing(), "complete history");
-    assert_eq!(reader.requests.len(), 3, "the false self of a3 does not end the walk");
+    assert_eq!(reader.requests.len(), 3, "the wrong self link of a3 does not end the walk");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn unfollowed_next_archive_links_are_reported() {
     reader.walk(&mut chain(&links));
     assert_eq!(reader.ids(), ["a1", "a2", "b1", "b2", "index"]);
 
-    // Once the chain itself links there, it is followed like any link.
+    // Once an archive of the chain itself links to `b1`, that link is followed like any other.
     let mended = [links[0], links[1], links[2], ("a1", "<link rel='prev-archive' href='b1'/>")];
     let mut reader = Reader::of("https://chain.example/index");
     reader.poll(&mut chain(&mended));
@@ -254,7 +254,7 @@ fn h7_paged_feed_loads_on_demand_and_is_never_complete() {
     };
     let taken = reader.record.page_arrived(&arrival);
     let new = reader.merge(&second, &taken.merging.unwrap()).new;
-    assert!(!reader.record.page_merged(new, taken.more), "its previous is no archive link");
+    assert!(!reader.record.page_merged(new, taken.more), "its previous link is no archive link");
     assert_eq!(reader.list(), ["f-90", "f-88", "Paged"]);
     assert_eq!(reader.standing(), "paged: may be incomplete", "even after the last page");
     assert_eq!(reader.record.next_page(&reader.policy), Ok(None));

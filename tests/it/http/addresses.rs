@@ -90,7 +90,7 @@ async fn typed_loopback_address_is_polled_and_called_not_public() {
     }
 }
 
-/// SPEC D.6: typed, and link-local or forbidden.
+/// SPEC D.6: typed addresses that are link-local or forbidden.
 #[tokio::test]
 async fn typed_address_without_a_feed_is_refused_with_a_sentence() {
     for (host, word) in [
@@ -207,7 +207,7 @@ async fn loopback_site_may_redirect_only_to_its_own_port() {
     .await;
     let ask = |path: &str| request(&format!("http://127.0.0.1:{port}{path}"));
     fetch(roomy(), ask("/own")).await.result.unwrap();
-    let why = format!("127.0.0.1:{port} may lead only to its own host and port");
+    let why = format!("127.0.0.1:{port} may point only to its own host and port");
     assert!(blocked(&fetch(roomy(), ask("/other")).await).contains(&why));
     assert_eq!(other.requests().len(), 0);
 }
@@ -277,7 +277,7 @@ async fn supplied_address_with_login_or_other_scheme_is_refused() {
     }
 }
 
-/// SPEC D.6: https names http.
+/// SPEC D.6: a document read over https names an http address.
 #[tokio::test]
 async fn insecure_address_in_a_secure_document_needs_permission() {
     let (publisher, port) = publisher(|_| feed()).await;

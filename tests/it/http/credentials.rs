@@ -63,7 +63,7 @@ async fn configured_credentials_go_to_their_origin_on_every_hop() {
     }
 }
 
-/// SPEC D.3: dropped when the origin changes; the other origin's own credentials may be sent to it.
+/// SPEC D.3: credentials are dropped when the origin changes; the other origin's own credentials may be sent to it.
 #[tokio::test]
 async fn credentials_do_not_cross_to_another_origin() {
     for there_knows in [false, true] {
@@ -132,7 +132,7 @@ async fn typed_credentials_override_configured_ones() {
     assert_eq!(sent(&here), [Some(ODD.to_owned())]);
 }
 
-/// SPEC D.6: never shown, neither in a failure nor in debug output.
+/// SPEC D.6: secrets are shown neither in a failure nor in debug output.
 #[tokio::test]
 async fn secrets_appear_in_no_message() {
     let settings = knowing(&[("http://127.0.0.1:1", reader()), ("http://b.example", bearer())]);

@@ -49,21 +49,21 @@ async fn unrequestable_address_is_reported() {
 #[tokio::test]
 async fn a_server_that_never_answers_ends_at_the_idle_limit() {
     let server = BrokenServer::start("", Then::Wait).await;
-    assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "the next byte");
+    assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "waiting for data");
 }
 
 #[tokio::test]
 async fn stalled_body_ends_at_the_idle_limit() {
     let server = BrokenServer::start(FEED_HEAD, Then::Wait).await;
     let stopped = fetch(SMALL, request(&server.at("/"))).await;
-    assert_eq!(waited_for(&stopped), "the next byte");
-    assert!(stopped.wire_bytes > 0, "what came is counted");
+    assert_eq!(waited_for(&stopped), "waiting for data");
+    assert!(stopped.wire_bytes > 0, "received bytes are counted");
 }
 
 #[tokio::test]
 async fn dripping_body_ends_at_the_total_limit() {
     let server = BrokenServer::start(FEED_HEAD, Then::Drip).await;
-    assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "the whole answer");
+    assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "whole response");
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn plain_text_instead_of_tls_is_no_secure_connection() {
     assert!(matches!(refused, Err(FetchFailure::Tls(_))), "{refused:?}");
 }
 
-/// SPEC B.4: no route differs from a refused connection and from an unknown name.
+/// SPEC B.4: a missing route is distinguished from a refused connection and from an unknown name.
 #[tokio::test]
 async fn unreachable_host_differs_from_refused_connection() {
     // Connecting to the broadcast address makes the system report that there is no route.
@@ -166,5 +166,5 @@ async fn header_flood_ends_the_request() {
     let server =
         BrokenServer::start("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50_000), Then::Wait).await;
     let refused = fetch(SMALL, request(&server.at("/"))).await;
-    assert_eq!(waited_for(&refused), "the next byte");
+    assert_eq!(waited_for(&refused), "waiting for data");
 }

@@ -216,7 +216,7 @@ async fn no_request_path_reaches_local_addresses() {
     let http = Http::within(&settings(), SMALL, &around()).unwrap();
     for way in WAYS {
         let public = requests_by(way, "https://other.example/x");
-        assert!(!public.is_empty(), "{}: nothing is asked at all", way.0);
+        assert!(!public.is_empty(), "{}: nothing is requested at all", way.0);
         for inside in INSIDE {
             let named = format!("https://{inside}/x");
             for asked in requests_by(way, &named) {

@@ -70,7 +70,7 @@ fn settings() -> NetworkSettings {
     Settings::default().network
 }
 
-/// Fetches once; the fetch has to end without a timeout of the test.
+/// Fetches once. The test sets no timeout, so the fetch must end because of its own limits.
 async fn fetch(limits: Limits, request: FetchRequest) -> Fetched {
     fetch_in(&here(), &settings(), limits, request).await
 }

@@ -1,4 +1,4 @@
-//! Documents that only say where a feed is now (SPEC D.5, S1.12, S1.14).
+//! Documents that only state the new address of a feed (SPEC D.5, S1.12, S1.14).
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
@@ -29,7 +29,7 @@ fn told(fetched: &Fetched) -> Vec<(u16, &str, bool)> {
     fetched.hops.iter().map(|hop| (hop.status, hop.to.as_str(), hop.by_document)).collect()
 }
 
-/// SPEC D.5: treated as a 301 in the same chain.
+/// SPEC D.5: a redirect document is treated as a 301 in the same chain.
 #[tokio::test]
 async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
     let (publisher, base) = publisher(|path| match path {
@@ -68,7 +68,7 @@ async fn a_redirect_document_without_an_address_is_handed_up() {
     assert_eq!((read.kind, &read.new_location), (Kind::Redirect, &Some(NewLocation::Gone)));
 }
 
-/// SPEC 0, `XML_REDIRECT_MAX`; the others still count to `REDIRECT_MAX`.
+/// SPEC 0, `XML_REDIRECT_MAX`; other redirects still count towards `REDIRECT_MAX`.
 #[tokio::test]
 async fn two_redirect_documents_are_followed_and_three_are_not() {
     for (last, good) in [("/2", true), ("/3", false)] {
@@ -90,7 +90,7 @@ async fn two_redirect_documents_are_followed_and_three_are_not() {
     }
 }
 
-/// SPEC D.5: the loop check is the same for both kinds.
+/// SPEC D.5: the loop check is the same for both kinds of redirect.
 #[tokio::test]
 async fn document_and_status_redirect_loop_ends() {
     let (publisher, base) = publisher(|path| match path {
@@ -109,8 +109,8 @@ async fn redirect_document_has_the_limits_of_a_status() {
     for (target, why) in [
         ("file:///etc/hostname", "bad redirect: it leads to a 'file:' address"),
         ("http://u:p@127.0.0.1/", "bad redirect: its address contains a login"),
-        ("http://169.254.169.254/", "not asked: 169.254.169.254 is a link-local address"),
-        ("http://127.0.0.2/", "not asked: 127.0.0.2 is an address of this machine"),
+        ("http://169.254.169.254/", "not requested: 169.254.169.254 is a link-local address"),
+        ("http://127.0.0.2/", "not requested: 127.0.0.2 is an address of this machine"),
     ] {
         let (publisher, base) = publisher(move |_| moved(target)).await;
         let failure = fetch(roomy(), request(&format!("{base}/a"))).await.result.unwrap_err();

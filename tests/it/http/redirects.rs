@@ -277,7 +277,7 @@ async fn short_retry_after_on_a_redirect_is_waited_for() {
         if requests == 1 {
             let waiting = matches!(
                 fetched.result,
-                Err(FetchFailure::Timeout { phase: "the whole answer", .. })
+                Err(FetchFailure::Timeout { phase: "whole response", .. })
             );
             assert!(waiting, "{:?}", fetched.result);
             assert_eq!(fetched.hops, []);

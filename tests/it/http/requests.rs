@@ -187,7 +187,7 @@ async fn delta_is_requested_and_read() {
     assert_eq!(answer.headers.delta_base.as_deref(), Some("\"a\""));
 }
 
-/// SPEC D.7: not without a tag, not to another address, and not unless requested.
+/// SPEC D.7: a delta is not requested without an `ETag`, from another address, or if the engine does not want one.
 #[tokio::test]
 async fn no_delta_is_requested_without_an_etag() {
     let publisher = publisher().await;

@@ -87,7 +87,7 @@ async fn a_trusted_server_is_read() {
     assert_eq!(document(&answer.result.unwrap()).entries.len(), 2);
 }
 
-/// SPEC D.2: reported distinctly, never bypassed.
+/// SPEC D.2: certificate errors are reported distinctly and never bypassed.
 #[tokio::test]
 async fn certificate_errors_are_distinguished() {
     for (certificate, sentence) in [

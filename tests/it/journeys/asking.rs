@@ -1,4 +1,4 @@
-//! Questions before an action, and answers to requests.
+//! Confirmations before an action, and the messages that answer a request.
 
 use backissue::engine::request::Request;
 use backissue::ui::input::ScreenInput;
@@ -125,14 +125,14 @@ fn import_and_its_tags_are_undone_and_redone_by_one_key() {
     assert_eq!(world.app.engine.feeds.len(), 2);
     assert!(world.feed(1).record.tags.is_empty(), "its tag came with the import");
     world.wait(3);
-    assert!(world.app.ui.asked_polls.is_empty(), "their polls are not waited for any more");
+    assert!(world.app.ui.asked_polls.is_empty(), "no one waits for their polls");
     world.press("<c-y>");
     assert_eq!(world.notice(), "redone: subscribed again to 2 feeds, 1 change");
     assert_eq!(world.app.engine.feeds.len(), 4);
     assert_eq!(world.feed(1).record.tags, ["imported"]);
     world.reopen();
     world.press("u");
-    assert_eq!(world.app.engine.feeds.len(), 2, "another session takes it back too");
+    assert_eq!(world.app.engine.feeds.len(), 2, "another session undoes it too");
 }
 
 #[test]

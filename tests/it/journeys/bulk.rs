@@ -54,7 +54,7 @@ fn marked_feeds_are_removed_together_and_restored_by_undo() {
     world.reopen();
     assert_eq!(world.app.engine.feeds.len(), 1);
     world.press("u");
-    assert_eq!(world.app.engine.feeds.len(), 5, "another session has them back by one key too");
+    assert_eq!(world.app.engine.feeds.len(), 5, "another session restores them with one key too");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn is_mark(job: &Job, wanted: Flag) -> bool {
     matches!(job, Job::Mark { flag, .. } if *flag == wanted)
 }
 
-/// Returns the stars on the visible rows, and the number of starred entries in the store.
+/// Returns the number of starred rows on the screen, and of starred entries in the store.
 fn stars(world: &World) -> (usize, u32) {
     let rows = world.app.ui.list.rows.iter().filter(|row| row.flags.is_starred());
     (rows.count(), world.reload().engine.starred())
@@ -47,7 +47,7 @@ fn failed_star_is_reverted_and_its_neighbour_stays() {
     assert_eq!(stars(&world), (1, 1));
     world.failing.push(|job| is_mark(job, Flag::Starred));
     world.press("s");
-    assert_eq!(stars(&world), (1, 1), "the one before is as it was");
+    assert_eq!(stars(&world), (1, 1), "the one before is unchanged");
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
     world.press("s");
     assert_eq!(stars(&world), (2, 2), "and it can be tried again");
@@ -204,7 +204,7 @@ fn failed_move_answer_keeps_address_and_question() {
         assert_eq!(world.feed(1).state.failing_since, before.state.failing_since, "{answer:?}");
         assert_eq!(world.feed(1).history.windows, before.history.windows, "{answer:?}");
         world.tell(Request::Undo);
-        assert_eq!(world.feed(1).record, before.record, "{answer:?}: nothing is to be taken back");
+        assert_eq!(world.feed(1).record, before.record, "{answer:?}: nothing must be undone");
     }
 }
 
@@ -292,7 +292,7 @@ fn failed_filter_is_dropped_and_the_next_is_saved() {
     assert_eq!(world.reload().engine.filters.list, world.app.engine.filters.list);
     world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
     world.press("FD");
-    assert_eq!(world.app.engine.filters.list.len(), 1, "giving up is taken back too");
+    assert_eq!(world.app.engine.filters.list.len(), 1, "unsubscribing is undone too");
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn failed_poll_write_restores_the_known_state() {
     assert!(!feed.is_failing(), "it is no fault of the feed's");
     let now = world.now;
     assert_eq!(backissue::engine::feeds::trouble::count(&world.app.engine, now), 0);
-    assert!(world.app.engine.room_awaited.is_some(), "feeds are not asked by themselves now");
+    assert!(world.app.engine.room_awaited.is_some(), "no feed is polled automatically now");
     assert_eq!(world.app.engine.unread(), 3);
     world.poll(FeedKey(1));
     assert_eq!(world.app.engine.unread(), 4);
@@ -408,5 +408,5 @@ fn recovery_report_repeats_at_start_until_dismissed() {
     assert_eq!(world.app.engine.mended, None);
     assert!(!goes_to_the_store(&mut world), "{}", world.draw());
     let kept = damaged_folders(world.folder.path());
-    assert_eq!(kept[0].told, told, "the doctor goes on telling it");
+    assert_eq!(kept[0].told, told, "the doctor still reports it");
 }

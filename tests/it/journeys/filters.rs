@@ -159,7 +159,7 @@ fn label_is_listed_and_found_as_a_tag() {
 fn changed_filter_shows_entries_it_no_longer_hits() {
     let mut world = world();
     world.press("<enter>m<enter>F<enter>");
-    // All feeds, and another word.
+    // Applies the filter to all feeds and replaces its word.
     world.press("<up><right><down><c-u>ropes<enter>");
     assert_eq!(world.notice(), "filter saved: 1 entry hidden, 2 entries shown again · u undo");
     world.press("<esc>");
@@ -232,7 +232,7 @@ fn filter_applies_until_its_end_time() {
     assert_eq!(world.app.engine.unread(), 4);
     world.pass(chrono::TimeDelta::days(8));
     publish(&mut world, "n6", "Sponsored: too late");
-    assert_eq!(world.app.engine.unread(), 5, "what it hid stays hidden, what comes is shown");
+    assert_eq!(world.app.engine.unread(), 5, "hidden entries stay hidden, new ones are shown");
     world.press("F");
     assert!(world.draw().contains("expired 2026-03-09"), "{}", world.draw());
 }

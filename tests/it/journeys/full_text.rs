@@ -33,7 +33,7 @@ fn world() -> World {
     world
 }
 
-/// Waits a second, in which nothing is requested.
+/// Delays all requests by one second.
 fn wait_a_second(world: &mut World) {
     world.app.engine.host_queue.not_before = Some(world.now + TimeDelta::seconds(1));
 }
@@ -51,7 +51,7 @@ fn v_fetches_the_page_once_and_toggles_the_text() {
     let screen = world.draw();
     assert!(screen.contains("The wax is warmed") && screen.contains("full text"), "{screen}");
     assert!(!screen.contains("Imprint"));
-    assert_eq!(world.notice(), "", "nothing is being asked for any more");
+    assert_eq!(world.notice(), "", "nothing is being requested");
     world.press("v");
     let screen = world.draw();
     assert!(screen.contains("teaser") && screen.contains("the feed's text"), "{screen}");
@@ -73,7 +73,7 @@ fn failed_full_text_says_why_and_keeps_the_feed_text() {
         AnswerHeaders { content_type: Some("application/pdf".into()), ..AnswerHeaders::default() };
     world.press("<enter><enter>");
     for (answer, why) in [
-        (html("", 403), "no full text: the page answered 403 Forbidden"),
+        (html("", 403), "no full text: the server answered 403 Forbidden"),
         (html("<p>Log in", 200), "no full text: no text was found on the page"),
         (
             Scripted { status: 200, body: "%PDF".into(), headers: pdf, ..Scripted::default() },
@@ -106,14 +106,10 @@ fn full_text_setting_of_a_feed_can_be_undone() {
     world.pass(TimeDelta::seconds(2));
     world.press("J");
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(world.notice(), "no full text: the page answered 403 Forbidden");
+    assert_eq!(world.notice(), "no full text: the server answered 403 Forbidden");
     world.press("KJK");
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(
-        asked_pages(&world).len(),
-        2,
-        "neither what is kept nor what failed is asked for again"
-    );
+    assert_eq!(asked_pages(&world).len(), 2, "neither stored nor failed texts are requested again");
     assert_eq!(world.app.ui.reader.as_ref().unwrap().source, TextSource::Page);
     assert!(world.reload().engine.feeds[&FeedKey(1)].record.feed_settings.full_text);
     world.press("uu");

@@ -16,7 +16,7 @@ use backissue_core::history::rank::Position;
 use backissue_core::history::{Flags, KeptEntry, Rank};
 use chrono::TimeDelta;
 
-/// Returns a list of three with the first selected, and the rows of a pending refresh.
+/// Returns a world whose list has three entries, the first one selected, and the rows of a pending refresh.
 fn refreshing() -> (World, Input) {
     let items = [("a", "Wax", 1, "a"), ("b", "Ladders", 2, "b"), ("c", "Vespers", 3, "c")];
     let feed = rss("Orchard Notes", &items);
@@ -124,7 +124,7 @@ fn backup_is_requested_daily_without_a_screen() {
         let asked = update(&mut world.app, start() + TimeDelta::hours(hours), Input::Tick.into());
         asked.iter().any(|effect| matches!(job(effect), Some(Job::BackUp(_))))
     };
-    assert!(!asked(false, 0), "a command that is soon over");
+    assert!(!asked(false, 0), "a command that ends soon");
     let days: Vec<bool> = [0, 0, 24, 25, 48].map(|hours| asked(true, hours)).into();
     assert_eq!(days, [true, false, true, false, true]);
 }

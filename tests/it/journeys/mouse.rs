@@ -1,4 +1,4 @@
-//! The mouse: clicks and wheel steps at places located on the screen.
+//! The mouse: clicks and wheel steps at positions found on the screen.
 
 use crate::support::world::{World, rss};
 use backissue::ui::input::ScreenInput;
@@ -57,7 +57,7 @@ fn click(world: &mut World, text: &str) {
     act(world, Gesture::Click, text);
 }
 
-/// Clicks a row of the subscriptions.
+/// Clicks the row of a feed in the feed list.
 fn click_feed(world: &mut World, title: &str) {
     let (column, row) = place_before(world, title, 28);
     world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::Click, column, row }));

@@ -15,7 +15,7 @@ use chrono::TimeDelta;
 
 const GAZETTE: &str = "https://gazette.example/feed";
 const TOWER: &str = "https://tower.example/feed";
-/// Every half hour in office hours, otherwise every four hours.
+/// Interval rules: every half hour in office hours, otherwise every four hours.
 pub const RULES: &str = "<interval xmlns=\"tag:backissue.example,2026:schedule\">240</interval>\
     <interval xmlns=\"tag:backissue.example,2026:schedule\" starthour=\"9\" endhour=\"17\" startday=\"1\" endday=\"5\">30</interval>";
 
@@ -265,7 +265,7 @@ fn text_is_pasted_into_the_form_and_choices_cycle() {
     let mut world = two_plans();
     world.press("e");
     world.tell(ScreenInput::Pasted("https://looks-like.example/an/address".into()));
-    // From the first line upwards: the full text, the archives, the history.
+    // Up from the first field wraps to the last ones: the full text, then the archives, then the history.
     world.tell(key(Code::Up));
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));

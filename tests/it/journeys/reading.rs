@@ -243,7 +243,7 @@ fn pasted_site_becomes_a_subscription_with_entries() {
     world.press("<enter>");
     assert!(world.draw().contains("World"), "paste, Enter, Enter: it is read");
     world.press("uu");
-    assert!(world.app.engine.feeds.is_empty(), "the mark and the subscription are taken back");
+    assert!(world.app.engine.feeds.is_empty(), "the mark and the subscription are undone");
     world.press("<c-y>");
     assert_eq!(world.app.engine.feeds.len(), 1);
 }

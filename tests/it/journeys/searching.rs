@@ -154,7 +154,7 @@ fn only_an_open_or_changed_search_forces_indexing() {
     world.press("/<c-s>");
     has_hurried(&world);
     world.press("<esc>gj");
-    assert!(!has_hurried(&world), "other lists are looked at");
+    assert!(!has_hurried(&world), "other lists are viewed");
     world.press("jjjj");
     assert!(has_hurried(&world), "a saved search is opened");
     world.tell(Input::Indexed { missing: 0 });
@@ -207,7 +207,7 @@ fn search_is_saved_renamed_removed_and_restored() {
     assert!(world.draw().contains("⌕ frost                    2"), "one was read");
     world.restart();
     world.press("jjjjj");
-    assert!(world.draw().contains("⌕ frost                    2"), "kept over a start");
+    assert!(world.draw().contains("⌕ frost                    2"), "kept across a restart");
     world.press("e<c-u>Cold nights<enter>");
     assert!(world.draw().contains("⌕ Cold nights              2"));
     world.press("D");
@@ -215,7 +215,7 @@ fn search_is_saved_renamed_removed_and_restored() {
     world.press("u");
     assert!(world.draw().contains("⌕ Cold nights              2"));
     world.press("u");
-    assert!(world.draw().contains("⌕ frost"), "the name is taken back too");
+    assert!(world.draw().contains("⌕ frost"), "the name is undone too");
     assert_eq!(world.reload().engine.saved_searches, world.app.engine.saved_searches);
 }
 

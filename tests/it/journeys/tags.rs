@@ -4,7 +4,7 @@ use crate::support::world::{World, rss};
 use backissue::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::FeedKey;
 
-/// Returns three feeds in a tree: one with two tags, one with a nested tag.
+/// Returns a world with three feeds in a tree: one with two tags, one with a nested tag.
 fn world() -> World {
     let feed = |title: &str, count: usize| {
         let all = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
@@ -61,7 +61,7 @@ fn tags_form_a_tree_with_counts_and_feeds_under_each_tag() {
     assert!(tree[5].starts_with("     Ash"), "{tree:?}");
     assert!(tree[6].starts_with("   Cedar"), "{tree:?}");
     select(&mut world, "garden");
-    assert_eq!(world.titles().len(), 3, "what is below it is part of it");
+    assert_eq!(world.titles().len(), 3, "its list includes the tags below it");
     let row = world.app.ui.feeds.selected_row().unwrap();
     assert_eq!(backissue::ui::panes::feeds_pane::count_unread(&world.app, row), 3);
 }
@@ -82,7 +82,7 @@ fn tag_fold_is_toggled_and_survives_a_restart() {
     assert_eq!(tree(&mut world).len(), before.len());
     world.press("l");
     assert_eq!(world.app.ui.focus, backissue::ui::state::layout::Pane::Entries);
-    // From a feed to its tag, to the parent tag, and folded.
+    // Moves from a feed to its tag and to the parent tag, and folds it.
     world.press("h");
     select(&mut world, "garden/trees");
     world.press("jhh");

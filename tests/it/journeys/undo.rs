@@ -146,7 +146,7 @@ fn undo_of_a_wider_mark_keeps_earlier_marks() {
         };
         world.tell(mark(&keys[..1]));
         world.tell(mark(&keys));
-        // It changes nothing, so there is nothing to undo.
+        // These entries are already starred, so there is nothing to undo.
         world.tell(mark(&keys[1..]));
         assert_eq!(starred(&mut world), [true; 3]);
         for expected in [[true, false, false], [false; 3]] {
@@ -192,7 +192,7 @@ fn unsubscribed_feed_is_restored_by_another_process() {
     let health = world.store.check(false).unwrap();
     assert_eq!((health.feeds, health.entries, health.findings), (1, 3, vec![]));
     world.press("gg<enter>");
-    assert_eq!(world.titles().len(), 3, "the entries that are left");
+    assert_eq!(world.titles().len(), 3, "the remaining entries");
     world.press("u");
     assert_eq!(world.notice(), "subscribed again to 'Tower'");
     assert_eq!((state(&mut world), sums(&world)), (before, counted));
@@ -214,7 +214,7 @@ fn unsubscribed_feed_is_deleted_after_a_week() {
     assert_eq!(world.notice(), "nothing to undo");
     world.reopen();
     assert_eq!((world.app.engine.feeds.len(), world.app.engine.last_feed), (1, 1));
-    assert_eq!(world.store.last_feed().unwrap(), 2, "no number is given twice");
+    assert_eq!(world.store.last_feed().unwrap(), 2, "no number is used twice");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn unwritten_change_is_not_undone_by_another_process() {
     assert_eq!(world.notice(), "nothing to undo");
 }
 
-/// Lets a request finish only after its feed was unsubscribed, and then undoes the unsubscribing.
+/// Lets a request finish only after its feed was removed, and then undoes the removal.
 fn while_it_is_given_up(world: &mut World, request: Request) {
     let asked = engine_update(&mut world.app.engine, world.now, Input::Request(request)).effects;
     world.tell(Request::Unsubscribe(FeedKey(1)));

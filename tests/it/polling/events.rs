@@ -105,7 +105,7 @@ fn gap_and_walk_end_events_are_emitted() {
     assert!(told[0]["text"].as_str().unwrap().contains("404"), "{told:?}");
     assert_eq!(told[1]["archives"], json!(1));
     let opened = told[0]["gap"].clone();
-    // Another process knows the gap from the start.
+    // A process that starts now knows the gap from the start.
     world.app = world.reload();
     world.serve(&archive("2026-01"), include_str!("../fixtures/spec/arch-2026-01.xml"));
     let mut told = ask(&mut world, Request::History(FEED, HistoryAction::Retry));

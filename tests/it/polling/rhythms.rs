@@ -111,7 +111,7 @@ fn feed_without_hints_is_learned_and_polled_on_time() {
     world.press("i");
     let screen = world.draw();
     assert!(screen.contains("When it posts") && screen.contains("learned from"), "{screen}");
-    assert!(screen.contains("polls after that: ") && screen.contains('◉'), "{screen}");
+    assert!(screen.contains("later polls: ") && screen.contains('◉'), "{screen}");
     assert!(screen.contains("Next poll ") && screen.contains(", because "), "{screen}");
     assert!(screen.contains("it usually posts "), "{screen}");
 }
@@ -219,7 +219,7 @@ fn learned_plan_survives_a_restart_without_relearning() {
         assert_eq!(settled(&world), SettledBy::Learned);
     }
     times.dedup();
-    // Six days; a publication at an unexpected hour is learned on the same day.
+    // The loop covers six days with one plan each; a publication at an unexpected hour is learned on the same day.
     assert!(settled_by_plan > 8 && (4..=7).contains(&times.len()), "{settled_by_plan} {times:?}");
 }
 
@@ -281,7 +281,7 @@ fn timetable_shows_poll_cost_and_possible_savings() {
     world.press("<end>P");
     let screen = world.draw();
     assert!(screen.contains("2 feeds: 28 polls a day, average delay about 1h"), "{screen}");
-    assert!(screen.contains("polling all less often would save 14 a day"), "{screen}");
+    assert!(screen.contains("polling them less often would save 14 a day"), "{screen}");
     assert!(screen.contains("24 a day, delay  30m"), "{screen}");
     assert!(screen.contains("4.0 a day, delay   3h"), "{screen}");
     world.press("+");

@@ -25,7 +25,7 @@ use crate::support::world::start;
 
 const DAYS: i64 = 30;
 const FEEDS: u32 = 300;
-/// Skips Sundays and mornings.
+/// Hints that skip Sundays and mornings.
 const WINDOWS: &str = "<ttl>240</ttl><skipHours><hour>6</hour><hour>7</hour><hour>8</hour></skipHours>\
     <skipDays><day>Sunday</day></skipDays>";
 const SLOTS: &str = "<updatePeriod xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">daily</updatePeriod>\
@@ -249,7 +249,7 @@ impl Simulation {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a table for who asks for it")]
+#[expect(clippy::print_stdout, reason = "a table for a manual run")]
 fn thirty_days_of_three_hundred_feeds_are_polled_as_planned() {
     let mut simulation = Simulation::new();
     simulation.run(start() + TimeDelta::days(DAYS));

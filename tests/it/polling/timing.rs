@@ -13,7 +13,7 @@ fn at(row: &Value, name: &str) -> Option<DateTime<Utc>> {
     row[name].as_str()?.parse().ok()
 }
 
-/// Returns the facts of a row. Only the row recommends an interval: a second is the shortest possible request.
+/// Returns the facts of a row. The minimum and the default interval are one second, so that only the row determines the interval.
 fn facts(row: &Value) -> Facts {
     let number = |name: &str| row[name].as_u64().and_then(|number| u32::try_from(number).ok());
     let list = |name: &str| row[name].as_array().cloned().unwrap_or_default();
@@ -57,7 +57,7 @@ fn agrees(row: &Value) -> bool {
     let Some(last) = facts.last_ok else { return false };
     let Some(next) = decide_time(&facts, last, 0.0).next_poll else { return false };
     match (at(row, "expected_next"), at(row, "expected_after"), at(row, "expected_before")) {
-        // No recommendation there is one second here.
+        // A row without a recommendation gives an interval of one second here.
         (Some(expected), _, _) => next == expected || next == expected + TimeDelta::seconds(1),
         (None, Some(after), Some(before)) => next >= after && next <= before,
         (None, ..) => false,

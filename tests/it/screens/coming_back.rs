@@ -53,7 +53,7 @@ fn reader_returns_to_its_list_entry_and_position() {
     assert_eq!(selected(&world), ("Entry 60", Some("Entry 60")));
     assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, scroll);
     assert_eq!((world.app.ui.focus, world.app.engine.unread()), (Pane::Reader, unread));
-    assert_eq!(world.draw(), before, "the screen is what it was");
+    assert_eq!(world.draw(), before, "the screen is unchanged");
 }
 
 #[test]

@@ -32,7 +32,7 @@ const VIEWS: [(&str, &str); 15] = [
     ("mute", "ljm"),
     ("rules", ":rules<enter>"),
     ("subscriptions", "<end>"),
-    // The last one, because an opened entry stays read.
+    // The reader comes last, because an opened entry stays read.
     ("reader", "l<enter>"),
 ];
 
@@ -136,7 +136,7 @@ fn the_welcome_at_every_size() {
     compare("welcome", &text);
 }
 
-/// Returns the line of the plain screen with the terminal's cursor.
+/// Returns the line of the plain screen on which the terminal's cursor is.
 fn line_at_cursor(world: &World) -> String {
     let (columns, rows) = world.app.ui.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();

@@ -80,7 +80,10 @@ fn no_view_shows_terminal_control_characters() {
         assert!(harm.is_empty(), "after '{keys}' at {size:?}: {harm:?}\n{screen}");
         texts_seen += usize::from(screen.contains("owned"));
     }
-    assert!(texts_seen * 2 > VIEWS.len(), "the texts are there, without what harms: {texts_seen}");
+    assert!(
+        texts_seen * 2 > VIEWS.len(),
+        "the texts are shown without harmful characters: {texts_seen}"
+    );
 }
 
 #[test]

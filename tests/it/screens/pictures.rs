@@ -10,7 +10,7 @@ use super::svg::{Paper, svg};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
-/// Colours around the screen for cells without a colour: the theme's background.
+/// Text and background colours of the picture where a cell sets none, taken from the theme.
 const PAPER: Paper = Paper { ink: (0xd7, 0xda, 0xe0), ground: (0x16, 0x18, 0x1d) };
 
 /// Returns the picture of a world.
@@ -71,7 +71,7 @@ fn readme_pictures_match_the_program() {
     ] {
         let mut world = demo_world(160, 50);
         world.press(keys);
-        // Down to the row with a title, or to the first gap.
+        // Moves down to the row with the wanted title, or to the first gap.
         while let (Some(wanted), Some(row)) = (row, world.app.ui.list.selected_row()) {
             let gap = matches!(row.key, RowKey::Gap(..));
             if row.title.contains(wanted) || gap {

@@ -11,7 +11,7 @@ const SITE: &str = "https://site.example/";
 const NOTES: &str = "https://site.example/notes.xml";
 const PICTURES: &str = "https://site.example/pictures.xml";
 
-/// Returns a site that names three feeds, the last of which does not exist.
+/// Returns a world with a site that names three feeds, the last of which does not exist.
 fn site(columns: u16, rows: u16) -> World {
     let mut world = World::new(columns, rows);
     let links = [("Notes", "/notes.xml"), ("Pictures", "/pictures.xml"), ("Gone", "/gone.xml")];

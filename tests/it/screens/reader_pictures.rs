@@ -102,7 +102,7 @@ fn each_picture_is_fetched_once_and_only_when_enabled() {
     world.restart();
     world.press("<end><enter><enter>I");
     assert_eq!(blocks(&settle(&mut world)), 1);
-    assert_eq!(asked(&world), [WAX], "asked for once");
+    assert_eq!(asked(&world), [WAX], "requested once");
     world.press("I");
     assert_eq!(world.notice(), "pictures off: none are fetched or shown");
     assert_eq!(blocks(&world.draw()), 0);
@@ -152,7 +152,6 @@ fn undisplayable_picture_says_why_and_is_retried_manually() {
     assert_eq!(asked(&world), [""; 0], "its address says enough");
 }
 
-/// Returns the checksum of a part of a PNG.
 #[test]
 fn tracking_pixels_get_no_place_and_no_request() {
     let pixel = "https://pictures.example/pixel.gif";
@@ -258,7 +257,7 @@ fn the_configuration_switches_pictures_too() {
     world.tell(ScreenInput::Reconfigured(Box::new(read)));
     settle(&mut world);
     assert_eq!(asked(&world), [WAX]);
-    assert!(world.reload().ui.pictures.on, "so does a start");
+    assert!(world.reload().ui.pictures.on, "the same after a start");
 }
 
 #[test]

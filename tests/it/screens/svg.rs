@@ -18,7 +18,7 @@ const BASE: usize = 13;
 /// Margin around the screen.
 const MARGIN: usize = 8;
 
-/// The picture's values of the terminal's default colours.
+/// Colours that replace the terminal's default colours in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paper {
     /// Text colour.

@@ -140,7 +140,7 @@ fn a_list_without_entries_says_so() {
     show("all_read", after("Ajk"));
 }
 
-/// Returns a world with a feed with rules, a failing one and a gone one; this number of rows is below the selected one.
+/// Returns a world with a feed with rules, a failing one and a gone one; the selected row has this number of rows below it.
 fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
     move |columns, rows| {
         let rules = hinting("Harbour Gazette", RULES);

@@ -1,4 +1,4 @@
-//! Events other than the publishers' and their times: the network, the machine, the clock, crashes, people.
+//! Events of a scenario that do not come from publishers, each with its time: the network, the machine, the clock, crashes, people.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

@@ -1,4 +1,4 @@
-//! Crashes: afterwards the files hold a state that existed, and none older than the reported one.
+//! Crashes: afterwards the files hold a state that existed and is not older than the last one reported as durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Crash {
     synced: Option<PathBuf>,
     /// Possible states after the crash: the last synced one and the later ones.
     pub states: Vec<Dump>,
-    /// Work with several transactions is running, so any intermediate state is correct.
+    /// Whether work with several transactions is running, so that any intermediate state is correct.
     pub loose: bool,
 }
 
@@ -52,7 +52,7 @@ impl Crash {
         }
     }
 
-    /// Returns the folder that survives of a data folder: a copy of its content.
+    /// Returns the folder that survives the crash: the last synced copy, or otherwise a copy of the data folder.
     pub fn leave(&mut self, folder: &Path, new: PathBuf) -> PathBuf {
         self.synced.take().unwrap_or_else(|| {
             copy_folder(folder, &new);
@@ -156,7 +156,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
         }
         std::fs::remove_dir_all(to).unwrap();
     }
-    panic!("the files of the store never rest");
+    panic!("the files of the store keep changing");
 }
 
 /// Returns the files below a folder by relative path, with their contents.

@@ -80,7 +80,7 @@ impl Machine {
             self.real = self.real.max(at);
             self.synced();
         }
-        self.fail("the store is never done");
+        self.fail("the store never finishes");
     }
 
     /// Ends the program in an orderly way and starts it again after this number of seconds.

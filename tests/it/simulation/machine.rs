@@ -57,7 +57,7 @@ pub struct Machine {
     pub disk_was_full: bool,
     /// Whether the reader quit or requested the end of the program.
     pub stopped: bool,
-    /// The wall clock jumped ahead, which is reported before the next input.
+    /// Whether the wall clock jumped ahead, which is reported before the next input.
     woke: bool,
     pub dice: Dice,
     pub story: Story,
@@ -183,7 +183,7 @@ impl Machine {
         wake.map_or(latest, |at| at.min(latest)).max(self.real + TimeDelta::milliseconds(1))
     }
 
-    /// Begins with the program just started.
+    /// Sends the first inputs to the program that has just started.
     pub fn begin(&mut self) {
         if self.has_screen {
             self.tell(ScreenInput::Resized(SIZE.0, SIZE.1));

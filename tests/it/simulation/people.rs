@@ -183,8 +183,7 @@ impl Machine {
         Some(match dice.roll(10) {
             0..=3 => {
                 let flag = *dice.pick(&[Flag::Read, Flag::Starred, Flag::FromHistory]);
-                // Entries that count as read because they came from an archive are marked unread with that mark and never receive
-                // it.
+                // Entries from an archive count as read because of a separate mark, which people can remove but not set.
                 let value = flag != Flag::FromHistory && !dice.one_in(3);
                 let keys = (0..dice.between(1, 6)).filter_map(|_| self.some_entry(dice));
                 let keys: BTreeSet<EntryKey> = keys.collect();

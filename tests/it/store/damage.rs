@@ -27,7 +27,7 @@ fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
     plant_at(folder, tree, |_| true, change);
 }
 
-/// Flips a bit of the values with these keys.
+/// Flips a bit in each value whose key matches.
 pub(crate) fn plant_where(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool) {
     plant_at(folder, tree, wanted, flip);
 }
@@ -40,7 +40,7 @@ fn plant_at(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool, change: i
         }
         opened.ok()
     });
-    let files = files.expect("sled lets go of its files a moment after it is closed");
+    let files = files.expect("sled releases its files shortly after it is closed");
     let tree = files.open_tree(tree).unwrap();
     assert!(!tree.is_empty(), "there is something to damage");
     for pair in &tree {
@@ -322,7 +322,7 @@ fn damaged_archive_records_return_from_the_backup() {
         assert!(found.iter().all(|(text, done)| *done && text.contains("2026-02-02")), "{found:?}");
         assert_eq!(sentences(&mut store, false), [], "{tree}");
         let after = (store.history_of(FEED).unwrap(), store.nodes(FEED).unwrap());
-        assert!(after == before, "{tree}: nothing is asked for again");
+        assert!(after == before, "{tree}: nothing is requested again");
     }
 }
 

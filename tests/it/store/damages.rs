@@ -1,7 +1,7 @@
 //! Random damage in every file of a store: nothing panics, data outside the damage is intact, and the store is sound afterwards.
 //!
-//! `BACKISSUE_DAMAGES=500 cargo test --test it store::damages -- --nocapture` makes 500 damages and prints a table;
-//! `BACKISSUE_DAMAGES=17..18` makes one of them.
+//! `BACKISSUE_DAMAGES=500 cargo test --test it store::damages -- --nocapture` runs 500 cases of damage and prints a table;
+//! `BACKISSUE_DAMAGES=17..18` runs only case 17.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use super::record_places::{RecordPlaces, Thing, records_of};
 use super::{at, entry, polled};
 
-/// Number of damages without the variable.
+/// Number of cases if the variable is not set.
 const FEW: usize = 6;
 const FEEDS: u32 = 8;
 const SESSIONS: u32 = 5;
@@ -181,7 +181,7 @@ pub(super) fn files_of(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A damage of a file.
+/// A damaged range of bytes in a file.
 struct Damage {
     /// The file, relative to the data folder.
     file: PathBuf,
@@ -228,7 +228,7 @@ fn damage(data: &Path, chance: &mut Chance) -> Damage {
     Damage { file, kind, how, place }
 }
 
-/// The effect of one damage.
+/// The effect of one case of damage.
 #[derive(Default)]
 struct Outcome {
     /// Number of lost things whose only copy was in the damaged bytes.
@@ -260,7 +260,7 @@ fn survive(data: &Path, what: &str) -> BTreeMap<Thing, String> {
     opened.unwrap_or_else(|_| panic!("{what}: it panicked"))
 }
 
-/// Returns the loss compared to the data before.
+/// Compares the data before and after, and returns what was lost.
 fn compare(
     before: &BTreeMap<Thing, String>,
     after: &BTreeMap<Thing, String>,
@@ -288,7 +288,7 @@ fn middle(mut numbers: Vec<usize>) -> usize {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
-/// Returns the requested damages.
+/// Returns the numbers of the requested cases.
 fn asked() -> Range<usize> {
     let Ok(text) = std::env::var("BACKISSUE_DAMAGES") else { return 0..FEW };
     let (first, last) = text.split_once("..").unwrap_or(("0", &text));

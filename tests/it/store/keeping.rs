@@ -1,4 +1,4 @@
-//! Committed data is kept: entries, texts, states and the poll log, and nothing that was removed.
+//! Committed data is kept: entries, texts, states and the poll log; removed data is not kept.
 
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
@@ -246,7 +246,7 @@ fn a_second_owner_is_refused_until_the_first_is_gone() {
 fn a_store_can_be_opened_again_at_once() {
     let folder = tempfile::tempdir().unwrap();
     for second in 1..=20 {
-        let mut store = Store::open(folder.path()).expect("nobody has it any more");
+        let mut store = Store::open(folder.path()).expect("it has no other owner");
         commit(&mut store, second, (1..=200).map(|id| entry(id, "text")).collect());
     }
 }

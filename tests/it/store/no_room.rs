@@ -76,7 +76,7 @@ fn search_index_resumes_when_there_is_room() {
     };
     working.perform(poll(1)).unwrap();
     assert_eq!(missing(&working), Some(0));
-    // Room for the store, which has priority, and none for the index.
+    // There is room for the store, which has priority, but none for the index.
     disk.fill(12_000_000);
     working.perform(poll(2)).unwrap();
     for _ in 0..2 {

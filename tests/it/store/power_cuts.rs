@@ -13,7 +13,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use super::damages::{Chance, copy, files_of, folder, say};
 use super::{at, entry, polled};
 
-/// Number of power cuts without the variable.
+/// Number of power cuts if the variable is not set.
 const FEW: usize = 3;
 /// Entries per document.
 const ENTRIES: u32 = 4;
@@ -43,7 +43,7 @@ fn read(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found.iter().filter_map(|path| Some((name(path), fs::read(path).ok()?))).collect()
 }
 
-/// Returns a possible disk content between two states: for each differing block and file, one or the other.
+/// Returns a possible disk content between two states: each differing block or file has either its old or its new content.
 fn between(
     synced: &BTreeMap<PathBuf, Vec<u8>>,
     later: &BTreeMap<PathBuf, Vec<u8>>,

@@ -1,6 +1,6 @@
 //! Positions of each record of a store in its files, found by searching for its bytes; no part of the program knows them.
 //!
-//! A record is within a damage if the messages of sled's log that contain it are: each message has one checksum.
+//! A record counts as damaged if all messages of sled's log that contain it are damaged: each message has one checksum.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -40,7 +40,7 @@ impl RecordPlaces {
             }
             opened.ok()
         });
-        let db = db.expect("sled lets go of its files a moment after it is closed");
+        let db = db.expect("sled releases its files shortly after it is closed");
         for tree in db.tree_names() {
             let name = String::from_utf8_lossy(&tree).into_owned();
             for pair in &db.open_tree(&tree).unwrap() {
@@ -144,7 +144,7 @@ fn number(log: &[u8], at: usize) -> (usize, usize) {
     }
 }
 
-/// Returns the records that a reader's data needs.
+/// Returns the records that hold an item of a reader's data.
 pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
     let numbered = |tree: &str, key: &EntryKey, each: u32| {
         let chunk = (key.seq / each).to_be_bytes();

@@ -63,7 +63,7 @@ fn damaged_store_is_set_aside_and_marks_are_restored() {
         assert!(store.entry(key(1)).unwrap().unwrap().1.is_starred());
         assert_eq!(store.body(key(0)).unwrap(), None);
         let saved = store.subscriptions().unwrap();
-        assert_eq!(saved[0].state.validators, Validators::default(), "it is asked for whole");
+        assert_eq!(saved[0].state.validators, Validators::default(), "it is requested in full");
         assert_eq!((saved[0].counters.unread, saved[0].counters.starred), (9, 1));
         assert_eq!(store.check(false).unwrap().findings, []);
         let aside = std::fs::read_dir(folder.path()).unwrap().flatten();
@@ -82,9 +82,9 @@ fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
         }
         opened.ok()
     });
-    let files = files.expect("sled lets go of its files a moment after it is closed");
+    let files = files.expect("sled releases its files shortly after it is closed");
     let (_, record) = files.open_tree("index").unwrap().first().unwrap().unwrap();
-    // After the version and the checksum.
+    // These bytes follow the version and the checksum.
     record[5..21].to_vec()
 }
 
@@ -142,7 +142,11 @@ fn restored_texts_are_neither_new_nor_edited() {
     let (mut store, told) =
         Store::open_or_recover(folder.path(), at(400), SessionLength::Short).unwrap();
     assert_eq!((told, listed(&mut store, Show::All).len()), (None, 10));
-    assert_eq!(text(&store, 1).as_deref(), Some("a text"), "the texts are noted as lost once only");
+    assert_eq!(
+        text(&store, 1).as_deref(),
+        Some("a text"),
+        "the texts are recorded as lost only once"
+    );
 }
 
 #[test]

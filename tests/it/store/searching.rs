@@ -15,7 +15,7 @@ use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
 
-/// Longest wait for an event that comes at once.
+/// Maximum wait for an event that should occur immediately.
 const WAIT: Duration = Duration::from_secs(30);
 
 fn matching(query: &str, typing: bool) -> Matching {
@@ -225,7 +225,7 @@ fn missing_or_damaged_index_is_rebuilt() {
     for damage in 0..4 {
         match damage {
             3 => {
-                // Killed during the first build.
+                // The program was killed while it built the index for the first time.
                 std::fs::remove_dir_all(&files).unwrap();
                 std::fs::create_dir(&files).unwrap();
                 std::fs::write(files.join(".managed.json"), "[]").unwrap();

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{entry, polled};
 
-/// Number of fillings without the variable.
+/// Number of times the disk is filled if the variable is not set.
 const FEW: usize = 4;
 /// Entries per document; their texts exceed the free space.
 const ENTRIES: u32 = 3;
@@ -65,7 +65,7 @@ impl SmallDisk {
     /// Fills the disk up to this number of free bytes.
     pub(crate) fn fill(&self, left: u64) {
         let taken = usize::try_from(self.free().saturating_sub(left)).unwrap();
-        // Data that sled writes meanwhile fills it just as well.
+        // Data that sled writes meanwhile fills the disk just as well.
         fs::write(self.0.join("filler"), vec![1; taken]).ok();
     }
 
@@ -179,7 +179,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
         let Answer::Committed { feed, counters, .. } =
             working.perform(poll(round + 20_000)).unwrap()
         else {
-            panic!("a poll is answered otherwise");
+            panic!("unexpected answer to a poll");
         };
         let last = EntryKey { feed, seq: counters.next_seq - 1 };
         working.perform(mark(last.feed, last.seq)).unwrap();

@@ -1,4 +1,4 @@
-//! Writes of a poll without changes: its times and a log line, not the whole state.
+//! A poll without changes writes only its times and a log line, not the whole state.
 
 use backissue::engine::poll::fetch::Validators;
 use backissue_core::schedule::{CacheState, Lifetime};
@@ -109,7 +109,7 @@ fn rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed() {
 }
 
 /// Runs four rounds of 304 over five hundred feeds, synced in groups as the store thread does.
-#[expect(clippy::print_stdout, reason = "it is how this process tells the one that started it")]
+#[expect(clippy::print_stdout, reason = "this process reports to the one that started it")]
 fn measure() {
     const FEEDS: u32 = 500;
     const ROUNDS: u32 = 4;

@@ -18,9 +18,9 @@ use super::terminal_session::Session;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_backissue");
 
-/// Requests to loopback hosts need no pauses.
+/// Configuration without pauses between requests to loopback hosts.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
-/// The owner of the store polls only what a test requests.
+/// Configuration with which the owner of the store polls only when a test requests it.
 const NOTHING_BY_ITSELF: &str = "[poll]\nautomatic = false\n";
 /// Maximum number of checks whether a program has ended, and the pause between them.
 const LOOKS_MAX: u32 = 4000;
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The process that has the store open while commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreOwner {
-    /// Each command opens it.
+    /// No process; each command opens the store.
     Nobody,
     /// The reader, in a terminal.
     Reader,
@@ -41,7 +41,7 @@ pub(crate) enum StoreOwner {
 enum OwnerProcess {
     Reader(Box<Session>),
     Service(Child),
-    /// The test has killed it.
+    /// The test has killed the owner.
     Ended,
 }
 
@@ -140,7 +140,7 @@ impl Program {
         started
     }
 
-    /// Kills the owner of the store (SIGKILL) and waits for its end. Later commands find the store free.
+    /// Kills the owner of the store (SIGKILL) and waits until it has exited. Later commands find the store free.
     pub(crate) fn kill_owner(&self) {
         let owner = self.owner_process.get().unwrap();
         let mut owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -188,11 +188,11 @@ impl Drop for Program {
         if runs {
             self.kill_owner();
         }
-        assert!(runs || thread::panicking(), "the owner of the store ended before its time");
+        assert!(runs || thread::panicking(), "the owner of the store ended too early");
     }
 }
 
-/// Returns the binary in an environment without a terminal, a proxy or anything from the developer's.
+/// Returns the binary in an environment without a terminal, a proxy or any of the developer's variables.
 fn bare(home: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command
@@ -206,7 +206,7 @@ fn bare(home: &Path) -> Command {
     command
 }
 
-/// Waits for the end; a program that does not end is killed and reported.
+/// Waits for a program to exit; a program that does not exit is killed and reported.
 pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
     // A program that does not read its input closes it.
     child.stdin.take().unwrap().write_all(input).ok();
@@ -220,7 +220,7 @@ pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    panic!("it does not end; {} {}", out.join().unwrap(), err.join().unwrap());
+    panic!("the program does not exit; {} {}", out.join().unwrap(), err.join().unwrap());
 }
 
 /// Asks a program to end (SIGTERM).
@@ -248,7 +248,7 @@ pub(crate) fn wait_until(what: &str, mut came: impl FnMut() -> bool) {
         }
         thread::sleep(PAUSE);
     }
-    panic!("it does not come: {what}");
+    panic!("this did not happen: {what}");
 }
 
 fn reading(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
@@ -262,7 +262,7 @@ fn reading(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
 }
 
 impl Ended {
-    /// Checks that it ended with this status and reported no panic.
+    /// Checks that the command exited with this status and reported no panic.
     #[track_caller]
     pub(crate) fn with(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "{self:#?}");
@@ -273,7 +273,7 @@ impl Ended {
         self
     }
 
-    /// Checks that it was refused with this status, in one sentence on standard error and no other output.
+    /// Checks that the command was refused with this status, in one sentence on standard error and no other output.
     #[track_caller]
     pub(crate) fn refused(self, status: i32) -> String {
         let ended = self.with(status);
@@ -285,7 +285,7 @@ impl Ended {
         sentence.to_owned()
     }
 
-    /// Parses its output as one JSON document.
+    /// Parses the output as one JSON document.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))

@@ -30,7 +30,7 @@ impl BrokenServer {
         Self::start_at(Ipv4Addr::LOCALHOST.into(), 0, answer, then).await
     }
 
-    /// Starts on an address of the test; port 0 means any free one.
+    /// Starts the server on this address; port 0 means any free port.
     pub(crate) async fn start_at(
         address: IpAddr,
         port: u16,

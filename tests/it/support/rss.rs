@@ -9,7 +9,7 @@ pub const NOTES: &str = "https://orchard.example/feed";
 /// Address of the second feed of [`two_feeds`].
 pub const TOWER: &str = "https://tower.example/feed";
 
-/// Returns a reader of two feeds with three entries.
+/// Returns a world with two feeds that have three entries in total.
 pub fn two_feeds() -> World {
     let notes = rss(
         "Orchard Notes",

@@ -17,12 +17,12 @@ use super::world::World;
 pub struct Scripted {
     pub status: u16,
     pub etag: Option<&'static str>,
-    /// Its other headers.
+    /// Headers other than the `ETag`.
     pub headers: AnswerHeaders,
     pub body: String,
     /// Body of the answer to a picture request.
     pub picture: Vec<u8>,
-    /// Whether it sends the whole document even if the request has its tag.
+    /// Whether the whole document is sent even if the request has its `ETag`.
     pub deaf: bool,
     /// Redirect: status and target.
     pub leads: Option<(u16, String)>,

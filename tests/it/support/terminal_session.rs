@@ -91,7 +91,7 @@ impl Session {
     }
 
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        // First our screen, so that nothing is drawn over an edge that no longer exists.
+        // Our copy of the screen is resized first, so that nothing is drawn beyond its edges.
         self.screen.screen_mut().set_size(cells(rows), cells(columns));
         self.master.resize(size(columns, rows)).unwrap();
     }
@@ -117,7 +117,7 @@ impl Session {
                 Err(_) => break,
             }
         }
-        panic!("{what} does not come:\n{}", self.text());
+        panic!("{what} did not appear:\n{}", self.text());
     }
 
     #[track_caller]
@@ -125,7 +125,7 @@ impl Session {
         self.until(words, |screen| screen.contents().contains(words));
     }
 
-    /// Reads the output within a time.
+    /// Reads all output that arrives within this time.
     pub(crate) fn take_for(&mut self, time: Duration) {
         let end = backissue::io::clock::instant() + time;
         while let Ok(piece) =
@@ -152,7 +152,7 @@ impl Session {
         self.written.windows(what.len()).any(|piece| piece == what.as_bytes())
     }
 
-    /// Waits for the end of the program and reads all its output.
+    /// Waits for the program to exit and reads all its output.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> ExitStatus {
         for _ in 0..PIECES_MAX {
@@ -162,10 +162,10 @@ impl Session {
                 Err(RecvTimeoutError::Timeout) => break,
             }
         }
-        panic!("it does not end:\n{}", self.text());
+        panic!("the program does not exit:\n{}", self.text());
     }
 
-    /// Presses last keys and closes the terminal once something is drawn for them; waits for the end of the program.
+    /// Presses the last keys, closes the terminal once something is drawn in response, and waits for the program to exit.
     pub(crate) fn close_after(&mut self, keys: &str) -> ExitStatus {
         self.until_quiet();
         // The reading thread releases the terminal with the next chunk, which is not received.
@@ -176,7 +176,7 @@ impl Session {
         self.child.wait().unwrap()
     }
 
-    /// Checks that the terminal is as before.
+    /// Checks that the terminal is in the same state as before the program started.
     #[track_caller]
     pub(crate) fn given_back(&self) {
         let screen = self.screen.screen();
@@ -193,7 +193,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Only a failed test finds it running.
+        // The program is still running only if the test failed.
         self.child.kill().ok();
     }
 }

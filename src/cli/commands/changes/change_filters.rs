@@ -19,7 +19,7 @@ use backissue_core::filters::{
     Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text,
 };
 
-/// Adds a filter, waits until it is applied, and prints how many entries it hits.
+/// Adds a filter, waits until it is applied, and prints how many entries it matches.
 pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (typed, until) = (args.feed.clone(), args.until.clone());

@@ -16,7 +16,7 @@ pub(in crate::cli) fn run(desk: &CommandContext) -> Result<Done, Failure> {
         (sentences(told), engine.undo.is_undo_wanted())
     })?;
     if waits {
-        // The last change is still being applied; it is undone as soon as it is done.
+        // The last change is still being applied; it is undone as soon as it is complete.
         let waited = desk.follow(
             |engine, events, notes| {
                 notes.extend(sentences(events));

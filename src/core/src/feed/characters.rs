@@ -1,6 +1,7 @@
 //! Unicode character classes: characters that may reach a terminal (SPEC G.52) and characters that are invisible.
 
-/// Checks whether a character is allowed in multi-line text. Control and bidi characters are not, except line ends and tabs.
+/// Checks whether a character is allowed in multi-line text. Control and bidi characters are not allowed, except line ends and
+/// tabs.
 pub(super) const fn is_harmless(c: char) -> bool {
     match c {
         ' '..='~' | '\n' | '\r' | '\t' => true,
@@ -40,7 +41,7 @@ pub const fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
 }
 
-/// Checks for an invisible character that, on its own, is part of a script's spelling or of an emoji.
+/// Checks for an invisible character that scripts and emoji need, as long as it occurs singly.
 pub(super) const fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}')
 }

@@ -34,8 +34,8 @@ pub struct FeedDocument {
 
 impl FeedDocument {
     /// Checks whether the document is truncated. A truncated document contains the part that could be read, but must not be
-    /// treated as the whole (SPEC G.30). In complete and archive documents a missing last end tag is enough, because a missing
-    /// entry there would be withdrawn or never requested again.
+    /// treated as the whole (SPEC G.30). Complete and archive documents count as truncated even if only the last end tag is
+    /// missing, because a missing entry there would be withdrawn or never requested again.
     pub fn is_truncated(&self) -> bool {
         let must_be_whole = self.history.complete || self.history.archive;
         self.has_flaw(TRUNCATED) || (must_be_whole && self.lacks_end())
@@ -203,7 +203,7 @@ pub struct HistoryLinks {
 /// A link in the head section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Relation in lower case, with the IANA form shortened (SPEC C.2 rule 1). `alternate` if missing.
+    /// Relation in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). `alternate` if missing.
     pub rel: String,
     /// Resolved URL.
     pub href: String,

@@ -79,8 +79,8 @@ impl Hints {
         is_read || self.flaws.iter().any(|flaw| flaw.element == element)
     }
 
-    /// Returns a flaw if the `ttl` may have been meant as seconds, because entries arrive every `gap_seconds`, more than ten
-    /// times as often (SPEC G.3). The `ttl` is still read as minutes.
+    /// Returns a flaw if entries arrive more than ten times as often as the `ttl` suggests, so that it may have been meant as
+    /// seconds (SPEC G.3). `gap_seconds` is the mean time between entries. The `ttl` is still read as minutes.
     pub(crate) fn ttl_like_seconds(&self, gap_seconds: i64) -> Option<Flaw> {
         let ttl = self.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES)?;
         (gap_seconds < i64::from(ttl) * 60 / 10).then(|| Flaw {
@@ -99,7 +99,7 @@ pub struct SyHint {
     pub period: Period,
     /// Updates per period, 1 to 99 999.
     pub frequency: u32,
-    /// Start of the slot grid, or `None` if there is no phase.
+    /// Base time from which slots are counted, or `None` if the publisher states none.
     pub base: Option<DateTime<Utc>>,
 }
 

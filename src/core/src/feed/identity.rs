@@ -34,7 +34,7 @@ pub struct StatedIdentity<'a> {
     pub text: Option<&'a str>,
     /// Name of the first author. Used only to distinguish entries that differ in nothing else.
     pub author: Option<&'a str>,
-    /// Whether the entry has anything else: a date, an attached file or a category.
+    /// Whether the entry has any other content: a date, an attached file or a category.
     pub has_more: bool,
 }
 

@@ -22,7 +22,7 @@ use super::xml::tree_builder::ENTRIES_MAX;
 /// Maximum number of values kept from one list inside an item.
 const LIST_MAX: usize = 100;
 
-/// Maximum number of values in one document. Each takes far more memory than its text.
+/// Maximum number of values in one document. Each value takes far more memory than its text.
 const VALUES_MAX: usize = 1_000_000;
 
 /// Reads a document that was fetched from `url`.

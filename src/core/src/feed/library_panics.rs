@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// Whether such a library is running on this thread.
+    /// Whether this thread is running a library call that may panic.
     static AT_WORK: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -30,7 +30,7 @@ pub fn without_logins(text: &str) -> String {
     clean
 }
 
-/// Checks whether a word or a URL host begins after this text.
+/// Checks whether a word or a URL host begins directly after this text.
 fn begins_word(before: &str) -> bool {
     const SEPARATORS: [char; 10] = ['"', '\'', '<', '>', '(', ',', ';', '=', '|', '`'];
     let is_separator = |c: char| c.is_whitespace() || SEPARATORS.contains(&c);

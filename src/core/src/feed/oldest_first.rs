@@ -1,4 +1,4 @@
-//! Chooses the entries to drop from a document with too many: the oldest, if the dates show which these are (SPEC G.62).
+//! Chooses which entries to drop from a document with too many: the oldest ones, if its dates reveal their order (SPEC G.62).
 
 use chrono::{DateTime, Utc};
 use memchr::memmem;

@@ -47,7 +47,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     out
 }
 
-/// Appends an ellipsis. If the text is full, the ellipsis replaces the last character.
+/// Appends an ellipsis. If the text already has its maximum length, the ellipsis replaces the last character.
 fn push_ellipsis(out: &mut String, full: bool) {
     if full {
         out.pop();

@@ -6,7 +6,7 @@ use crate::feed::text::{one_line, strip_markup};
 use crate::history::{EntryBody, FeedKey, KeptEntry};
 use crate::search::folded;
 
-/// Maximum number of text characters that filters examine. Matching an expression against more would slow down polls.
+/// Maximum number of text characters that filters examine. Matching expressions against longer texts would slow down polls.
 const TEXT_CHARS_MAX: usize = 100_000;
 
 #[derive(Debug)]

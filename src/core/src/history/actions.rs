@@ -5,14 +5,14 @@ use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord, WalkRun};
 
-/// The result of asking to continue at a gap.
+/// The result of a request to continue at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoOn {
-    /// The walk continues; [`super::ArchiveWalk::next`] returns the next archive.
+    /// The archive walk continues; [`super::ArchiveWalk::next`] returns the next archive.
     Walking,
     /// The next page is due to be loaded ([`super::walk::paging`]).
     Page,
-    /// Nothing can be requested here.
+    /// Nothing can be requested at this gap.
     Nothing,
 }
 
@@ -61,7 +61,7 @@ impl HistoryRecord {
         GoOn::Walking
     }
 
-    /// Continues a paused walk and retries every gap that can be retried, except the pages of a paged feed.
+    /// Continues a paused archive walk and retries every gap that can be retried, except the pages of a paged feed.
     pub fn go_on_everywhere(&mut self, nodes: &Nodes) -> GoOn {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;
@@ -89,7 +89,7 @@ impl HistoryRecord {
         };
     }
 
-    /// Stops the walk at the user's request. Each place where it would have continued becomes a gap (G3).
+    /// Stops the archive walk at the user's request. Each place where it would have continued becomes a gap (G3).
     pub fn stop(&mut self, now: chrono::DateTime<chrono::Utc>) {
         let fetched = self.run.fetched;
         for next in std::mem::take(&mut self.frontiers) {

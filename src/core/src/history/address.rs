@@ -60,7 +60,7 @@ pub fn host(address: &str) -> Option<String> {
     Url::parse(address.trim()).ok()?.host_str().map(str::to_owned)
 }
 
-/// Returns why an address named by a document may not be requested, judging by the address alone. The IP address is
+/// Returns the reason why an address named by a document may not be requested, based on the address alone. The IP address is
 /// checked later, when the name is resolved (SPEC D.6).
 pub fn refusal(address: &str, by: &str, allow_insecure: bool) -> Option<&'static str> {
     if address.len() > ADDRESS_BYTES_MAX {

@@ -13,11 +13,11 @@ pub enum Doubt {
     Newer,
     /// Links by `previous` led to pages, not to archives.
     Pages,
-    /// The address leads to what may be another feed, which is therefore not read (SPEC D.3).
+    /// The address may now redirect to another feed, so its document is not read (SPEC D.3).
     NotRead,
-    /// The archives form a circle, so none of them is marked as the oldest.
+    /// The archives form a loop, so none of them is marked as the oldest.
     Circle,
-    /// The document came through a redirect that is not proven to lead to the same feed (SPEC D.3).
+    /// The document came through a redirect that could not be verified to lead to the same feed (SPEC D.3).
     Unproven,
 }
 
@@ -75,7 +75,7 @@ impl Doubt {
             Self::Pages => "paged: may be incomplete",
             Self::NotRead => "may be incomplete: it may redirect to another feed",
             Self::Circle => "may be incomplete: its archives form a loop",
-            Self::Unproven => "may be incomplete: read through an unproven redirect",
+            Self::Unproven => "may be incomplete: read through an unverified redirect",
         }
     }
 }

@@ -52,7 +52,7 @@ impl GapKey {
     }
 }
 
-/// A link from a newer document to an older one. Walks follow edges, and each gap stores one.
+/// A link from a newer document to an older one. Archive walks follow edges, and each gap stores one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Edge {
@@ -62,7 +62,7 @@ pub struct Edge {
     pub key: String,
     /// The document that holds the link.
     pub newer: Newer,
-    /// Number of the walk that found the link, counted from the subscription document; later walks are newer.
+    /// Number of the archive walk that found the link, counted from the subscription document; later walks are newer.
     pub epoch: u32,
     /// Number of archives between the link and the subscription document in that walk.
     pub depth: u32,
@@ -70,7 +70,7 @@ pub struct Edge {
     pub side: bool,
     /// True if SPEC C.2 rule 5 found the link.
     pub by_previous: bool,
-    /// Whether a publisher's link or an adaptor found it.
+    /// How the link was found: in a document, or by an adaptor.
     pub via: FoundBy,
 }
 
@@ -133,7 +133,7 @@ pub enum GapKind {
     Unavailable,
     /// An archive could not be parsed.
     Unreadable,
-    /// A limit or the user ended the walk.
+    /// A limit or the user ended the archive walk.
     Limit,
     /// The chain of archives loops.
     Loop,
@@ -171,7 +171,7 @@ pub enum Reason {
     Overrun {
         /// Number of entries in one window.
         window: u32,
-        /// Entries that the feed publishes per day, rounded up; `None` if its dates do not show it.
+        /// Entries that the feed publishes per day, rounded up; `None` if the dates of its entries do not reveal it.
         per_day: Option<u32>,
     },
     /// The feed is paged (G6).
@@ -220,7 +220,7 @@ impl Reason {
         }
     }
 
-    /// Checks whether two reasons are the same to a user who dismissed the gap.
+    /// Checks whether a user who dismissed the gap would regard both reasons as the same.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Limit { limit, .. }, Self::Limit { limit: other, .. }) => limit == other,
@@ -281,8 +281,8 @@ impl Gap {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
-    /// Checks whether something is known to be missing. In a paged feed, or if archives link in a circle, there only
-    /// may be more.
+    /// Checks whether something is known to be missing. In a paged feed, or if the archives form a loop, something may be
+    /// missing, but this is not certain.
     pub fn counts(&self) -> bool {
         !matches!(self.kind(), GapKind::Paged | GapKind::Loop)
     }

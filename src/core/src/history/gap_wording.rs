@@ -36,7 +36,7 @@ impl GapLines {
 }
 
 impl HistoryRecord {
-    /// Explains, after a walk that brought nothing, why the part requested last is still missing.
+    /// Explains, after an archive walk that fetched nothing, why the part requested last is still missing.
     pub fn still_missing(&self) -> Option<String> {
         let gaps = self.gaps.values().filter(|gap| gap.counts());
         let last = gaps.max_by_key(|gap| gap.last_try)?;
@@ -102,18 +102,18 @@ impl Gap {
         self.cause(last_part(&self.edge.url))
     }
 
-    /// Explains why the part is missing, with the archive named as given.
+    /// Explains why the part is missing; `archive` is the name of the archive in the text.
     fn cause(&self, archive: &str) -> String {
         match &self.reason {
             Reason::Status(status) => format!("archive {archive} answered {status}"),
-            // For an unexpected status, `why` is already a verb phrase.
+            // For an unexpected status, `why` already begins with the verb.
             Reason::Unanswered(why) if why.starts_with("answered ") => {
                 format!("archive {archive} {why}")
             }
             Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
             Reason::Blocked(why) => {
                 // The network layer's message begins with the same words.
-                let why = why.strip_prefix("not asked: ").unwrap_or(why);
+                let why = why.strip_prefix("not requested: ").unwrap_or(why);
                 format!("archive {archive} was not requested: {why}")
             }
             Reason::TooLarge(why) => format!("archive {archive} is too large: {why}"),

@@ -1,4 +1,4 @@
-//! Kept entries: everything lists show of an entry. The body is stored separately and read only for display.
+//! Kept entries: the part of an entry that lists show. The body is stored separately and read only for display.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct KeptEntry {
     pub updated: Option<DateTime<Utc>>,
     /// Time at which the entry was first seen. Later copies never change it.
     pub first_seen: DateTime<Utc>,
-    /// Listing date of an entry that states no date: below the document that is newer than its own. `None` means the
+    /// Date under which an entry without a date is listed, so that it appears below the next newer document. `None` means the
     /// time at which it was first seen.
     #[serde(default)]
     pub placed: Option<DateTime<Utc>>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::address::{canonical, same_origin};
 use crate::feed::FeedDocument;
 
-/// How a document was reached, which decides what its marks mean.
+/// How a document was reached. This determines the meaning of its history marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
     /// It is the subscription document.
@@ -151,8 +151,8 @@ pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {
 pub enum Subscribed {
     /// It is a subscription document.
     Rightly,
-    /// It is an archive. Request this document, and if [`takes_over`] agrees, subscribe to it and treat the first
-    /// document as an archive that is already fetched.
+    /// It is an archive. Request this document, and if [`takes_over`] returns `Yes`, subscribe to it and treat the first document
+    /// as an archive that is already fetched.
     ToAnArchiveOf(String),
     /// It is an archive that does not name its subscription document, so it will not change.
     ToAnArchive,
@@ -182,7 +182,8 @@ pub enum TakesOver {
     No,
 }
 
-/// Decides about the document found at the `current` address of the archive `first` (SPEC C.2 rule 3).
+/// Decides whether the document found at the `current` address of the archive `first` becomes the subscription document (SPEC C.2
+/// rule 3).
 pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
     let is_whole = !found.is_truncated() && !found.lacks_end();
     if !found.kind.is_feed() || !is_whole || found.history.archive {

@@ -1,8 +1,8 @@
-//! The known history of each logical feed: which entries are kept, which copy of an entry wins, what is missing, and
-//! the walk back through the archives (RFC 5005). Pure; depends on `feed`.
+//! The known history of each logical feed: which entries are kept, which copy of an entry wins, what is missing, and the walk
+//! back through the archives (RFC 5005). Has no side effects; depends on `feed`.
 //!
-//! This folder does not read or write the store, does not fetch and does not read the clock. It takes the stored state
-//! and the received documents, and returns what to write and what to request.
+//! This module does not read or write the store, does not fetch and does not read the clock. It takes the stored state and the
+//! received documents, and returns what to write and what to request.
 //!
 //! # Interface
 //!

@@ -25,7 +25,7 @@ pub struct ArchiveNode {
     pub url: String,
     /// Canonical address of the next older archive; `None` if there is none.
     pub prev: Option<String>,
-    /// Number of the walk that fetched the archive.
+    /// Number of the archive walk that fetched the archive.
     pub epoch: u32,
     /// Distance from the subscription document in that walk.
     pub depth: u32,
@@ -97,7 +97,7 @@ pub enum End {
         /// That link.
         link: String,
     },
-    /// An address of which nothing is known. This must never happen (SPEC C.9).
+    /// An address about which nothing is known. This must never happen (SPEC C.9).
     Dangling(String),
 }
 
@@ -222,7 +222,7 @@ impl Nodes {
     }
 }
 
-/// Checks whether a link ends at a gap or at a frontier.
+/// Returns the gap or the frontier at which a link ends, if any.
 fn stop(record: &HistoryRecord, newer: Option<&str>, link: &str) -> Option<End> {
     if record.frontiers.iter().any(|frontier| frontier.edge.key == link && !frontier.again) {
         return Some(End::Frontier);

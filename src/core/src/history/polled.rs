@@ -47,7 +47,7 @@ impl HistoryRecord {
             self.bottom = window_bottom(document, polled.fetched_at);
             self.kind = document_kind(document, Reached::Subscribed, &self.own);
             if !polled.proven && self.kind == DocumentKind::Complete {
-                // An unproven document must not withdraw entries.
+                // A document from an unverified redirect must not withdraw entries.
                 self.kind = DocumentKind::Plain;
             }
             self.doubts.remove(&Doubt::Newer);
@@ -151,7 +151,7 @@ impl HistoryRecord {
         self.archived = true;
         let key = canonical(link);
         if self.is_own(&key) {
-            // A link to itself leads nowhere (SPEC C.4).
+            // A link to the document itself is ignored (SPEC C.4).
             self.head = None;
             return;
         }
@@ -192,7 +192,7 @@ impl HistoryRecord {
         }
     }
 
-    /// Adds the gap of a paged feed at the end of the list (G6), unless it exists: loading pages moves it.
+    /// Adds the gap of a paged feed at the end of the list (G6), unless that gap already exists: loading pages moves it.
     fn offer_pages(&mut self, polled: &Polled<'_>, oldest: Option<DateTime<Utc>>) {
         let next = polled.document.history.next.as_deref();
         let next = next.filter(|next| !self.is_own(&canonical(next)));

@@ -30,9 +30,9 @@ pub enum Position {
     },
     /// A page of a paged feed (RFC 5005 §3).
     Page,
-    /// An archive document, ordered by the walk that reached it and by its distance from the start of the walk.
+    /// An archive document, ordered by the archive walk that reached it and by its distance from the start of that walk.
     Archive {
-        /// Number of the walk from the subscription document; later walks are newer.
+        /// Number of the archive walk from the subscription document; later walks are newer.
         epoch: u32,
         /// Negated depth: 0 is the newest archive of its walk.
         depth: i32,

@@ -37,7 +37,7 @@ pub struct HistoryRecord {
     pub archives: u32,
     /// Oldest date in the fetched archives.
     pub reaches: Option<DateTime<Utc>>,
-    /// Number of walks started at the subscription document.
+    /// Number of archive walks started at the subscription document.
     pub epoch: u32,
     /// Archives to fetch next; the last one is fetched first.
     pub frontiers: Vec<Frontier>,
@@ -47,7 +47,7 @@ pub struct HistoryRecord {
     pub run: WalkRun,
     /// Archives requested today.
     pub day: DayUsage,
-    /// Whether the user agreed to fetch archives of this feed, or consent was never needed.
+    /// Whether the user agreed to fetch archives of this feed, or no consent was needed.
     pub walked: bool,
     /// Whether the user confirmed the old form of history (SPEC C.2 rule 5).
     pub old_form_confirmed: bool,
@@ -125,8 +125,7 @@ pub struct DayUsage {
     pub documents: u32,
 }
 
-/// The state of a feed's history: one of the four states of SPEC C.8, or a state of a history that is not the
-/// publisher's.
+/// The state of a feed's history: one of the four states of SPEC C.8, or the state of a history that an adaptor supplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryStatus {
     /// Nothing is missing.
@@ -236,8 +235,8 @@ impl HistoryRecord {
         gaps.saturating_add(self.frontiers.iter().filter(|next| next.is_unread()).count())
     }
 
-    /// Returns the gaps shown in a list, newest first. A paused walk appears as a gap where it will continue (G7); a
-    /// running one shows its progress elsewhere.
+    /// Returns the gaps shown in a list, newest first. A paused walk appears as a gap where it will continue (G7); the progress
+    /// of a running walk is shown elsewhere.
     pub fn shown_gaps(&self, walking: bool, now: DateTime<Utc>) -> Vec<(GapKey, Gap)> {
         let kept = self.gaps.iter().filter(|(_, gap)| gap.is_shown());
         let mut shown: Vec<(GapKey, Gap)> = kept.map(|(key, gap)| (*key, gap.clone())).collect();
@@ -337,9 +336,9 @@ impl HistoryRecord {
         keys.iter().filter_map(|key| self.gaps.remove(key)).collect()
     }
 
-    /// Closes a suspected overrun once an archive or a page contains the last entry before it, because the missed
-    /// entries are then known. Pages lead there without a break, and so do archives if the feed has a newer archive
-    /// than at the time of the overrun. Otherwise the archive may not have grown since, and must also contain an entry
+    /// Closes a suspected overrun once an archive or a page contains the last entry before it, because the missed entries are
+    /// then known. Pages lead back to that entry without a break, and so do archives if the feed has a newer archive than at the
+    /// time of the overrun. Otherwise the archive may still be the same as before the overrun, so it must also contain an entry
     /// from inside or after the overrun.
     pub(super) fn close_overruns(&mut self, document: &FeedDocument, is_page: bool) {
         let ids: Vec<u64> = document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();

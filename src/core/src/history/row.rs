@@ -28,7 +28,7 @@ pub struct Flags(pub u8);
 pub enum Flag {
     /// The entry counts as read.
     Read,
-    /// The user read the entry; a historic entry also counts as read without this.
+    /// The user read the entry. An entry from history counts as read even without this flag.
     Opened,
     /// The entry is starred.
     Starred,

@@ -126,7 +126,7 @@ fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         }
         Some(next) if !newer.is_archive && !newer.is_at(next) => {
             let message = "the subscription document links to this archive as the newest, but a newer one \
-                           exists: its prev-archive should link to that one";
+                           exists: its prev-archive should link to the newer one";
             findings.warn(Topic::Archives, "next-archive", next, message);
         }
         None if newer.is_archive && history.prev_archive.is_none() => {

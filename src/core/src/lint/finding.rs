@@ -66,13 +66,13 @@ pub struct LintFinding {
     pub level: Level,
     /// Subject of the finding.
     pub topic: Topic,
-    /// Address of the document with the finding; `None` for a document that came from a file.
+    /// Text of the document at this place, shortened to one line; empty if there is none.
     pub place: Option<String>,
     /// The element, attribute or layer concerned.
     pub element: String,
     /// Text of the document at this place, cut to one line; empty if there is none.
     pub text: String,
-    /// One sentence on how readers interpret it.
+    /// One sentence that explains how readers interpret this.
     pub message: String,
 }
 

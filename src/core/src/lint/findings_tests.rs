@@ -284,7 +284,7 @@ fn history_links_are_checked() {
     check(&linked("prev-archive", "#top"), Level::Warning, "prev-archive", "the document itself");
     check(&linked("next-archive", "n"), Level::Warning, "next-archive", "without fh:archive");
     check(&linked("current", "c"), Level::Note, "current", "followed once");
-    check(&linked("previous", "p"), Level::Warning, "previous", "readers ask once");
+    check(&linked("previous", "p"), Level::Warning, "previous", "ask the user once");
     check(&linked("next", "p"), Level::Note, "next", "only this document is polled");
     check(&atom(""), Level::Note, "self", "none");
     check(&atom("<link rel='self' href='other'/>"), Level::Note, "self", "not the address");

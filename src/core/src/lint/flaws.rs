@@ -4,7 +4,7 @@ use super::finding::{Findings, Level, Topic};
 use crate::feed::Flaw;
 use crate::feed::text::counted_words;
 
-/// Topic of each flawed element; all others belong to the document.
+/// Topics of elements that have a topic of their own. All other elements belong to the topic of the document.
 const TOPICS: [(&str, Topic); 12] = [
     ("ttl", Topic::Hints),
     ("skipHours", Topic::Hints),

@@ -118,8 +118,8 @@ impl Review<'_, '_> {
             }
             None => {
                 let address = history.previous.as_deref().unwrap_or_default();
-                let message = "from an old draft for archives: readers ask once whether it means them; use \
-                               prev-archive instead";
+                let message = "an archive link of an old draft: readers ask the user once before they follow it; \
+                               use prev-archive instead";
                 self.warn("previous", address, message);
             }
         }

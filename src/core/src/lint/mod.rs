@@ -1,8 +1,8 @@
-//! Checks of a feed for its publisher: how readers will interpret it. Pure; depends on `feed` and `schedule`.
+//! Checks of a feed for its publisher: how readers will interpret it. Has no side effects; depends on `feed` and `schedule`.
 //!
-//! [`examine()`] turns bytes into a [`LintReport`]: a list of [`LintFinding`]s in a fixed order, and the resulting
-//! polls. [`Survey`] does the same for an address: it names the archives to request, and checks the responses and the
-//! chain. This folder does not use the network or read the clock.
+//! [`examine()`] turns bytes into a [`LintReport`]: a list of [`LintFinding`]s in a fixed order, and the resulting polls.
+//! [`Survey`] does the same for an address: it names the archives to request, and checks the responses and the chain. This module
+//! does not use the network or read the clock.
 
 mod archives;
 mod dates;

@@ -16,7 +16,7 @@ const NAMED: usize = 3;
 /// The polls of a reader with default settings and without jitter, after a poll on a Monday at 10:00 UTC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Polls {
-    /// Time of that poll: the last such Monday that is not after `now`.
+    /// Time of the assumed last poll: the latest Monday 10:00 UTC that is not after `now`.
     pub last_ok: DateTime<Utc>,
     /// The rule that determines the first poll.
     pub settled_by: SettledBy,

@@ -1,5 +1,5 @@
-//! The survey of a publisher's chain. The caller fetches the documents in the order and within the limits of a reader's
-//! walk ([`ArchiveWalk`]); nothing is stored.
+//! The survey of a publisher's chain of archives. The caller fetches the documents in the order and within the limits of a
+//! reader's archive walk ([`ArchiveWalk`]); nothing is stored.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ impl Survey {
         );
         verdict.findings.extend(findings.into_list());
         put_place(&mut verdict.findings, delivered.answered);
-        // The publisher runs the survey, so no question needs to be asked first.
+        // The publisher runs the survey, so no consent is needed.
         let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
         if document.kind.is_feed() {
             record.apply_poll(&Polled {

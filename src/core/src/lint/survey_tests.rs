@@ -21,7 +21,7 @@ fn archive(name: u32) -> String {
     format!("https://press.example/{name}.atom")
 }
 
-/// Returns a document with these links and one entry. Its number sets the entry's id and all dates.
+/// Returns a document with these links and one entry. `number` determines the entry's id and all dates.
 fn document(number: u32, marks: &str, links: &[(&str, &str)]) -> String {
     let links: Vec<String> =
         links.iter().map(|(rel, href)| format!("<link rel='{rel}' href='{href}'/>")).collect();

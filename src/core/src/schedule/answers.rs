@@ -23,8 +23,7 @@ impl Facts {
         };
         self.cache = Some(cache);
         self.retry_after = Wait::of_answer(status, headers, received_at);
-        // A success that started after the host had requested the wait shows that the host accepts requests
-        // again (SPEC B.4 rule 3).
+        // A success that started after the host requested the wait shows that the host accepts requests again (SPEC B.4 rule 3).
         self.host_wait = self.host_wait.filter(|wait| started < wait.received_at);
         self.succeeded_at(started);
     }

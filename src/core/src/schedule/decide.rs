@@ -100,8 +100,8 @@ fn draft_target(ground: &FloorInputs<'_>, last: i64, trace: &mut PlanTrace) -> D
     }
 }
 
-/// Returns what settled the time. A bound that changed the interval did, except at a boundary: there the start of the
-/// period settles the time, whatever the interval became.
+/// Returns what determined the time. If a bound changed the interval, it is that bound, except at a boundary: there it is the
+/// start of the period, even if a bound changed the interval.
 fn settled_by(target: &TargetTime) -> SettledBy {
     let held = target.held.filter(|_| target.kind != PlanKind::Boundary);
     held.map_or(target.source.settled_by(), IntervalBound::settled_by)

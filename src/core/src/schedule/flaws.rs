@@ -42,7 +42,7 @@ fn flaw(element: &str, text: String, reason: &str) -> Flaw {
 
 /// Reports an offer of push updates, which is not used (SPEC S0.11).
 fn offered_push(facts: &Facts) -> Option<Flaw> {
-    let reason = "offers push, which a reader at home cannot receive: polled instead";
+    let reason = "offers push, which needs a public address: polled instead";
     facts.hints.offers_push.then(|| flaw("push", "cloud or hub".to_owned(), reason))
 }
 

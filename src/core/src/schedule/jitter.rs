@@ -36,9 +36,9 @@ pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
     (u * half_seconds as f64 / 2.0).round() as i64
 }
 
-/// Returns the maximum shift, in half seconds. It is half of the binding interval, as in the paper, or a tenth if the
-/// user fixed the interval or nobody stated one; both are capped. For a poll that a learned plan places, it is a tenth
-/// of the gap and at most a minute, because a larger shift would defeat the plan (SCHEDULING annex A.3).
+/// Returns the maximum shift, in half seconds. It is half of the binding interval, as in the paper on interval rules, or a tenth
+/// if the user fixed the interval or nobody stated one; both are capped. For a poll that a learned plan places, it is a tenth of
+/// the gap and at most a minute, because a larger shift would defeat the plan (SCHEDULING annex A.3).
 pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
     if is_placed(target) {
         return (target.binding / 5).min(2 * PLACED_JITTER_SECONDS);
@@ -59,11 +59,11 @@ pub(super) struct Jittered {
     pub(super) at: i64,
     /// Maximum possible shift, in half seconds.
     pub(super) limit: i64,
-    /// A shift past the user's maximum was mirrored.
+    /// Whether a shift past the user's maximum was mirrored.
     pub(super) mirrored: bool,
 }
 
-/// Shifts a target by its share of `u`.
+/// Shifts a target by the share `u` of its maximum shift.
 ///
 /// 1. After an interval the shift goes in either direction. A shift past the maximum is mirrored.
 /// 2. At the start of a period, or at a slot, the shift goes forward only, because an early poll would miss the

@@ -58,7 +58,7 @@ pub(super) struct Recommendation {
 /// The way a recommendation becomes an instant.
 #[derive(Debug, Clone)]
 pub(super) enum RecommendedCourse {
-    /// The same interval at all times.
+    /// An interval that is the same at all times.
     Flat,
     /// An interval that depends on the hour.
     Rules(RuleTable),
@@ -77,7 +77,7 @@ type FlatSource = fn(&Facts) -> Option<StatedInterval>;
 /// the publisher, but before boilerplate, which no publisher chose.
 const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, learned, boilerplate_sy, default];
 
-/// The flat sources that the publisher states.
+/// The flat sources that come from the publisher.
 const SPEAKERS: [FlatSource; 3] = [sy, ttl, refresh_rate];
 
 /// Returns the recommendation for these facts.

@@ -29,7 +29,7 @@ pub(super) fn office() -> IntervalRule {
     rule(30, Some((9, 17)), Some((1, 5)))
 }
 
-/// The rules from the paper.
+/// The rules from the paper on interval rules.
 pub(super) fn set_p() -> Vec<IntervalRule> {
     vec![rule(240, None, None), office(), rule(30, Some((4, 4)), None)]
 }
@@ -105,7 +105,7 @@ pub(super) fn with_sy(
     Facts { hints, last_ok: Some(at(last_ok)), ..Facts::default() }
 }
 
-/// Adds the skip windows of the paper on feed state: hours 6 to 11, and Sunday.
+/// Adds the skip windows from the paper on feed state: hours 6 to 11, and Sunday.
 pub(super) fn with_windows(mut facts: Facts) -> Facts {
     facts.hints.skip_hours = (6..=11).collect();
     facts.hints.skip_days = vec![DayOfWeek::Sunday];

@@ -12,7 +12,7 @@ pub struct Matching {
     pub terms: Vec<Term>,
     /// Feeds to search.
     pub feeds: BTreeSet<FeedKey>,
-    /// States that entries must have, or must not have.
+    /// States that entries must have (`true`) or must not have (`false`).
     pub states: Vec<(EntryState, bool)>,
     /// Entries must be listed at this instant or later, in Unix seconds.
     pub after: Option<i64>,

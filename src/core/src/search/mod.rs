@@ -1,6 +1,7 @@
-//! Search: the words of a text, the query language, matching, and the positions of hits. Pure; depends on `history`.
+//! Search: the words of a text, the query language, matching, and the positions of hits. Has no side effects; depends on
+//! `history`.
 //!
-//! This folder has no index and does not read entries: `io` calls it to split texts into words and looks them up.
+//! This module has no index and does not read entries: `io` calls it to split texts into words and looks them up in its index.
 
 mod date;
 mod fold;

@@ -32,9 +32,9 @@ pub struct Query {
     pub terms: Vec<Term>,
     /// Feeds to search: any of the named ones, none of the excluded ones.
     pub feeds: Vec<Named>,
-    /// Tags, in the same way.
+    /// Tags of the feeds to search: any of the named tags, none of the excluded ones.
     pub tags: Vec<Named>,
-    /// States that entries must have; `false`: must not have.
+    /// States that entries must have (`true`) or must not have (`false`).
     pub states: Vec<(EntryState, bool)>,
     /// Entries must be listed at this instant or later.
     pub after: Option<DateTime<Utc>>,
@@ -68,7 +68,7 @@ pub enum QueryField {
 /// A part of the name of a feed or a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// The part, as typed.
+    /// Part of the name, as typed.
     pub name: String,
     pub excluded: bool,
 }
@@ -221,8 +221,8 @@ fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     }
     let behind = part.text.get(end..).unwrap_or_default();
     let open = typing && part.last && !part.quoted && behind.is_empty() && !part.excluded;
-    // In a dense script, any character may follow the last one of a run. The pairs of a typed run already describe its
-    // beginning, so its last single character is dropped.
+    // In a dense script, more characters may follow the typed ones. The pairs of the typed characters already match the
+    // beginning, so the single last character is dropped.
     let dense = words.len() > 1 && words.last().is_some_and(|last| ends_run(part.text, last));
     if dense {
         words.pop();

@@ -1,8 +1,8 @@
 //! The words of a text, as stored in the index and used in queries.
 //!
-//! A word is a run of letters and digits without case and accents. Scripts written without spaces have no such runs. In
-//! them, every two neighbouring characters form a word, and the last character of a run is a word of its own. Any part
-//! of a text is therefore found by its consecutive words.
+//! A word is a run of letters and digits without case and accents. In scripts written without spaces, which have no such runs,
+//! every two neighbouring characters form a word, and the last character of a run is also a word. Any part of a text is therefore
+//! found by its consecutive words.
 
 use super::fold::{is_dense, is_of_word, is_silent, push_folded};
 

@@ -38,7 +38,7 @@ struct Drive {
     polls_per_week: Option<f64>,
     previous: i64,
     plan: Option<LearnedPlan>,
-    /// Minute from which the plan is learned again.
+    /// Minute at which the plan is next due to be learned again.
     learn_at: i64,
 }
 

@@ -20,11 +20,11 @@ pub struct FeedOutcome {
 /// The results to compute besides the scores of the test weeks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Scores of the training weeks.
+    /// Whether to score the training weeks.
     pub training: bool,
-    /// Whether rules help.
+    /// Whether to determine if rules help.
     pub rules_help: bool,
-    /// Polls of the test weeks.
+    /// Whether to list the polls of the test weeks.
     pub retrievals: bool,
 }
 
@@ -59,7 +59,7 @@ pub fn experiment(
     outcome
 }
 
-/// Whether the paper's rules help a feed (SPEC F.1).
+/// Whether the rules of the paper on interval rules help a feed (SPEC F.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesHelp {
     /// The feed has the same interval at all times.
@@ -70,7 +70,7 @@ pub enum RulesHelp {
     Yes,
 }
 
-/// Minimum reduction of the delay that counts as help, in percent: the paper's "at least five percent".
+/// Minimum reduction of the delay that counts as help, in percent: "at least five percent" in the paper on interval rules.
 const HELP_MIN: f64 = 5.0;
 
 /// Runs the rules over the training weeks.
@@ -79,7 +79,7 @@ fn rules_help(
     conditions: &Conditions,
     given: ExperimentInputs<'_>,
 ) -> RulesHelp {
-    // The paper's experiment did not spread polls.
+    // The experiment in the paper on interval rules did not use jitter.
     let conditions = &Conditions { jitter: false, ..*conditions };
     let poller = Poller::for_training(PollPolicy::Rules, source, conditions, given);
     if !poller.has_several_rules() {
@@ -120,18 +120,18 @@ fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
     lines.push_str("]}\n");
 }
 
-/// Formats the rows of Table III, with a column for each policy, including polls and gains. `scores` has the feeds'
-/// scores for each policy.
+/// Formats the rows of Table III of the paper on interval rules, with a column for each policy, including polls and gains.
+/// `scores` has the feeds' scores for each policy.
 pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> String {
     let means: Vec<Option<MeanScore>> =
         scores.iter().map(|scores| MeanScore::over_feeds(scores)).collect();
     let feeds = means.iter().flatten().map(|mean| mean.feeds).max().unwrap_or(0);
-    let mut lines = format!("{title}, {feeds} feeds\n{:24}", "");
+    let mut lines = format!("{title}, {feeds} feeds\n{:32}", "");
     for policy in policies {
         write!(lines, "{:>17}", policy.word()).unwrap_or_default();
     }
     for (name, cell) in ROWS {
-        write!(lines, "\n{name:24}").unwrap_or_default();
+        write!(lines, "\n{name:32}").unwrap_or_default();
         for mean in &means {
             let text = mean.map_or_else(|| "-".to_owned(), |mean| cell(&mean));
             write!(lines, "{text:>17}").unwrap_or_default();
@@ -145,14 +145,14 @@ type Row = (&'static str, fn(&MeanScore) -> String);
 
 const ROWS: [Row; 16] = [
     ("delay, min", |mean| format!("{:.2}", mean.score.policy.delay)),
-    ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.delay)),
+    ("  linear, same number of polls", |mean| format!("{:.2}", mean.score.linear.delay)),
     ("std dev of delay, min", |mean| format!("{:.2}", mean.score.policy.deviation)),
-    ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.deviation)),
+    ("  linear, same number of polls", |mean| format!("{:.2}", mean.score.linear.deviation)),
     ("hits, %", |mean| format!("{:.2}", mean.score.policy.hits)),
-    ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.hits)),
+    ("  linear, same number of polls", |mean| format!("{:.2}", mean.score.linear.hits)),
     ("misses, %", |mean| format!("{:.2}", 100.0 - mean.score.policy.hits)),
-    ("  linear, as many polls", |mean| format!("{:.2}", 100.0 - mean.score.linear.hits)),
-    ("polls in a run", |mean| format!("{:.1}", mean.score.policy.polls)),
+    ("  linear, same number of polls", |mean| format!("{:.2}", 100.0 - mean.score.linear.hits)),
+    ("polls per run", |mean| format!("{:.1}", mean.score.policy.polls)),
     ("  of the budget, %", |mean| {
         mean.budget_used.map_or_else(|| "-".to_owned(), |used| format!("{used:.1}"))
     }),
@@ -161,8 +161,8 @@ const ROWS: [Row; 16] = [
         None => "-".to_owned(),
     }),
     ("gain of mean delay, %", |mean| format!("{:.2}", mean.score.gain())),
-    ("  against T/2, %", |mean| format!("{:.2}", mean.score.gain_on_half_interval())),
+    ("  compared with T/2, %", |mean| format!("{:.2}", mean.score.gain_on_half_interval())),
     ("mean gain of feeds, %", |mean| format!("{:.2}", mean.gain_per_feed)),
-    ("  its std dev, %", |mean| format!("{:.2}", mean.gain_spread)),
-    ("  or as fewer polls, %", |mean| format!("{:.2}", mean.fewer_polls_per_feed)),
+    ("  std dev of these gains, %", |mean| format!("{:.2}", mean.gain_spread)),
+    ("  or polls saved, same delay, %", |mean| format!("{:.2}", mean.fewer_polls_per_feed)),
 ];

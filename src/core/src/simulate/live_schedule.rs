@@ -1,4 +1,5 @@
-//! The program's own schedule, called once per poll, including the spread that keeps clients apart (SPEC A.7, B.1).
+//! The program's own schedule, called once per poll, including the jitter that spreads the polls of many installations (SPEC A.7,
+//! B.1).
 
 use std::sync::Arc;
 

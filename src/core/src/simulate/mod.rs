@@ -1,7 +1,7 @@
-//! The paper's experiment: runs policies over the publication times of feeds and scores them (SPEC F). Pure.
+//! The experiment of the paper on interval rules: runs policies over the publication times of feeds and scores them (SPEC F).
+//! The module has no side effects.
 //!
-//! Times are whole minutes since 1970. This folder does not read files or the clock; it parses texts and computes
-//! figures.
+//! Times are whole minutes since 1970. This module does not read files or the clock; it parses texts and computes figures.
 
 mod driven;
 mod experiment;

@@ -18,13 +18,13 @@ use crate::schedule::learning::{
 pub enum PollPolicy {
     /// One fixed interval.
     Linear,
-    /// The paper's interval rules.
+    /// The interval rules of the paper on interval rules.
     Rules,
     /// The learned plan, learned again each day.
     Learned,
     /// An interval derived from the number of entries in the last week, as some servers do.
     EntryFrequency,
-    /// Half the interval after a hit, a quarter of an hour more after a miss.
+    /// An interval that is halved after a hit and extended by a quarter of an hour after a miss.
     Aimd,
 }
 
@@ -56,7 +56,7 @@ pub struct Conditions {
     pub train_days: i64,
     /// Number of runs of each feed, each starting a minute later.
     pub shifts: u32,
-    /// Whether rules and the learned plan go through [`crate::schedule::decide`] as in the program, including the spread.
+    /// Whether rules and the learned plan go through [`crate::schedule::decide`] as in the program, including jitter.
     pub jitter: bool,
 }
 
@@ -85,7 +85,7 @@ impl Conditions {
 pub struct ExperimentInputs<'a> {
     /// Rules to follow; `None` to derive them from the training weeks.
     pub rules: Option<&'a WeekRules>,
-    /// Number of polls per week allowed for every policy. The paper's rules ignore it.
+    /// Number of polls per week allowed for every policy except [`PollPolicy::Rules`], which ignores it.
     pub polls_per_week: Option<f64>,
 }
 

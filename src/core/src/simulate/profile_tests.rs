@@ -8,7 +8,8 @@ use crate::schedule::learning::Rectangle;
 
 /// 2026-01-05T00:00:00Z, a Monday.
 const MONDAY: i64 = 1_767_571_200 / 60;
-/// Number of seeds, and the step between runs. There are many seeds with few of the 240 runs each, since chance varies by seed.
+/// Number of seeds, and the step between runs. Results vary mostly by seed, so there are many seeds, each with only a few of the
+/// 240 runs.
 const SEEDS: u64 = 40;
 const SHIFT_STEP: u32 = 23;
 
@@ -25,10 +26,10 @@ struct Profile {
     outside: f64,
     rectangles: &'static [Marked],
     polls: f64,
-    /// Delay and hits of the linear poller, then of the schedule, in the test weeks.
+    /// Delay and hits of the linear policy in the test weeks; `schedule` has the same figures for the schedule.
     linear: (f64, f64),
     schedule: (f64, f64),
-    /// Whether the linear poller's deviation must be the one of evenly distributed delays.
+    /// Whether the deviation of the linear policy must match evenly distributed delays.
     is_even: bool,
 }
 
@@ -117,7 +118,7 @@ fn check(profile: &Profile, training: &Score, test: &Score) {
     assert!((test.linear.hits - profile.linear.1).abs() <= 4.0, "{name}: {test:?}");
     assert!((test.policy.hits - profile.schedule.1).abs() <= 4.0, "{name}: {test:?}");
     let gains = (training.gain(), test.gain());
-    assert!((test.policy.polls - test.linear.polls).abs() <= 1.0, "{name}: as many polls");
+    assert!((test.policy.polls - test.linear.polls).abs() <= 1.0, "{name}: same number of polls");
     assert!((gains.0 - gains.1).abs() <= 10.0, "{name}: {gains:?}");
     if profile.is_even {
         let ratio = test.linear.deviation / test.linear.delay * 3_f64.sqrt();

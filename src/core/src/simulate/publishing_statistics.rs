@@ -1,4 +1,5 @@
-//! Statistics of feeds by interval, format and schedule hint, like the paper's Figure 1 and Table II (SPEC S0.14, S0.15).
+//! Statistics of feeds by interval, format and schedule hint, like Figure 1 and Table II of the paper on interval rules (SPEC
+//! S0.14, S0.15).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -6,7 +7,7 @@ use serde::Serialize;
 use crate::feed::{Hints, Kind};
 use crate::schedule::learning::Publications;
 
-/// Number of weeks of publications that are counted, as in the paper.
+/// Number of weeks of publications that are counted, as in the paper on interval rules.
 const WEEKS: i64 = 8;
 /// Formats in the order of the table.
 const FORMATS: [Kind; 5] = [Kind::Rdf, Kind::Rss, Kind::Atom, Kind::Json, Kind::None];

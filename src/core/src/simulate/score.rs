@@ -1,4 +1,4 @@
-//! Scores of polling policies: hits and delays, as in Table III (SPEC F.2).
+//! Scores of polling policies: hits and delays, as in Table III of the paper on interval rules (SPEC F.2).
 
 use super::source::SimulatedFeed;
 use super::week_rules::{real, whole};
@@ -31,22 +31,22 @@ struct Tally {
     hits: f64,
 }
 
-/// The score of one policy on one feed, compared with a linear poller that makes as many polls.
+/// The score of one policy on one feed, compared with a linear policy that makes the same number of polls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
     /// Figures of the policy.
     pub policy: Figures,
     /// Figures of the same number of polls at a fixed interval, from the same start.
     pub linear: Figures,
-    /// Half of that interval in minutes: the linear poller's expected delay if publications are random.
+    /// Half of the linear policy's interval in minutes: its expected delay if publications are random.
     pub half_interval: f64,
-    /// Number of polls per run that a linear poller would need for the policy's delay.
+    /// Number of polls per run at which a linear policy would have the same delay.
     pub equal_delay_polls: f64,
     /// Number of polls allowed per run, if there is a budget.
     pub allowed_polls: Option<f64>,
 }
 
-/// The rows of Table III, and the number of polls.
+/// The figures in the rows of Table III, and the number of polls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Figures {
     /// Mean delay, in minutes.
@@ -192,7 +192,7 @@ impl<'a> Scoring<'a> {
             }
             if poll < whole(end) {
                 tally.polls += 1.0;
-                // The first poll also finds entries published before the run; those do not make it a hit.
+                // The first poll also finds entries published before the run; such entries do not make the poll a hit.
                 let hit = if is_first { tally.scored > before } else { !found.is_empty() };
                 tally.hits += f64::from(u8::from(hit));
             }
@@ -302,11 +302,11 @@ mod tests {
         let mut scoring = Scoring::new(&source, window);
         scoring.add(&[0, 310, 1000, 2010]);
         let score = scoring.score().expect("something was published");
-        // 300 waits 10, 310 waits 0, 900 waits 100; the publications at 10 and 2500 are outside.
+        // The publications at 300, 310 and 900 wait 10, 0 and 100 minutes; those at 10 and 2500 are outside the window.
         assert!((score.policy.delay - 110.0 / 3.0).abs() < 1e-9, "{score:?}");
         assert!((score.policy.polls - 3.0).abs() < 1e-9);
         assert!((score.policy.hits - 200.0 / 3.0).abs() < 1e-9);
-        // Polls at 0, 800 and 1600: waits of 500, 490 and 700.
+        // Polls at 0, 800 and 1600: the publications wait 500, 490 and 700 minutes.
         assert!((score.linear.delay - 1690.0 / 3.0).abs() < 1e-6, "{score:?}");
         assert!((score.linear.polls - 3.0).abs() < 1e-9);
         assert!(

@@ -21,7 +21,7 @@ pub struct SimulatedFeed {
     pub end: i64,
     /// Minutes from which publications are visible, ascending, without duplicates.
     pub minutes: Vec<i64>,
-    /// Group of feeds that it is counted in.
+    /// Group of feeds in which this feed is counted.
     #[serde(default)]
     pub panel: String,
 }

@@ -11,7 +11,7 @@ pub(super) const WEEK: i64 = 10_080;
 pub(super) const DAY: i64 = 1440;
 /// Limits for the rectangles a person would draw: the minimum gain of a rectangle and the maximum number of rectangles.
 const MARKING: Marking = Marking { gain_min: 10.0, rectangles_max: 4, cells_min: 2 };
-/// Interval in minutes at which the paper sampled each feed.
+/// Interval in minutes at which each feed was sampled in the paper on interval rules.
 const SAMPLE_MINUTES: i64 = 15;
 
 /// Minutes between polls for each hour of the week, starting on Monday at 00:00.
@@ -38,8 +38,8 @@ impl WeekRules {
         }
     }
 
-    /// Creates rules as in the paper. The interval of each rectangle is the mean time between its updates, within
-    /// bounds; without updates it is the maximum (SPEC F.1).
+    /// Creates rules as in the paper on interval rules. The interval of each rectangle is the mean time between its updates,
+    /// within bounds; without updates it is the maximum (SPEC F.1).
     pub fn measured(
         rectangles: &[Rectangle],
         updates: &[i64],
@@ -178,7 +178,7 @@ mod tests {
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;
 
-    /// Returns the paper's rules: 240; 30 from 9 to 17 on working days; 30 at hour 4.
+    /// Returns the rules of the paper on interval rules: 240; 30 from 9 to 17 on working days; 30 at hour 4.
     fn papers() -> WeekRules {
         let mut rules = WeekRules::flat(240.0);
         rules.mark(Rectangle { day: 0, days: 5, hour: 9, hours: 9 }, 30.0);
@@ -229,7 +229,8 @@ mod tests {
             (day, days, hour, hours) in (0..7_usize, 1..=7_usize, 0..24_usize, 1..=24_usize),
             last in 0..WEEK,
         ) {
-            // Rule hours that wrap past midnight belong to the day they start on; those of a rectangle do not.
+            // The hours of a rule that wraps past midnight belong to the day on which they start. The hours of a rectangle do
+            // not.
             let hours = hours.min(24 - hour);
             let mut rules = WeekRules::flat(f64::from(rest));
             rules.mark(Rectangle { day, days, hour, hours }, f64::from(minutes));

@@ -24,7 +24,7 @@ pub(super) const IDLE_MAX: usize = 64;
 pub(super) struct ClientKind {
     /// `true` if requests go through the proxy.
     pub(super) proxied: bool,
-    /// The addresses that the client may connect to.
+    /// Creates a client, and returns it with the maximum number of idle connections that it keeps per host.
     pub(super) allowed: Allowed,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct ConnectionPool {
 #[derive(Default)]
 struct OpenClients {
     clients: BTreeMap<ClientKind, (usize, Client)>,
-    /// Maximum number of idle connections per host and port. It does not exceed the number of requests sent there.
+    /// Maximum number of idle connections per host and port, which does not exceed the number of requests sent there.
     hosts: BTreeMap<(ClientKind, String), usize>,
-    /// The sum of these numbers.
+    /// The sum of the numbers in `hosts`.
     idle: usize,
 }
 

@@ -129,7 +129,7 @@ impl Clients {
             }
         };
         let pool = ConnectionPool::new(Box::new(make));
-        // Errors in the settings are reported at once.
+        // All clients are created now, so that errors in the settings are reported early.
         for proxied in [false, true] {
             pool.client(ClientKind { proxied, allowed: Allowed::Public }, "")
                 .map_err(|error| format!("the HTTP client cannot start: {error}"))?;

@@ -1,4 +1,4 @@
-//! Archives instead of feeds, and answers without a whole feed, through the real binary (SPEC C.2, D.2).
+//! Subscriptions to archives instead of feeds, and responses that are not a whole feed, through the real binary (SPEC C.2, D.2).
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use super::{feeds, new_program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// Feeds in the list.
+/// Number of feeds in the imported list.
 const FEEDS: usize = 17;
-/// Archive addresses in the list.
+/// Number of archive addresses in the imported list.
 const ARCHIVES: usize = 3;
 
 /// Returns a document of the archived feed `number`: the index, or its archive 1 or 2.
@@ -121,7 +121,7 @@ fn imported_archives_lead_to_their_feeds_at_first_poll() {
     }
     for number in 1..=ARCHIVES {
         let archive = format!("/press/{number}/1.atom");
-        assert_eq!(site.asked(&archive).len(), 1, "{archive} is not asked for twice");
+        assert_eq!(site.asked(&archive).len(), 1, "{archive} is not requested twice");
     }
 }
 
@@ -142,7 +142,7 @@ fn known_archive_is_not_refetched_after_no_history() {
     let (site, program) = (site(), new_program());
     program.run(&["add", &site.at("/press/1/1.atom"), "--no-poll"]).with(0);
     program.run(&["poll", "--no-history"]).with(0);
-    assert!(site.asked("/press/1/2.atom").is_empty(), "no archive is asked for");
+    assert!(site.asked("/press/1/2.atom").is_empty(), "no archive is requested");
     let feed = &feeds(&program)[0];
     assert_eq!(feed["url"], site.at("/press/1/index.atom"));
     assert_eq!(feed["history"]["text"], "1 archive read so far");

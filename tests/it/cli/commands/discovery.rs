@@ -60,7 +60,7 @@ fn a_feed_is_found_however_its_page_names_it() {
     }
 }
 
-/// SPEC D.9: five links, then the usual addresses.
+/// SPEC D.9: at most five links are tried, then the usual addresses.
 #[test]
 fn few_links_of_the_same_site_are_tried() {
     let (site, program) = (site(), new_program());
@@ -85,5 +85,5 @@ fn page_refresh_is_followed_once_where_permitted() {
     program.run(&["add", &site.at("/itself")]).with(2);
     assert_eq!(site.asked("/itself").len(), 1);
     let told = program.run(&["add", &site.at("/elsewhere")]).with(2);
-    assert!(told.err.contains("may lead only to its own host and port"), "{}", told.err);
+    assert!(told.err.contains("may point only to its own host and port"), "{}", told.err);
 }

@@ -48,7 +48,7 @@ fn removed_feeds_are_listed_and_restored_after_later_changes() {
     assert_eq!(feeds(&program)[0]["unread"], 3, "with its marks");
     assert_eq!(program.run(&["feeds", "--removed"]).with(0).out, "");
     program.run(&["undo"]).with(0);
-    assert_eq!(each(&feeds(&program), "title"), ["Harbour"], "that can be taken back, too");
+    assert_eq!(each(&feeds(&program), "title"), ["Harbour"], "that can be undone, too");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn moved() -> (Site, Program) {
     let site = Site::start(move |request| match request.path() {
         "/old" if told.load(Ordering::Relaxed) == 200 => answer(200, &[], rss("Orchard", "a", 2)),
         "/old" => answer(301, &[("location", "/new")], ""),
-        // Nothing in it proves that it is the same feed.
+        // Nothing in this document proves that it is the same feed.
         _ => answer(200, &[], rss("Harbour", "b", 0)),
     });
     let program = new_program();

@@ -5,7 +5,7 @@ use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 use crate::support::world::rss;
 
-/// Returns the output that depends on the store.
+/// Returns the lists of feeds and entries as JSON; both depend on the store.
 fn seen(program: &Program) -> (String, String) {
     let feeds = program.run(&["feeds", "--json"]).with(0).out;
     (feeds, program.run(&["entries", "--json"]).with(0).out)

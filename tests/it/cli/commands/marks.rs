@@ -6,7 +6,7 @@ use super::{each, entries, feeds, new_program};
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// Two feeds: four entries of the orchard and three of the harbour, one a day from 1 March 2026.
+/// Returns a program with two feeds: Orchard with four entries and Harbour with three, one a day from 1 March 2026.
 pub(super) fn two_feeds() -> (Site, Program) {
     let site = site();
     let program = new_program();

@@ -21,13 +21,13 @@ use serde_json::Value;
 
 use crate::support::binary::{Program, StoreOwner};
 
-/// Returns a fresh installation whose store is open as this module's name says.
+/// Returns a fresh installation; the name of this module determines which process has its store open.
 fn new_program() -> Program {
     Program::owned_by(match module_path!().rsplit("::").next().unwrap() {
         "store_free" => StoreOwner::Nobody,
         "reader_open" => StoreOwner::Reader,
         "service_running" => StoreOwner::Service,
-        other => panic!("who has the store open is not known of {other}"),
+        other => panic!("unknown store owner for {other}"),
     })
 }
 
@@ -36,7 +36,7 @@ fn feeds(program: &Program) -> Vec<Value> {
     program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().clone()
 }
 
-/// Returns the output of `entries --json` with further arguments.
+/// Returns the output of `entries --json` with additional arguments.
 fn entries(program: &Program, more: &[&str]) -> Vec<Value> {
     let args = [&["entries", "--json"], more].concat();
     program.run(&args).with(0).json().as_array().unwrap().clone()

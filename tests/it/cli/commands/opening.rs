@@ -11,7 +11,7 @@ fn note_what_is_opened(program: &Program) -> String {
     let noted = program.write("opened", "");
     let script = program.write("browser", format!("#!/bin/sh\necho \"$1\" >> {noted}\n"));
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    // The command has the terminal, so it has finished when `open` ends.
+    // The opened command runs in the terminal, so it has finished when `open` exits.
     let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
     program.write("config.toml", format!("{kept}[commands]\nopen = \"!{script}\"\n"));
     noted

@@ -26,7 +26,7 @@ fn feeds(program: &Program) -> Vec<Value> {
     program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().clone()
 }
 
-/// Returns the reader's settings of each feed.
+/// Returns the settings that the reader chose for each feed.
 fn chosen(program: &Program) -> Vec<[Value; 5]> {
     let mut all: Vec<[Value; 5]> = feeds(program)
         .iter()
@@ -51,7 +51,7 @@ fn nested_outlines_become_tags() {
     assert_eq!(tags, [&json!(["news/coast"]), &json!(["news"]), &json!([])]);
     assert_eq!(all[0]["title"], "Tides & <Times>");
     assert_eq!(all[1]["url"], "http://courier.example/feed?a=1&b=2");
-    assert!(all.iter().all(|feed| feed["state"] == "new"), "nobody was asked");
+    assert!(all.iter().all(|feed| feed["state"] == "new"), "no feed was polled");
 }
 
 #[test]

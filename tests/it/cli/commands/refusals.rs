@@ -116,5 +116,5 @@ fn low_memory_is_reported_before_any_work() {
     let text = String::from_utf8(told.stderr).unwrap();
     assert!(text.starts_with("backissue: not enough memory: the system refused"), "{text}");
     assert_eq!((told.status.code(), text.lines().count()), (Some(2), 1));
-    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing was begun");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing was started");
 }

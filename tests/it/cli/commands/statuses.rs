@@ -11,7 +11,7 @@ use crate::support::site::{Site, answer};
 /// Header fields of a response.
 type Headers = &'static [(&'static str, &'static str)];
 
-/// Polls a feed that was read once and then answers `status`; returns the feed and the program.
+/// Polls a feed once with success and once with the answer `status`; returns the feed, the program and the site.
 fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     let (site, program) = (site_with(status, headers), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
@@ -19,7 +19,7 @@ fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     (feeds(&program).remove(0), program, site)
 }
 
-/// Does the same for several feeds of one program, each on a separate site.
+/// Does the same as `after` for several feeds of one program, each on a separate site.
 fn after_each(cases: &[(u16, Headers)]) -> Vec<Value> {
     let sites: Vec<Site> =
         cases.iter().map(|&(status, headers)| site_with(status, headers)).collect();

@@ -7,7 +7,7 @@ use super::{feeds, new_program};
 use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
-/// Starts a site with these answers in order, the last one repeated.
+/// Starts a site that gives these answers in order and then repeats the last one.
 fn scripted(answers: Vec<PublisherAnswer>) -> Site {
     let count = std::sync::atomic::AtomicUsize::new(0);
     Site::start(move |_| {

@@ -1,4 +1,4 @@
-//! Recomputes each number and time that `plan`, `history`, `lint` and `doctor` print; one that no rule below covers fails.
+//! Recomputes each number and time that `plan`, `history`, `lint` and `doctor` print; a number that no rule covers is a failure.
 
 mod publisher;
 
@@ -41,12 +41,12 @@ fn near(told: i64, is: i64, apart: i64) -> bool {
     (told - is).abs() <= apart
 }
 
-/// Facts against which a rule checks.
+/// Facts with which the rules compare the lines.
 struct Facts<'a> {
     publisher: &'a Publisher,
     /// Times before and after the poll.
     polled: (DateTime<Utc>, DateTime<Utc>),
-    /// Instants and intervals from the lines above.
+    /// Instants and intervals found in earlier lines.
     noted: BTreeMap<&'static str, i64>,
 }
 
@@ -284,7 +284,7 @@ fn lint_rules() -> Vec<Rule> {
                 let publisher = facts.publisher;
                 let every = publisher.step_hours * 3600;
                 let reach = every * (publisher.entries - 1);
-                // Long times are shown in whole days.
+                // Long intervals are shown in whole days.
                 let is_near =
                     |told: i64, is: i64| near(told, is, if is < 7 * 86_400 { 60 } else { 43_200 });
                 is_near(seconds(&found[1]), every) && is_near(seconds(&found[2]), reach)
@@ -324,7 +324,7 @@ fn lint_rules() -> Vec<Rule> {
         (
             r"^  note +next-archive: none, although there is a newer archive \(and in (\d+) more documents?\)$",
             |found, facts| {
-                // The oldest document of a complete chain has a line of its own.
+                // The oldest document of a complete chain has a separate line.
                 let publisher = facts.publisher;
                 let readable = i64::try_from(publisher.readable()).unwrap();
                 let is_whole = publisher.readable() == publisher.archives.len();
@@ -339,7 +339,7 @@ fn lint_rules() -> Vec<Rule> {
     ]
 }
 
-/// Checks each line with a digit, addresses removed, against its rule. Returns the wrong lines.
+/// Checks each line that has a digit outside addresses against its rule. Returns the wrong lines.
 fn wrong_lines(text: &str, rules: &[(Regex, Holds)], facts: &mut Facts<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     for line in text.lines() {

@@ -8,7 +8,7 @@ use crate::support::dice::Dice;
 #[derive(Debug, Clone)]
 pub(super) struct Publisher {
     pub(super) number: usize,
-    /// Status it answers with instead.
+    /// Error status that the publisher sends instead of the document.
     pub(super) refuses: Option<u16>,
     pub(super) ttl_minutes: Option<i64>,
     /// `sy:updateFrequency` for a daily `sy:updatePeriod`.
@@ -16,9 +16,9 @@ pub(super) struct Publisher {
     pub(super) max_age_seconds: Option<i64>,
     /// Hours between entries.
     pub(super) step_hours: i64,
-    /// Entries in the document, newest first.
+    /// Number of entries in the document.
     pub(super) entries: i64,
-    /// Entries in each archive, newest first; `None` is refused with 403.
+    /// Number of entries in each archive, newest archive first; `None` means that the archive is refused with 403.
     pub(super) archives: Vec<Option<i64>>,
     pub(super) now: DateTime<Utc>,
 }
@@ -113,7 +113,7 @@ impl Publisher {
         Ok(self.document(self.places(place), older(place + 1), &marks))
     }
 
-    /// Returns the number of readable archives, from the newest on.
+    /// Returns the number of archives, from the newest on, before the first that is refused.
     pub(super) fn readable(&self) -> usize {
         self.archives.iter().take_while(|count| count.is_some()).count()
     }

@@ -126,7 +126,7 @@ fn next_poll_corrects_an_archive_stored_as_complete() {
     };
     world.network.insert(archive("2026-01"), tagged(Some("\"1\"")));
     import(&mut world, &[&archive("2026-01")]);
-    // State of older versions: the validators of the archive and no mark that it is one.
+    // Older versions stored the validators of the archive, but did not mark it as an archive.
     let feed = world.app.engine.feeds.get_mut(&FEED).unwrap();
     assert_eq!(feed.state.validators.etag.as_deref(), Some(&b"\"1\""[..]));
     feed.state.archive = None;
@@ -167,7 +167,7 @@ fn declined_archive_move_stays_and_is_never_complete() {
     world.poll(FEED);
     world.pass(TimeDelta::seconds(2));
     world.rest();
-    assert_eq!(world.feed(1).record.url, archive("2026-01"), "the reader's word counts");
+    assert_eq!(world.feed(1).record.url, archive("2026-01"), "the reader's choice counts");
     assert_eq!(times_asked(&world, &index()), 1);
     assert_eq!(remedies(&world), []);
     assert_eq!(standing(&world), "an archive, not the feed itself");
@@ -334,7 +334,7 @@ fn implied_archive_is_followed_like_a_marked_one() {
     }
 }
 
-/// Returns a page of a paged feed with links to others by number.
+/// Returns a page of a paged feed with links to other pages by number.
 fn page(links: &[(&str, u32)], entry: u32) -> String {
     let link = |(rel, number): &(&str, u32)| format!("<link rel='{rel}' href='p{number}'/>");
     let links: String = links.iter().map(link).collect();

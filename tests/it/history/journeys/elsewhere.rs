@@ -13,7 +13,7 @@ const ARCHIVE: &str = "https://web.archive.org";
 /// Hours in a year.
 const YEAR: i64 = 365 * 24;
 
-/// Returns the blog with its newest two entries.
+/// Returns a world with the blog, which serves its newest two entries.
 fn blog() -> World {
     let mut world = World::new(120, 36);
     world.serve(BLOG, &rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]));
@@ -125,7 +125,7 @@ fn numbered_pages_are_read_to_the_last() {
     check(&mut world);
     check(&mut world);
     let again = world.asked().iter().filter(|url| **url != BLOG).count();
-    assert_eq!(again, 4, "no page is asked for twice, nor the one that is not there");
+    assert_eq!(again, 4, "no page is requested twice, not even the missing one");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn deselected_adaptor_makes_no_requests_and_no_gap() {
     world.pass(TimeDelta::hours(3));
     check(&mut world);
     assert!(world.asked()[before..].iter().all(|url| *url == BLOG));
-    // When chosen again, it is read to the end.
+    // When the Internet Archive is chosen again, its copies are read to the end.
     serve_copies(&mut world);
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);
@@ -334,7 +334,7 @@ fn archive_service_wait_applies_to_all_feeds() {
     world.poll(FeedKey(2));
     world.rest();
     assert_eq!(elsewhere(&world), 0);
-    assert!(world.feed(2).history.has_work(), "it is asked for later");
+    assert!(world.feed(2).history.has_work(), "it is requested later");
     serve_copies(&mut world);
     world.pass(TimeDelta::hours(3));
     world.poll(FeedKey(2));

@@ -1,4 +1,4 @@
-//! Interrupted walks: the stored state equals the known state.
+//! Interrupted archive walks: the stored state equals the state in memory.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::subscription::{ProposedFor, ProposedMove};

@@ -57,7 +57,7 @@ fn after_a_repair_only_damaged_archives_are_walked_again() {
         assert!(found.iter().all(|finding| finding.repaired), "{tree}: {found:?}");
         assert_eq!(world.store.check(false).unwrap().findings, [], "{tree}");
         world.restart();
-        assert_eq!(world.feed(1).state.validators.etag, None, "{tree}: 304 would be no answer");
+        assert_eq!(world.feed(1).state.validators.etag, None, "{tree}: a 304 would not help");
         for _ in 0..30 {
             world.pass(TimeDelta::hours(1));
             world.wait(2);

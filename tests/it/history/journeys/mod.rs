@@ -1,4 +1,5 @@
-//! Histories in the whole program except network, terminal and clock: walked, interrupted, shown, retried.
+//! Histories in the whole program except network, terminal and clock: archives are read, walks are interrupted and retried, and the
+//! screen shows the state.
 
 mod browsing;
 mod current;
@@ -47,7 +48,7 @@ pub(crate) fn standing(world: &World) -> String {
     world.feed(1).history.status().text()
 }
 
-/// Returns the address of one of its archives.
+/// Returns the address of one of the feed's archives.
 pub(crate) fn archive(name: &str) -> String {
     format!("{NOTES}archive/{name}.atom")
 }

@@ -22,7 +22,7 @@ fn archived_feed_is_rebuilt_in_background_as_read() {
     let names = ["2026-02", "2026-01", "2025-12"].map(archive);
     assert_eq!(world.asked()[1..], names.each_ref().map(String::as_str));
     let request = &world.requests[1];
-    assert!(request.validators.is_none(), "an archive is asked for without conditions");
+    assert!(request.validators.is_none(), "an archive is requested without validators");
     let by = AddressSource::Supplied { by: format!("{NOTES}index.atom"), public: true };
     assert_eq!(request.address_source, by);
     let titles = [
@@ -42,7 +42,7 @@ fn archived_feed_is_rebuilt_in_background_as_read() {
     world.pass(TimeDelta::hours(30));
     world.rest();
     let archives = world.asked().iter().filter(|url| url.contains("archive/")).count();
-    assert_eq!(archives, 3, "a second check asks for no archive");
+    assert_eq!(archives, 3, "a second check requests no archive");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn refused_archive_is_a_row_until_enter_fetches_it() {
     let wax = screen.find("Grafting wax").unwrap();
     let gap = screen.find("older entries missing").unwrap();
     assert!(wax < gap, "{screen}");
-    assert!(!world.asked().iter().any(|url| url.contains("2025-12")), "nobody knows that one");
+    assert!(!world.asked().iter().any(|url| url.contains("2025-12")), "that archive is unknown");
 
     world.press("lG<enter>");
     assert!(world.app.engine.backfills.contains_key(&FEED));
@@ -303,7 +303,7 @@ fn failing_feed_has_no_archive_to_request() {
 #[test]
 fn disallowed_archive_is_reported_once() {
     let mut world = orchard();
-    let failure = FetchFailure::Blocked("not asked: it is an address of this machine".into());
+    let failure = FetchFailure::Blocked("not requested: it is an address of this machine".into());
     let blocked = Scripted { fails: Some(failure), ..Scripted::default() };
     world.network.insert(archive("2026-01"), blocked);
     subscribe(&mut world, &format!("{NOTES}index.atom"));
@@ -311,7 +311,7 @@ fn disallowed_archive_is_reported_once() {
     let gap = world.feed(1).history.gaps.values().next().unwrap();
     let text = gap.text();
     assert!(text.ends_with("was not requested: it is an address of this machine"), "{text}");
-    assert!(!text.contains("not asked: not asked"), "{text}");
+    assert!(!text.contains("not requested: not requested"), "{text}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Cancelled polls, and polls without archives: they do not affect those of others.
+//! Cancelled polls, and polls without archives, do not affect polls that others requested.
 
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
@@ -36,11 +36,11 @@ fn cancelling_drops_waiting_polls_of_named_feeds_only() {
     world.pass(TimeDelta::minutes(6));
     let before = world.requests.len();
     poll(&mut world, None, true);
-    assert_eq!(world.requests.len(), before + 2, "one of each site is asked");
+    assert_eq!(world.requests.len(), before + 2, "one feed of each site is requested");
     world.tell(Request::StopPolls([1, 2, 4].map(FeedKey).to_vec()));
     assert_eq!(outcomes(&world, 2).last(), Some(&(PollOutcome::Skipped, Some("interrupted"))));
     world.wait(5);
-    assert_eq!(world.requests.len(), before + 3, "the third feed of the site is asked");
+    assert_eq!(world.requests.len(), before + 3, "the third feed of the site is requested");
     assert_eq!(outcomes(&world, 3).len(), 2);
     assert!(outcomes(&world, 3).iter().all(|(outcome, _)| *outcome != PollOutcome::Skipped));
     assert!(world.app.engine.polls.is_empty());

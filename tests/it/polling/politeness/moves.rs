@@ -132,7 +132,7 @@ fn another_host_without_shared_entries_asks_first() {
     assert_eq!(remedies(&world), [Remedy::Retry]);
     world.poll(FEED);
     assert_eq!(world.feed(1).record.url, A, "the reader refused");
-    assert_eq!(remedies(&world), [Remedy::Retry], "nothing of the feed can be read any more");
+    assert_eq!(remedies(&world), [Remedy::Retry], "nothing of the feed can be read");
 }
 
 #[test]
@@ -372,10 +372,10 @@ fn redirected_feed_is_complete_only_once_proven() {
         world.poll(FEED);
         assert_eq!(world.feed(1).counters.total, 2);
         let said = world.feed(1).history.status().text();
-        assert_eq!(said, "may be incomplete: read through an unproven redirect", "{status}");
+        assert_eq!(said, "may be incomplete: read through an unverified redirect", "{status}");
         world.serve(B, &atom("urn:b", "<fh:complete/>", &["e2", "e3"]));
         world.poll(FEED);
         assert_eq!(world.feed(1).history.status().text(), "complete history", "{status}");
-        assert_eq!(world.feed(1).counters.total, 2, "what it does not hold is withdrawn");
+        assert_eq!(world.feed(1).counters.total, 2, "entries missing from it are withdrawn");
     }
 }

@@ -127,7 +127,7 @@ fn three_unknown_hosts_among_forty_are_not_offline() {
     };
     check(&world, 1);
     let read = world.app.engine.feeds.values().filter(|feed| feed.state.facts.last_ok.is_some());
-    assert_eq!(read.count(), 37, "all others were asked");
+    assert_eq!(read.count(), 37, "all others were polled");
     world.restart();
     check(&world, 1);
     // At the start after a night all feeds are due, and the broken ones fail first again.
@@ -153,9 +153,9 @@ fn offline_import_does_not_mark_feeds_failing() {
     world.pass(TimeDelta::seconds(2));
     assert!(world.app.engine.reachability.offline_since.is_some());
     assert_eq!(failing(&world), [0_u32; 0]);
-    // The requests that had started, and two more.
+    // Only the requests that had already started were sent, and two more.
     let begun = world.app.engine.settings.network.begun_max();
-    assert!(world.requests.len() <= begun + 2, "{} were asked in vain", world.requests.len());
+    assert!(world.requests.len() <= begun + 2, "{} requests were in vain", world.requests.len());
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn clock_set_back_keeps_no_feed_waiting() {
         world.pass(TimeDelta::minutes(10));
     }
     let asked = world.requests.len() - before;
-    assert_eq!(asked, FEEDS.len(), "an hour after its last poll each is asked, and once");
+    assert_eq!(asked, FEEDS.len(), "an hour after its last poll each is polled once");
     let now = world.now;
     let plans = world.app.engine.feeds.values().map(|feed| feed.plan.next_poll.unwrap());
     assert!(plans.into_iter().all(|next| next - now < TimeDelta::hours(2)));
@@ -234,5 +234,5 @@ fn captive_portal_page_is_not_a_feed_failure() {
     );
     world.poll(FeedKey(2));
     world.poll(FeedKey(1));
-    assert_eq!(world.feed(1).state.facts.failures, 1, "others answer: it is this feed");
+    assert_eq!(world.feed(1).state.facts.failures, 1, "others answer: the fault is in this feed");
 }

@@ -1,4 +1,4 @@
-//! Server habits: deltas, broken tags, constant 304, rejected formats, 404 for a month (SPEC D.2, D.4, D.7).
+//! Server habits: deltas, broken `ETag`s, constant 304, rejected formats, 404 for a month (SPEC D.2, D.4, D.7).
 
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, RequestKind};
@@ -23,7 +23,7 @@ fn dated() -> AnswerHeaders {
     AnswerHeaders { last_modified: Some(b"Mon".into()), ..AnswerHeaders::default() }
 }
 
-/// Returns a world subscribed to A, which sends a tag.
+/// Returns a world subscribed to A, which sends an `ETag`.
 fn world() -> World {
     let mut world = World::subscribed(120, 36, &[(A, &orchard(), &[])]);
     world.network.insert(A.into(), tagged(200, "\"one\""));
@@ -65,7 +65,7 @@ fn unfitting_delta_is_dropped_and_refetched_whole_once() {
         world.requests[before..].iter().map(|request| request.kind).collect();
     assert_eq!(kinds, [RequestKind::Delta, RequestKind::Usual]);
     assert!(world.requests.last().unwrap().validators.is_none());
-    assert!(world.feed(1).is_failing(), "the second 226 was not asked for");
+    assert!(world.feed(1).is_failing(), "the second 226 was not requested");
     world.network.insert(A.into(), tagged(200, "\"three\""));
     world.pass(TimeDelta::days(2));
     world.poll(FEED);

@@ -52,7 +52,7 @@ struct Observed {
     not_before: Option<DateTime<Utc>>,
     last_try: Option<DateTime<Utc>>,
     gone: bool,
-    /// Whether the answer allows one more request at once.
+    /// Whether the last answer allows one immediate retry.
     may_repeat: bool,
 }
 
@@ -422,7 +422,10 @@ fn fourteen_simulated_days_are_polite_to_all() {
             counts.duplicates,
         ];
         assert_eq!(disregards, [0; 6], "seed {seed}");
-        assert!(counts.requests > 20_000 && counts.restarts > 5, "seed {seed}: it was no life");
+        assert!(
+            counts.requests > 20_000 && counts.restarts > 5,
+            "seed {seed}: too little happened"
+        );
         for status in [200, 226, 304, 400, 401, 403, 404, 406, 410, 412, 421, 429, 500, 503] {
             assert!(counts.by_status.contains_key(&status), "seed {seed}: never {status}");
         }

@@ -46,7 +46,7 @@ fn a_429_delays_all_feeds_of_its_host_across_restarts() {
         world.pass(TimeDelta::minutes(1));
     }
     assert_eq!((asked(&world, A), asked(&world, B)), (2, 1));
-    assert_eq!(asked(&world, OTHER), 3, "the other host is polled as ever");
+    assert_eq!(asked(&world, OTHER), 3, "the other host is polled as usual");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn requested_wait_is_broken_only_after_confirmation() {
     }));
     world.press("r");
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(asked(&world, A), 3, "another poll in between takes the question back");
+    assert_eq!(asked(&world, A), 3, "another poll in between withdraws the question");
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub struct Archives {
     /// Archives read and stored, and those not durable yet.
     kept: BTreeSet<(FeedKey, String)>,
     unwritten: BTreeSet<(FeedKey, String)>,
-    /// Each feed's last rereading walk: its epoch, and whether it continues.
+    /// The last archive walk that rereads each feed's history: its epoch, and whether it continues.
     rereading: BTreeMap<FeedKey, (u32, bool)>,
     /// Feeds whose history is to be reread.
     wanted: BTreeSet<FeedKey>,
@@ -48,7 +48,7 @@ impl Archives {
             let (run, epoch) = (feed.history.run.rereading, feed.history.epoch);
             let last = self.rereading.get(&feed.key).copied();
             if !run {
-                // A crash may go back to before the reread; the next one has the same epoch.
+                // A crash may restore the state before the reread; the next reread then has the same epoch.
                 if last.is_some_and(|(last, _)| last > epoch) {
                     self.rereading.remove(&feed.key);
                 }

@@ -24,7 +24,7 @@ pub fn answered(machine: &mut Machine, stored: &Stored) {
     }
 }
 
-/// Checks everything that can be compared and counted. Nothing is running.
+/// Checks everything that can be compared and counted; nothing may be running.
 pub fn check(machine: &mut Machine) {
     machine.checks.counts.checked += 1;
     let health = machine.keeper.store().check(false).unwrap();

@@ -1,4 +1,4 @@
-//! The requirements of an answer's headers for the next request.
+//! Requirements for the next request that follow from the headers of an answer.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use chrono::{DateTime, TimeDelta};

@@ -7,21 +7,21 @@ use chrono::TimeDelta;
 use super::headers::lifetime_of;
 use super::moments::{Moment, Wait};
 
-/// The knowledge of a feed.
+/// An observer's knowledge of one feed.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     /// Lifetime of the last good answer.
     pub lifetime: Wait,
-    /// `Retry-After`.
+    /// Pause that the last `Retry-After` header requested.
     pub wait: Wait,
     pub gone: bool,
     /// Time of the last good answer.
     pub answered: Option<Moment>,
-    /// The address whose last document had a tag, and the tag.
+    /// The address whose last document had an `ETag`, and the `ETag`.
     pub etag: Option<(String, Vec<u8>)>,
     /// Time since which all answers are 304.
     pub only_304_since: Option<Moment>,
-    /// Number of consecutive documents whose tag equals the sent one; after the limit it is not sent for a month.
+    /// Number of consecutive documents whose `ETag` equals the one sent; after the limit no `ETag` is sent for a month.
     pub same_tags: u32,
 }
 

@@ -31,9 +31,9 @@ const REQUESTS_A_POLL: u32 = 3;
 #[derive(Debug, Default)]
 pub struct Observer {
     feeds: BTreeMap<FeedKey, Known>,
-    /// The durable part of it.
+    /// The durable part of `feeds`.
     durable: BTreeMap<FeedKey, Known>,
-    /// Hosts that requested a pause, and the durable part of them.
+    /// Pauses that hosts requested, and the durable ones of these.
     hosts: BTreeMap<String, Wait>,
     durable_hosts: BTreeMap<String, Wait>,
     /// Addresses that returned a document before being subscribed to; earlier waits of their hosts no longer apply to them.
@@ -43,14 +43,14 @@ pub struct Observer {
     delayed: BTreeSet<FeedKey>,
     /// Feeds whose answer arrived after a sleep or a clock change, so that its start is not known to the second.
     shifted: BTreeSet<FeedKey>,
-    /// Running requests by host, and the end of the last one.
+    /// Number of running requests per host, and the time when its last request ended.
     under_way: BTreeMap<String, u32>,
     ended: BTreeMap<String, Moment>,
     /// Number of requests of the running polls.
     polls: BTreeMap<FeedKey, u32>,
-    /// The knowledge before them, and the time of the program's last good answer.
+    /// For each running poll the knowledge of the feed before it, its start, and the time of the program's last good answer.
     before: BTreeMap<FeedKey, (Known, Moment, Option<DateTime<Utc>>)>,
-    /// Polls that a person wants.
+    /// Feeds that a person wants polled.
     wanted: BTreeSet<FeedKey>,
     pub archives: Archives,
 }
@@ -69,8 +69,8 @@ impl Observer {
         }
     }
 
-    /// Records that feeds, or all, are polled as if nothing were known: their tags are forgotten first, and if the answer is not
-    /// stored, no other tag replaces them.
+    /// Records that these feeds, or all feeds, are polled as if nothing were known: their `ETag`s are forgotten first, and if the
+    /// answer is not stored, no other `ETag` replaces them.
     pub fn forced(&mut self, feeds: Option<&[FeedKey]>) {
         for known in [&mut self.feeds, &mut self.durable] {
             let asked = |feed: &FeedKey| feeds.is_none_or(|feeds| feeds.contains(feed));
@@ -155,7 +155,7 @@ impl Observer {
     }
 
     pub fn program_ended(&mut self) {
-        // A forced poll forgets the tag before its request is sent, and the program may end in between.
+        // A forced poll forgets the `ETag` before its request is sent, and the program may end in between.
         for known in [&mut self.feeds, &mut self.durable] {
             let wanted = known.iter_mut().filter(|(feed, _)| self.wanted.contains(feed));
             wanted.for_each(|(_, known)| known.etag = None);
@@ -264,7 +264,7 @@ fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
     let facts = &feed.state.facts;
     let is_hard = facts.failures > 0 || facts.last_ok.is_none() || machine.disk_full;
     let minimum = if is_hard { HARD_MIN } else { minimum };
-    // An answer from an unproven redirect target says nothing about this feed (SPEC D.3).
+    // An answer from an unverified redirect target says nothing about this feed (SPEC D.3).
     let is_another = facts.failures > 0 && feed.state.proposed.is_some();
     (minimum, chosen.ignore_cache_lifetime || machine.disk_full || is_another)
 }
@@ -299,7 +299,7 @@ fn judge_poll(
         if !wanted && !ignores_lifetime && holds(known.lifetime, now) {
             return Err(format!("feed {feed} is asked within the lifetime of its last answer"));
         }
-        // A reader who requests twice confirms it (SPEC B.8).
+        // A reader who requests a poll twice confirms it (SPEC B.8).
         if !wanted && holds(known.wait, now) {
             return Err(format!("feed {feed} is asked before its Retry-After is over"));
         }
@@ -317,7 +317,7 @@ fn judge_poll(
             known.judge_validators(request, now, wanted, feed)?;
         }
     }
-    // A request for the whole document forgets the tags first (SPEC D.4 rule 8), whatever the result: even if the same tag
+    // A request for the whole document forgets the `ETag`s first (SPEC D.4 rule 8), whatever the result: even if the same `ETag`
     // arrives and a kill loses it.
     let is_whole = request.kind == RequestKind::Fresh || !is_first;
     if is_whole && request.validators.is_none() {

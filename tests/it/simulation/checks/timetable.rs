@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::simulation::machine::Machine;
 
-/// Maximum delay of a poll by its site, slow answers, and network probes.
+/// Maximum delay of a poll that other requests to its site, slow answers and network probes may cause.
 const PATIENCE: TimeDelta = TimeDelta::minutes(45);
 /// The longest floor (a week), the longest interval (a day), skipped days and jitter: no poll is later.
 const LATEST: TimeDelta = TimeDelta::days(17);

@@ -63,7 +63,7 @@ fn steps_since(machine: &mut Machine, last: u64) -> usize {
     steps.iter().filter(|step| step.id.0 > last).count()
 }
 
-/// Makes a few changes and undoes them. Nothing is running.
+/// Makes a few changes and undoes them; nothing may be running.
 pub fn check(machine: &mut Machine) {
     let last = last_step(machine);
     let before = Shape::of(machine);

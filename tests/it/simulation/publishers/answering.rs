@@ -1,4 +1,4 @@
-//! A publisher's answers to requests and their duration.
+//! A publisher's answers to requests, and the time that each takes.
 
 use backissue::engine::poll::fetch::{
     Answer, AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchRequest, Hop, RequestKind,
@@ -60,7 +60,8 @@ impl Publisher {
         Response { hops, result, takes, conditional }
     }
 
-    /// Follows the moves of the address and its current detour; returns also whether nothing is served there any longer.
+    /// Follows the moves of the address and its current detour; also returns whether nothing is served at the final address any
+    /// longer.
     fn follow(&self, url: &str, at: DateTime<Utc>, hops: &mut Vec<Hop>) -> (String, bool) {
         let asked = url.rsplit('-').next().and_then(|moves| moves.parse::<usize>().ok());
         let (mut moves, now) = (asked.unwrap_or(0), self.moves_by(at));

@@ -40,7 +40,7 @@ pub enum Fault {
     NoEntries,
     /// The address redirects elsewhere temporarily.
     Elsewhere,
-    /// Entries have other identities from then on.
+    /// Entries have different ids from the start of the fault on.
     OtherIds,
 }
 

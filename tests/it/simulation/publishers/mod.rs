@@ -62,7 +62,7 @@ pub enum Offer {
         entries: usize,
         churns: bool,
     },
-    /// Pages with as many entries as the document.
+    /// Pages with the same number of entries as the document.
     Pages,
 }
 
@@ -73,11 +73,11 @@ pub enum Tags {
     Etag,
     Date,
     Both,
-    /// The whole document is sent even if the request has its tag.
+    /// The whole document is sent even if the request has its `ETag`.
     Deaf,
-    /// A 304 for any tag.
+    /// A 304 is sent for any `ETag`.
     Stuck,
-    /// A tag that changes with each answer, independent of the document.
+    /// An `ETag` that changes with each answer, independent of the document.
     Restless,
     /// Occasional 304 answers to unconditional requests.
     Unasked,
@@ -91,7 +91,7 @@ pub enum Caching {
     /// `Expires` this number of seconds after `Date`.
     Expires(i64),
     NoCache,
-    /// With an `Age`.
+    /// A lifetime together with an `Age` header.
     Aged(i64, i64),
     Nonsense,
 }

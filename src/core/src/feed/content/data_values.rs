@@ -1,4 +1,4 @@
-//! Removes images embedded in markup. They make up most of its bytes but contain no text.
+//! Removes images embedded in markup. Such images make up most of the bytes of some texts but contain nothing to read.
 
 use std::borrow::Cow;
 

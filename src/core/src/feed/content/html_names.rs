@@ -9,7 +9,7 @@ pub(in crate::feed) enum ElementKind {
     Break,
     /// Has no end tag and is meaningless without attributes: `img`.
     Void,
-    /// Is part of a page's frame, or hides or replaces its content. Without an end tag and attributes, the name is probably
+    /// Is part of a page's structure, or hides or replaces its content. Without an end tag and attributes, the name is probably
     /// just mentioned in the text.
     Special,
     /// Contains markup in another language.

@@ -1,6 +1,6 @@
 //! Walks through the tags and text of HTML with html5ever's tokenizer.
 //!
-//! It builds no tree, so the run time is linear in the input size at any nesting depth. The contents of `script`, `style` and
+//! No tree is built, so the run time is linear in the input size at any nesting depth. The contents of `script`, `style` and
 //! similar elements are not reported, because they are not readable text.
 
 use std::borrow::Cow;
@@ -179,7 +179,7 @@ fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
 
 struct PieceSink<V> {
     visit: RefCell<V>,
-    /// Whether the walk is inside a raw-text element whose text is not reported.
+    /// Whether the current position is inside a raw-text element whose text is not reported.
     raw: Cell<bool>,
     /// Whether anything was reported since this flag was last cleared.
     reported: Cell<bool>,

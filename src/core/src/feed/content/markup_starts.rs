@@ -131,7 +131,7 @@ impl<'a> MarkupStarts<'a> {
         let was_opened = || self.opened.contains(&name.to_ascii_lowercase());
         match element_kind(name) {
             Some(ElementKind::Usual | ElementKind::Break) => true,
-            // `</body>` after the last word is a remnant of page markup. Within a sentence it is a word.
+            // `</body>` after the last word is a remnant of page markup. Within a sentence it is part of the text.
             Some(ElementKind::Special | ElementKind::Void | ElementKind::Foreign) => {
                 let rest = after.get(1..).unwrap_or_default().trim_ascii_start();
                 was_opened() || rest.is_empty() || rest.starts_with('<')

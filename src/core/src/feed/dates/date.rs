@@ -14,11 +14,11 @@ const DATE_BYTES_MAX: usize = 240;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadDate {
     pub at: DateTime<Utc>,
-    /// Whether its numbers can be read in two ways: the first as the day or as the month.
+    /// Whether the first number could be either the day or the month.
     pub is_ambiguous: bool,
 }
 
-/// A date with the additional facts that its text shows.
+/// A parsed date, and what its text reveals about the time, the zone and the order of the numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) at: DateTime<Utc>,
@@ -57,13 +57,13 @@ pub(crate) fn has_no_time(text: &str) -> bool {
     read(text, None).is_some_and(|read| !read.has_time && !read.has_zone)
 }
 
-/// Returns the order of day and month that a date shows.
+/// Returns the order of day and month that a date reveals, if any.
 fn shown_order(text: &str) -> Option<DateOrder> {
     read(text, None)?.shows
 }
 
-/// Returns the order that most of a document's unambiguous dates show. English *am* or *pm* next to three numbers shows that
-/// the month is first. Dates with dots show nothing.
+/// Returns the order that most of a document's unambiguous dates reveal. English *am* or *pm* next to three numbers means that
+/// the month is first. Dates with dots are not counted.
 pub(crate) fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first) = (0_u32, 0_u32);
     for text in texts.filter(|text| can_show(text)) {

@@ -122,7 +122,7 @@ pub(super) fn find(name: &str) -> Option<Meanings> {
     find_start(name).0
 }
 
-/// Finds a name, and whether longer names begin with this name and another word.
+/// Finds a name, and determines whether longer names begin with this name and another word.
 pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
     let mut lines = TABLE.get(lower_bound(name)..).unwrap_or_default().lines().peekable();
     let read = |line: &'static str| line.split_once('\t').filter(|(known, _)| *known == name);
@@ -177,7 +177,7 @@ fn find_prefix(start: &str) -> Option<Meanings> {
     }
 }
 
-/// State of agreement between the meanings of several names.
+/// Result of comparing the meanings of several names: none, one common meaning, or several.
 #[derive(Clone, Copy)]
 enum Agreement {
     None,

@@ -32,7 +32,7 @@ pub(super) struct Circumstances<'a> {
 /// A date whose day and month were decided.
 pub(super) struct Decided {
     pub(super) date: NaiveDate,
-    /// Whether it can be read in two ways.
+    /// Whether the date can be read in two ways.
     pub(super) is_ambiguous: bool,
     /// Order that this date implies for other dates.
     pub(super) shows: Option<DateOrder>,
@@ -130,8 +130,8 @@ fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
 }
 
 impl NumericDate<'_> {
-    /// Decides the day by the evidence in the date itself, by the order of the document, or by the order of RFC 822. `year`
-    /// expands a year.
+    /// Decides which number is the day: by the evidence in the date itself, by the order of the document, or by the order of RFC
+    /// 822. `year` expands a year.
     pub(super) fn decide(
         &self,
         seen: &Circumstances<'_>,
@@ -148,7 +148,7 @@ impl NumericDate<'_> {
         }
         let is_short = [self.first, self.second, self.third].iter().all(|part| part.len() == 2);
         if self.mark == '-' && is_short && seen.half.is_none() && order.is_none() {
-            // `21-07-05` is ISO 8601 of 1988 unless there is evidence against it.
+            // `21-07-05` is read as year, month and day (ISO 8601:1988) unless there is evidence against it.
             let iso = date(self.first, self.second, self.third, &year);
             if let Some(date) = iso {
                 return Some(certain(date, None));

@@ -21,7 +21,7 @@ pub(super) enum Piece<'a> {
 pub(super) struct Token<'a> {
     pub(super) piece: Piece<'a>,
     pub(super) is_spaced: bool,
-    /// Whether there is also white space between its words.
+    /// Whether white space also separates the words inside the token.
     pub(super) has_space: bool,
 }
 
@@ -64,7 +64,7 @@ const ZEROS: [u32; 46] = [
     0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x11450, 0x116c0, 0x16ac0, 0x1e140, 0x1e950,
 ];
 
-/// Simplifies a text: ASCII digits and marks, ordinary spaces and no invisible characters.
+/// Converts a text to ASCII digits and marks and ordinary spaces, and removes invisible characters.
 pub(super) fn simplify(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -248,7 +248,7 @@ pub(super) fn lower_case(word: &str) -> String {
     key
 }
 
-/// Adds a word that is not an exact name, as its parts, a shortened name or an unknown word.
+/// Adds a word that is not an exact name: its parts, a shortened name, or else the word as an unknown one.
 fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     if word.starts_with(has_no_spaces) {
         return push_parts(out, word, is_spaced, after_number);
@@ -269,7 +269,7 @@ fn has_no_spaces(c: char) -> bool {
         || matches!(c, '\u{ac00}'..='\u{d7af}')
 }
 
-/// Splits a word of such a script into names. After a number, its first character can be a unit.
+/// Splits a word of a script without spaces into names. After a number, its first character can be a unit.
 fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     const UNITS: &str = "年月日号號時时点點分秒년월일시분초";
     let (mut rest, mut is_spaced, mut after_number) = (word, is_spaced, after_number);

@@ -97,7 +97,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Takes a time and the part of the day after it.
+    /// Reads a time and the part of the day that follows it.
     fn take_clock(&mut self, at: usize, clock: Clock) -> usize {
         self.clock = Some(clock);
         let mut end = at + clock.count;

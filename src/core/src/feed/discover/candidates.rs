@@ -80,7 +80,7 @@ pub(super) fn feed_link(
     (is_feed && !href.is_empty()).then(|| StatedFeed { href: href.to_owned(), title, media_type })
 }
 
-/// Use of a media type.
+/// The kind of document that a media type is used for.
 pub(super) enum TypeUse {
     Feed,
     /// Used for feeds and for other documents.

@@ -94,7 +94,7 @@ struct PageHead {
     /// Content of the first `meta` element that refreshes the page, as written.
     refresh: Option<String>,
     anchors: Anchors,
-    /// Whether the walk is inside `noscript`, which is meant for browsers without scripts.
+    /// Whether the current position is inside `noscript`, which is meant for browsers without scripts.
     in_noscript: bool,
 }
 

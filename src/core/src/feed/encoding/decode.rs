@@ -76,7 +76,7 @@ fn decode_by_statement<'a>(
     }
 }
 
-/// Handles a stated encoding that does not fit: uses the other stated encoding if it fits.
+/// Handles a charset that the bytes contradict: uses the other declared encoding if the bytes are valid in it.
 fn weigh_contradiction<'a>(
     bytes: &'a [u8],
     text: Cow<'a, str>,
@@ -155,7 +155,7 @@ fn utf32(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Finds the encoding for a label. Excludes UTF-16, because the bytes would have shown it.
+/// Finds the encoding for a label. Excludes UTF-16, because the bytes themselves would have revealed it.
 fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     let label = label.trim();
     let found = Encoding::for_label_no_replacement(label.as_bytes())

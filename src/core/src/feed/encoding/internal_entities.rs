@@ -1,6 +1,6 @@
 //! Replaces entities that a document declares in the internal subset of its document type (XML 1.0 §4.4).
 //!
-//! It loads nothing external. Limits ensure that no declaration makes a document much longer or slow to read.
+//! Nothing external is loaded. Limits ensure that no declaration makes a document much longer or slow to read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub(in crate::feed) fn replace_internal_entities<'a>(
                 name.len() + 2
             }
             Some(_) => {
-                let reason = "its entities make it too long: the others are not expanded";
+                let reason = "entities make the document too long: the rest are not expanded";
                 flaws.add_once("document", "", reason);
                 out.push('&');
                 1

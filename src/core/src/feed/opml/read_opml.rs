@@ -69,7 +69,7 @@ struct OpmlReader<'a> {
     body_closed: bool,
     /// Names of the open folders.
     folders: Vec<String>,
-    /// Index of the feed in the list, by URL.
+    /// Index of each feed in the list, by URL.
     known: BTreeMap<String, usize>,
     opml: Opml,
 }

@@ -43,7 +43,7 @@ pub fn read_urls(text: &str) -> Opml {
         match line.content {
             Content::Section(name) => section = normal_tag(name),
             Content::Foreign(reason) => {
-                // The text is shown, and the list may come from anywhere.
+                // The text is displayed, and the list may come from an untrusted source.
                 let text = one_line(&without_logins(line.text), NAMED_CHARS_MAX);
                 read.bad.push(BadOutline { text, reason: reason.to_owned(), line: line.number });
             }

@@ -1,9 +1,9 @@
 //! Contents of an OPML subscription list: feeds with their tags and settings.
 //!
 //! The folders that contain a feed form one tag, with their names joined by `/` (`garden/fruit`). Each value of the `category`
-//! attribute is another tag. Values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`. When a list
-//! is written, the first tag becomes nested folders and the others become `category`. `category` cannot contain tags with
-//! commas. If there is one, all tags after the first are repeated in `bi:tag-list`, one per line.
+//! attribute is another tag. Values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`. When a list is
+//! written, the first tag becomes nested folders and the others become `category`. `category` cannot contain tags with commas. If
+//! a feed has such a tag, all its tags after the first are repeated in `bi:tag-list`, one per line.
 //!
 //! Settings of this program are attributes in the namespace [`NAMESPACE`] (`bi:pace="more"`).
 
@@ -94,7 +94,7 @@ pub struct OpmlFlaw {
 pub struct NotOpml {
     /// Description of the input, if recognised.
     pub found: String,
-    /// Line that shows it, from 1.
+    /// Number of the line that shows this, from 1.
     pub line: usize,
 }
 

@@ -37,7 +37,7 @@ pub(in crate::feed) struct Lexer<'a> {
     instruction_end: EndMark,
     cdata_end: EndMark,
     subset_end: EndMark,
-    /// Reason of the last repair, in which something was treated as text or cut short. The caller resets it.
+    /// Reason for the last repair, which treated something as text or cut it short. The caller resets it.
     pub(in crate::feed) repaired: Option<&'static str>,
 }
 

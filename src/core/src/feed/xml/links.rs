@@ -11,7 +11,8 @@ use crate::feed::flaws::Flaws;
 /// Maximum number of links kept per head section.
 const LINKS_MAX: usize = 200;
 
-/// Returns the relation of a link in lower case, with the IANA form shortened, or `alternate` if missing (SPEC C.2 rule 1).
+/// Returns the relation of a link in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). Returns
+/// `alternate` if the link has none.
 pub(super) fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
@@ -111,8 +112,8 @@ fn page_rank(link: &Link) -> u8 {
 pub(in crate::feed) struct EntryLinks<'t, 'a> {
     /// URL of the entry's page.
     pub(in crate::feed) page: Option<String>,
-    /// Link that identifies an entry without an ID. It is independent of the choice of page, because stored entries depend on
-    /// it.
+    /// Link that identifies an entry without an ID. It does not depend on the choice of page, because the identities of stored
+    /// entries must not change.
     pub(in crate::feed) identifying: Option<String>,
     /// Links to attached files.
     pub(in crate::feed) attached: Vec<XmlElement<'t, 'a>>,

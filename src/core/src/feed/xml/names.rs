@@ -149,7 +149,7 @@ impl<'a> NamespaceScope<'a> {
         self.bindings.push((prefix, ns, depth));
     }
 
-    /// A usual prefix bound to an empty name keeps its usual meaning.
+    /// Returns the namespace of a declaration. A well-known prefix bound to an empty name keeps its usual meaning.
     fn resolve_declared(prefix: &str, name: &str) -> Ns {
         if name.trim().is_empty() { Ns::from_prefix(prefix) } else { Ns::from_uri(name) }
     }

@@ -195,7 +195,7 @@ fn read_sy_hint(
     if period.is_none() && frequency.is_none() && base.is_none() {
         return None;
     }
-    // With a period or base, an invalid frequency counts as 1. Alone it is ignored.
+    // With a period or base, an invalid frequency counts as 1. Without them, it is ignored.
     let is_alone = period.is_none() && base.is_none();
     let period = match period {
         None => Period::Daily,

@@ -23,7 +23,7 @@ pub(in crate::feed) struct XmlTree<'a> {
     pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
     /// Whether any element has an `xml:base`.
     pub(in crate::feed) has_base: bool,
-    /// Names of end tags that closed no element, or more than one.
+    /// Names of end tags that closed no element, or several elements.
     pub(in crate::feed) misfits: Vec<&'a str>,
     /// Name of the first element that was dropped because it was nested too deeply.
     pub(in crate::feed) too_deep: Option<&'a str>,

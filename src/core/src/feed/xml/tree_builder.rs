@@ -396,8 +396,8 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// From this depth on, returns children absorbed by elements without an end tag to their container or entry. Such an
-    /// element keeps only the children before the first one that belongs outside.
+    /// Moves children that were absorbed by elements without an end tag, from this depth on, back to their container or entry.
+    /// Such an element keeps only the children before the first one that belongs outside.
     fn release_swallowed(&mut self, from: usize) {
         // Going from the outside in preserves document order.
         for at in from..self.stack.len() {

@@ -69,7 +69,7 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
         flaws.add("redirect", "", "it contains no newLocation");
         return FeedDocument::default();
     };
-    // In the form printed by the source of SPEC S1.12, a second start tag replaces the end tag of this element.
+    // In the example printed in the source of SPEC S1.12, a second start tag replaces the end tag of this element.
     let written = target.leading_text();
     let stated = target.attribute("href").filter(|_| written.trim().is_empty());
     let written = stated.unwrap_or(written);
@@ -322,7 +322,8 @@ struct EntryContext<'u> {
 
 impl EntryContext<'_> {
     /// Returns the base for a text. An `xml:base` takes precedence. Otherwise Atom uses the document (RFC 4287 §2). RSS defines
-    /// no base, so it uses the page of the entry, because publishers copy texts from there, or else the home page of the feed.
+    /// no base, so an RSS text uses the page of its entry, because publishers copy texts from that page, or else the home page of
+    /// the feed.
     fn base(
         &self,
         entry: XmlElement<'_, '_>,

@@ -1,4 +1,4 @@
-//! The part of a walk that handles documents named by an adaptor: numbered pages, listings, captures.
+//! The part of an archive walk that handles documents named by an adaptor: numbered pages, listings, captures.
 
 use chrono::{DateTime, Utc};
 

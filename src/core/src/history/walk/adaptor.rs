@@ -1,8 +1,7 @@
-//! Adaptors: two sources of older entries that are neither standardized nor offered by publishers, off unless the user
-//! enables one for a feed. They are numbered pages as in blogs, and the Internet Archive's captures of the feed's
-//! address.
+//! Adaptors: two sources of older entries that are neither standardized nor offered by publishers, off unless the user enables
+//! one for a feed. The two sources are numbered pages, as in blogs, and the Internet Archive's captures of the feed's address.
 //!
-//! An adaptor only names the next document. The walk handles merging, gaps, caps, retries and pauses.
+//! An adaptor only names the next document. The archive walk handles merging, gaps, limits, retries and pauses.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -73,14 +72,14 @@ pub struct Adapted {
 /// How a document was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FoundBy {
-    /// A link of its publisher leads to it.
+    /// By a link from its publisher.
     #[default]
     Link,
-    /// It is the page with this number.
+    /// By its number among the numbered pages.
     Page(u32),
-    /// It is the listing of all captures.
+    /// As the listing of all captures.
     Listing,
-    /// It is the capture with this timestamp.
+    /// As the capture with this timestamp.
     Capture(u64),
 }
 

@@ -113,7 +113,7 @@ impl HistoryRecord {
         })
     }
 
-    /// Returns the adaptor that supplies this feed's history: one is enabled and the publisher offers no history.
+    /// Returns the adaptor that supplies this feed's history, if one is enabled and the publisher offers no history.
     pub fn adaptor(&self) -> Option<Adaptor> {
         let offered = self.head.as_ref().is_some_and(|head| head.via == FoundBy::Link);
         let way = self.adapted.way.as_ref()?;

@@ -1,4 +1,4 @@
-//! The ends of chains during a walk: at known archives, at gaps, at caps, at failures (SPEC C.8, C.9).
+//! The ends of chains during an archive walk: at known archives, at gaps, at limits, at failures (SPEC C.8, C.9).
 
 use chrono::{DateTime, Utc};
 
@@ -176,8 +176,8 @@ impl ArchiveWalk<'_> {
         self.record.open(key, fill(Gap::new(frontier.edge, reason, now)));
     }
 
-    /// Opens a gap directly below the subscription document. It replaces the gaps below older subscription documents if
-    /// the last two overlap, because nothing is missing between them.
+    /// Opens a gap directly below the subscription document. It replaces the gaps below older subscription documents if the last
+    /// two subscription documents overlap, because nothing is missing between them.
     fn open_at_head(
         &mut self,
         frontier: Frontier,

@@ -1,6 +1,6 @@
 //! Older pages of a paged feed, loaded one at a time at the user's request (SPEC C.7).
 //!
-//! The contents of pages move, so no page is ever recorded as fetched, and a paged history is never called complete.
+//! Entries move from page to page, so no page is ever recorded as fetched, and a paged history is never called complete.
 
 use chrono::{DateTime, Utc};
 
@@ -43,8 +43,8 @@ impl HistoryRecord {
         }))
     }
 
-    /// Starts a new run of loading pages. Pages seen before may be requested again, because their contents move. If the
-    /// last page was reached, the run starts again at the link of the first one.
+    /// Starts a new run of loading pages. Pages seen before may be requested again, because entries move from page to page. If
+    /// the last page was reached, the run starts again at the link to the first one.
     pub fn begin_paging(&mut self) {
         self.pages_seen.clear();
         if let (Some(gap), Some(from)) = (self.gaps.get_mut(&GapKey::pages()), &self.pages_from)
@@ -86,8 +86,8 @@ impl HistoryRecord {
         PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
     }
 
-    /// Records that a page was merged; `new` of its entries were never seen before. Returns whether to request the next
-    /// page when reading back to known entries: a page without new entries ends the run.
+    /// Records that a page was merged; `new` of its entries were never seen before. Returns whether a run that reads back to
+    /// known entries should request the next page. A page without new entries ends the run.
     pub fn page_merged(&mut self, new: u32, more: bool) -> bool {
         if new == 0 {
             self.end_pages();

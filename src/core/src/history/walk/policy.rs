@@ -1,4 +1,4 @@
-//! Limits of a walk, and the cases in which the user is asked first (SPEC 0, C.10).
+//! Limits of an archive walk, and the cases in which the user is asked first (SPEC 0, C.10).
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ impl Mode {
     }
 }
 
-/// The limits of a walk. The defaults are the values of SPEC 0.
+/// The limits of an archive walk. The defaults are the values of SPEC 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalkPolicy {
     /// The user's choice.

@@ -14,7 +14,7 @@ pub enum ArchiveFailure {
         /// Earliest time of a retry (`Retry-After`).
         retry_after: Option<DateTime<Utc>>,
     },
-    /// The server did not answer: time-out, name, connection, TLS. The text fits after "archive URL: ".
+    /// The server did not answer: timeout, DNS, connection, TLS. The text follows "archive URL: ".
     Unanswered(String),
     /// The address may not be requested (SPEC D.6), or is invalid.
     Blocked(String),

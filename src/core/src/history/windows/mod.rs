@@ -39,14 +39,15 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Checks whether a document shares an entry with the last one, perhaps under another id. Also true if there is no last one.
+    /// Checks whether a document shares an entry with the last one, perhaps under another id. Also returns true if there is no
+    /// earlier document.
     pub fn overlap(&self, document: &FeedDocument) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
         window_ids(document).iter().any(|id| before.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
     }
 
-    /// Checks whether a document shares an entry with one of the last ones, perhaps under another id.
+    /// Checks whether a document shares an entry with one of the last documents, perhaps under another id.
     pub fn shares(&self, document: &FeedDocument) -> bool {
         let ids = window_ids(document);
         self.past.iter().flatten().any(|id| ids.contains(id))

@@ -21,8 +21,8 @@ pub enum OverrunVerdict {
 }
 
 impl HistoryRecord {
-    /// Compares a subscription document with the last ones and remembers it. `conditional`: whether its request had
-    /// validators or `A-IM`. Called after [`HistoryRecord::apply_poll`].
+    /// Compares a subscription document with the last ones and remembers it. `conditional` is true if its request had validators
+    /// or `A-IM`. Called after [`HistoryRecord::apply_poll`].
     pub fn compare_windows(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
         let document = polled.document;
         if !polled.whole {

@@ -19,7 +19,7 @@ const KEYS: (u64, u64) = (0x7769_6e64_6f77_7320, 0x6d6f_7665_206f_6e21);
 /// The lower bits of a hash; 0 if there is nothing to hash.
 pub type Sign = u32;
 
-/// Signs that identify an entry apart from its id.
+/// Hashes that identify an entry apart from its id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Signs {
     /// Hash of the link.
@@ -103,7 +103,7 @@ impl Former {
     }
 }
 
-/// A row of the table: the values that must be equal.
+/// A row of the table of evidence: the values that must be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     /// Link and title.
@@ -205,7 +205,7 @@ fn by_key<'s>(
 mod tests {
     use super::*;
 
-    /// Link, title, day.
+    /// Link, title and day of an entry.
     type Written = (&'static str, &'static str, i64);
 
     fn signs((link, title, day): Written) -> Signs {

@@ -1,6 +1,6 @@
 //! Explains a plan step by step in plain sentences (SPEC section 0, A.8; UX 2).
 //!
-//! A step without effect says that it has none.
+//! A step that changes nothing says so.
 
 use super::sources::source_sentence;
 use super::wording::duration_words;
@@ -130,7 +130,8 @@ fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     interval_step(PlanStage::Pace, Some(target.raw), scaled, reason)
 }
 
-/// Explains the effect of the pace on placed polls. The pace changes the price of a poll, and therefore the number of polls.
+/// Explains the effect of the pace on the polls of a learned plan. The pace changes the price of a poll, and therefore the number
+/// of polls.
 fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
@@ -258,7 +259,9 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
         Cause::BackOff { failures, delay, spread, by } => {
             (PlanStage::BackOff, back_off_sentence(failures, delay, spread, by))
         }
-        Cause::Dead => (PlanStage::BackOff, "only 404 for 30 days: polled once a week".to_owned()),
+        Cause::Dead => {
+            (PlanStage::BackOff, "only 404 responses for 30 days: polled once a week".to_owned())
+        }
     };
     let effect = if moves { "" } else { "; ends before then, no effect" };
     Some(time_step(stage, Some(at), at.max(floor.at), format!("{sentence}{effect}")))

@@ -199,7 +199,7 @@ fn minimum_reason(facts: &Facts) -> String {
 fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let learned = facts.learned.as_ref();
     let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else {
-        return "that fits when it has posted so far".to_owned();
+        return "that matches when it has posted so far".to_owned();
     };
     let rhythm = &plan.rhythm;
     let posts = rhythm.posts_words();

@@ -112,7 +112,7 @@ impl SkipWindows {
         at.min(open + DAY)
     }
 
-    /// Returns the hint that closes the hour before an opening.
+    /// Returns the kind of hint that covers the hour before an open instant.
     pub(in crate::schedule) fn exit(&self, opening: i64) -> Exit {
         if self.days.contains(hour_of_week(opening - 1)) { Exit::Days } else { Exit::Hours }
     }

@@ -35,7 +35,7 @@ pub(in crate::schedule) enum Cause {
     Lifetime { stated: i64, counted: i64, age: i64 },
     /// A wait imposed by the feed's server.
     Wait { seconds: i64, header: WaitHeader },
-    /// A wait imposed on another feed of the same host.
+    /// A wait that the server requested when another feed on the same host was polled.
     HostWait { seconds: i64 },
     /// Consecutive failures.
     BackOff { failures: u32, delay: i64, spread: i64, by: DelayBy },
@@ -69,8 +69,7 @@ pub(in crate::schedule) struct FloorInputs<'a> {
 /// A rule that can impose a floor.
 type FloorRule = fn(&FloorInputs<'_>) -> Option<Floor>;
 
-/// All floors, in the order of SPEC B.4. The latest floor wins; the order only decides which one is named if
-/// two are equal: the first.
+/// All floors, in the order of SPEC B.4. The latest floor wins. If two floors are equal, the explanation names the first one.
 const FLOORS: [FloorRule; 7] =
     [hard_minimum, minimum, cache_lifetime, server_wait, host_wait, back_off, dead];
 
@@ -127,7 +126,7 @@ pub(in crate::schedule) fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) 
     (since(wait.received_at, now) + length, length)
 }
 
-/// Returns the instant from which a stated time counts. A response received in the future counts from now (SPEC A.9).
+/// Returns the instant from which a stated duration is counted. For a response received in the future, this is now (SPEC A.9).
 fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
     seconds_up(received_at.min(now))
 }

@@ -1,13 +1,13 @@
-//! DETERMINE-NEXT-UPDATE of the paper, corrected (SPEC A.5.6).
+//! DETERMINE-NEXT-UPDATE of the paper on interval rules, corrected (SPEC A.5.6).
 //!
 //! Every instant s is a candidate for the next poll: not before s, and I(s) after the last poll p. The earliest
 //! candidate wins: `next(p) = minimum over s >= p of max(s, p + I(s))`.
 //!
-//! Within a period of constant interval, the earliest instant is the best candidate, so only the starts of periods
-//! matter. Of those, only periods with a shorter interval than every earlier one matter, because a longer interval
-//! cannot improve the result. Each such start lies before `next` and moves `next` earlier, so the walk ends. It steps
-//! through boundaries, of which each zone has at most one an hour and one for each change of its offset, and stops at
-//! `next`, which is never later than p + I(p).
+//! Within a period of constant interval, the earliest instant is the best candidate, so only the starts of periods matter. Of
+//! those, only periods with a shorter interval than every earlier one matter, because a longer interval cannot improve the
+//! result. Each such start lies before `next` and moves `next` earlier, so the search ends. It steps through boundaries, of which
+//! each zone has at most one an hour and one for each change of its offset, and stops at `next`, which is never later than p +
+//! I(p).
 
 use super::segments::{InForce, IntervalWalk, Rhythm};
 use crate::schedule::plan::PlanKind;

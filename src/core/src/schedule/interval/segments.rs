@@ -1,6 +1,6 @@
 //! The interval in force over time, and GET-SCHEDULE (SPEC A.5.3, A.5.4).
 //!
-//! The interval can change only when an hour starts in the zone of a rule, or when a zone changes its offset. A walk
+//! The interval can change only when an hour starts in the zone of a rule, or when a zone changes its offset. An [`IntervalWalk`]
 //! steps from one such boundary to the next. At each boundary it checks only the rules of the zones that reached it.
 
 use super::rules::{RuleTable, TableZone, ZoneClock};

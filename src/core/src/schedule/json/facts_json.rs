@@ -99,7 +99,7 @@ fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
     }
     #[expect(clippy::cast_precision_loss, reason = "366 days in seconds are far below 2^52")]
     let longest = INTERVAL_MAX_SECONDS as f64;
-    #[expect(clippy::cast_possible_truncation, reason = "cut to 366 days")]
+    #[expect(clippy::cast_possible_truncation, reason = "limited to 366 days")]
     #[expect(clippy::cast_sign_loss, reason = "checked to be 0 or more")]
     let seconds = (minutes * 60.0).round().min(longest) as u32;
     Ok(seconds)

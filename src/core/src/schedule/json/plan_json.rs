@@ -77,7 +77,7 @@ struct StepText<'a> {
     reason: &'a str,
 }
 
-#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+#[expect(clippy::ref_option, reason = "the signature that serde requires")]
 fn utc<S: Serializer>(at: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
     at.map(rfc_3339).serialize(serializer)
 }

@@ -1,4 +1,4 @@
-//! The clocks that can explain a publication, and the share of each (SCHEDULING annex A.2).
+//! The clocks that can explain a publication, and the share of publications that each clock explains (SCHEDULING annex A.2).
 //!
 //! Each clock is a density over the week, built from past publications. The shares are learned by
 //! expectation-maximization with one week left out: the density that explains a week is built from the other weeks. A
@@ -8,13 +8,13 @@ use super::week_bins::{BINS, WeekBins, real};
 
 /// Number of clocks.
 pub const CLOCKS: usize = 5;
-/// Reach of sharp clocks, in bins: five minutes.
+/// Reach of sharp clocks (clocks that refer to a specific minute), in bins: five minutes.
 const NEAR_BINS: usize = 1;
 /// Reach of the other clocks, in bins: an hour.
 const WIDE_BINS: usize = 12;
 /// Reach of sharp clocks for a feed that publishes at exact minutes: only their own bin.
 const EXACT_BINS: usize = 0;
-/// Margin by which this reach must predict the past better to be chosen (natural logarithm).
+/// Margin by which [`EXACT_BINS`] must predict the past better than [`NEAR_BINS`] to be chosen (natural logarithm).
 const EXACT_MARGIN: f64 = 3.0;
 /// Number of expectation-maximization rounds.
 const ROUNDS: usize = 30;
@@ -91,7 +91,7 @@ pub(super) struct Mixture {
     pub(super) shares: Shares,
     /// Density over the bins; the sum is 1.
     pub(super) density: WeekBins,
-    /// Publications fall exactly into their bins; any others are random.
+    /// Whether the feed publishes at exact minutes, so that a sharp clock reaches only its own bin.
     pub(super) exact: bool,
 }
 
@@ -139,7 +139,7 @@ pub(super) fn foresight(weeks: &[WeekSample], precision: Precision) -> f64 {
     foresight_of(weeks, precision, NEAR_BINS)
 }
 
-/// Returns the same for sharp clocks with a given reach, in bins.
+/// Like [`foresight`], but for sharp clocks with a given reach, in bins.
 fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 {
     // Only a few bins of the week contain publications, and only those are evaluated.
     let all = Histogram::new(total(weeks), near);
@@ -245,8 +245,8 @@ fn evidence(
     evidence
 }
 
-/// Returns the densities at a bin of all weeks, leaving out one week with the given `weight`. The last density is the
-/// one without a clock. `others` is the sum of the other weeks.
+/// Returns the densities at a bin of all weeks, leaving out one week with the given `weight`. The last density is the density
+/// without any clock. `others` is the sum of the other weeks.
 fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> Shares {
     let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
     let mut densities = [uniform; CLOCKS];

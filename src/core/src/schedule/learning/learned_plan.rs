@@ -15,9 +15,9 @@ use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
 
-/// Default price of a poll: the minutes of waiting that saving one poll is worth.
+/// Default price of a poll: the additional minutes of waiting that are accepted for each poll saved.
 pub const PRICE_MINUTES: f64 = 30.0;
-/// Zones that represent where most publishers live. They differ in when a day, a weekend and daylight saving time begin.
+/// Zones of the regions in which most publishers live. They differ in when a day, a weekend and daylight saving time begin.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 /// Margin by which another zone must predict the past better to be chosen (natural logarithm).
 const ZONE_MARGIN: f64 = 3.0;
@@ -35,7 +35,8 @@ pub struct LearnTerms {
     pub min_seconds: u32,
     /// See [`super::super::ScheduleSettings::max_seconds`].
     pub max_seconds: u32,
-    /// Minutes of waiting that saving one poll is worth; the default is [`PRICE_MINUTES`].
+    /// Price of a poll: the additional minutes of waiting that are accepted for each poll saved; the default is
+    /// [`PRICE_MINUTES`].
     pub price_minutes: f64,
     /// The user's zone, used for feeds whose dates do not reveal a zone.
     pub zone: Zone,
@@ -102,19 +103,19 @@ fn usable_price(price: f64) -> f64 {
     if price.is_finite() { price.clamp(PRICE_LEAST, PRICE_MOST) } else { PRICE_MINUTES }
 }
 
-/// Lowest price searched, in minutes.
+/// Lower limit of the price search, in minutes of waiting per poll.
 const PRICE_LEAST: f64 = 1e-4;
-/// Highest price searched, in minutes.
+/// Upper limit of the price search, in minutes of waiting per poll.
 const PRICE_MOST: f64 = 1e7;
 /// Precision of the price search (natural logarithm).
 const PRICE_PRECISION: f64 = 1e-3;
 /// Period over which a budget is checked, in minutes: two weeks.
 const REPLAY_MINUTES: i64 = 2 * WEEK_MINUTES;
-/// Number of start times of a replay.
+/// Number of runs in a replay, each with a different start time.
 const REPLAY_STARTS: i64 = 8;
-/// Time between two start times of a replay, in minutes.
+/// Time between the starts of two consecutive runs of a replay, in minutes.
 const REPLAY_STEP_MINUTES: i64 = 31;
-/// Polls a week by which a replay may exceed its budget: half a poll in its two weeks.
+/// Number of polls a week by which a replay may exceed its budget: half a poll over its two weeks.
 const REPLAY_MARGIN: f64 = 0.25;
 
 /// The expected publications of a feed, independent of any price.
@@ -267,7 +268,11 @@ impl Forecast {
 /// Returns the cheapest interval if publications are spread evenly, in seconds: `sqrt(2 price / lambda)`.
 fn even_seconds(rate: f64, price: f64) -> u32 {
     let minutes = (2.0 * price * real(WEEK_MINUTES) / rate.max(1e-9)).sqrt();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to a year")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "limited to one year"
+    )]
     let seconds = (minutes * 60.0).clamp(1.0, 366.0 * 86_400.0) as u32;
     seconds
 }
@@ -342,7 +347,7 @@ impl LearnedPlan {
         Some((poll.checked_sub_signed(TimeDelta::minutes(lag))?, days))
     }
 
-    /// Returns the cost and the expected delay of the plan at a pace.
+    /// Returns the number of polls and the expected delay of the plan at a pace.
     pub const fn cost(&self, pace: Pace) -> PaceCost {
         let [more, normal, less] = self.costs;
         match pace {

@@ -6,22 +6,23 @@ use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, DAY_MINUTES, WeekBins, real, week_minute};
 use crate::feed::DayOfWeek;
 
-/// Maximum number of times of one kind.
+/// Maximum number of peaks of one kind.
 const PEAKS_MAX: usize = 3;
-/// Minimum distance between two times, in bins: an hour and a half.
+/// Minimum distance between two peaks, in bins: an hour and a half.
 const APART_BINS: usize = 18;
-/// Minimum expected publications at a time of day, as a multiple of the mean.
+/// Minimum expected publications at a daily peak, as a multiple of the mean.
 const DAILY_TIMES_MEAN: f64 = 2.0;
-/// Minimum expected publications at a time of the week, as a multiple of the mean. It must also be twice the value of other days.
+/// Minimum expected publications at a weekly peak, as a multiple of the mean. The value must also be twice as high as on other
+/// days.
 const WEEKLY_TIMES_MEAN: f64 = 8.0;
 
-/// Minimum number of publications within half an hour of a time.
+/// Minimum number of publications within half an hour of a peak.
 const SEEN_MIN: usize = 3;
-/// Minimum ratio of these publications to the number that an even spread would have there.
+/// Minimum ratio of the publications near a peak to the number expected there if publications were spread evenly.
 const SEEN_TIMES_EVEN: usize = 3;
 const NEAR_MINUTES: i64 = 30;
 
-/// Days that share a time.
+/// Days on which a peak occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PeakDays {
     /// Monday to Friday.

@@ -168,7 +168,7 @@ fn midnight_dates_give_no_hours_until_arrivals_are_seen() {
     let plan = learn(&known, &terms(15, 1440), instant(MONDAY * 60)).expect("a plan");
     let said = plan.rhythm.sentence();
     assert!(plan.is_placed(), "{said}");
-    assert!(said.starts_with("learned from when 13 publications were first seen in 2 weeks"));
+    assert!(said.starts_with("learned from the arrival of 13 publications in 2 weeks"));
     let around: Vec<i64> = plan.rhythm.peaks.iter().map(|peak| i64::from(peak.minute)).collect();
     assert!(
         !around.is_empty() && around.iter().all(|minute| (800..940).contains(minute)),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::step_runs::StepRuns;
 use super::week_bins::{BIN_MINUTES, BINS, WeekBins, real};
 
-/// Longest gap that is planned, in grid steps: two days.
+/// Longest gap between polls that is planned, in grid steps: two days.
 pub(super) const STEPS_MAX: usize = 576;
 /// Maximum number of passes through the week.
 const ROUNDS: usize = 4;
@@ -22,7 +22,8 @@ const ROUNDS: usize = 4;
 const BLOCK: usize = 8;
 /// Difference below which costs are equal except for rounding, in minutes.
 const ROUNDING: f64 = 1e-9;
-/// Difference below which the costs of a week are equal, in minutes. It is larger because they are sums of thousands of terms.
+/// Difference below which the weekly costs of two plans count as equal, in minutes. It is larger than [`ROUNDING`] because each
+/// cost is a sum of thousands of terms.
 const ALIKE: f64 = 1e-6;
 
 /// The next poll for each grid point of the week.
@@ -36,7 +37,7 @@ pub(super) struct PricePlan {
 /// Parameters of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
-    /// Minutes of waiting that saving one poll is worth, above 0.
+    /// Price of a poll, above 0: the additional minutes of waiting that are accepted for each poll saved.
     pub(super) price: f64,
     /// Shortest gap, in grid steps, at least 1.
     pub(super) steps_min: usize,
@@ -199,7 +200,7 @@ struct SameAsBefore {
     highest: usize,
     /// Amount by which the costs are higher, in minutes.
     dearer: f64,
-    /// Whether all next polls so far are the same.
+    /// Whether all next polls so far are the same as in the previous pass.
     everywhere: bool,
 }
 

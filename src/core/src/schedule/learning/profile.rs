@@ -10,7 +10,8 @@ const HALF_LIFE_WEEKS: f64 = 4.0;
 const PRIOR_RATE: f64 = 10.0;
 /// Weight of the assumed rate, in publications.
 const PRIOR_PUBLICATIONS: f64 = 0.5;
-/// Number of missed publications after which a silent feed starts to lose its clocks. At twice this number it has none.
+/// Number of missed publications after which the clocks of a silent feed start to lose their weight. At twice this number they
+/// have none.
 const SILENT_GAPS: f64 = 4.0;
 /// Weight of an even spread over the five minutes of a bin, in publications.
 const PHASE_WEIGHT: f64 = 10.0;
@@ -23,7 +24,7 @@ const HALF_DAY_MINUTES: i64 = 720;
 /// Publications, and the time since which they are complete, in minutes since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PublicationHistory<'a> {
-    /// Ascending, none after `now`.
+    /// Minutes of the publications, ascending, none after `now`.
     pub(super) minutes: &'a [i64],
     /// Start of the complete record, before `now`.
     pub(super) since: i64,
@@ -180,8 +181,8 @@ fn rate(past: &PublicationHistory<'_>, seen: &Seen) -> f64 {
     (published + PRIOR_PUBLICATIONS) / (exposure + PRIOR_PUBLICATIONS / PRIOR_RATE)
 }
 
-/// Returns how far a silent feed has lost its clocks, 0 to 1. It depends on the publications expected since the last
-/// one, so a night or a weekend that is always silent has no effect.
+/// Returns the degree to which the clocks of a silent feed have lost their weight, 0 to 1. It depends on the publications
+/// expected since the last one, so a night or a weekend that is always silent has no effect.
 fn fading(
     past: &PublicationHistory<'_>,
     rate: f64,

@@ -84,7 +84,7 @@ impl Publications {
                     let published = first_minute(stamp?, now)?;
                     (published, (published, (published + DAY_MINUTES).min(now)))
                 }
-                // The second of two fetches in the same minute: its new entries appeared in that minute.
+                // This is the second of two fetches in the same minute, so its new entries appeared in that minute.
                 None => (now, (now, now)),
             };
             Some(if whole_days { spread(range, now, place) } else { published })
@@ -216,8 +216,8 @@ fn first_minute(stamp: i64, now: i64) -> Option<i64> {
 
 /// Returns the effective minute of an entry that `previous` did not show and `now` does.
 ///
-/// 1. A date between the two is used as it is.
-/// 2. A date in the future is cut to `now`.
+/// 1. A date between the two fetches is used unchanged.
+/// 2. A date in the future is replaced by `now`.
 /// 3. With a date before `previous`, or none, the entry appeared soon after `previous`, because that fetch would
 ///    otherwise have shown it.
 /// 4. A date before the window belongs to an old entry that was restored, and is ignored.

@@ -19,14 +19,14 @@ pub(super) const PUBLICATIONS_MIN: usize = 8;
 const WEEKS_CERTAIN: i64 = 3;
 /// Minimum number of publications for a habit to count as certain.
 const PUBLICATIONS_CERTAIN: usize = 30;
-/// Maximum number of times in a sentence.
+/// Maximum number of times of day that a sentence mentions.
 const TIMES_NAMED: usize = 2;
 /// Maximum difference at which times on different days count as the same, in minutes.
 const NEAR_MINUTES: u16 = 30;
 /// Number of weeks over which a plan is simulated to count its cost.
 const WEEKS_FOLLOWED: usize = 4;
 
-/// What was learned of a feed, and the cost and delay to expect from its plan at normal pace.
+/// The rhythm learned for a feed, and the number of polls and delay to expect from its plan at normal pace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedRhythm {
     /// Number of publications it was learned from.
@@ -49,7 +49,7 @@ pub struct LearnedRhythm {
     pub delay_minutes: f64,
     /// Average delay with a fixed interval and the same number of polls, in minutes.
     pub even_delay_minutes: f64,
-    /// Times at which most is published, strongest kind first.
+    /// Times with the most publications, strongest kind first.
     pub peaks: Vec<Peak>,
     /// The zone of the plan, in which peaks and hours are counted.
     pub zone: Zone,
@@ -107,7 +107,7 @@ impl LearnedRhythm {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "cut to a year"
+            reason = "limited to one year"
         )]
         let interval_seconds = (interval * 60.0).round().clamp(1.0, 366.0 * 86_400.0) as u32;
         let LearnedFrom { publications, observed_minutes, whole_days, arrivals } = from;
@@ -197,7 +197,7 @@ impl LearnedRhythm {
         }
         let watched = self.whole_days && self.arrivals >= PUBLICATIONS_MIN;
         let count = counted_words(self.publications, "publication", "publications");
-        let what = if watched { format!("when {count} were first seen") } else { count };
+        let what = if watched { format!("the arrival of {count}") } else { count };
         let from = format!("learned from {what} in {}", observed_words(self.observed_minutes));
         if self.publications < PUBLICATIONS_MIN {
             return format!("{from}: too few to see a pattern");
@@ -221,7 +221,8 @@ impl LearnedRhythm {
         format!("{from}: {habit}; the average delay is about {wait} instead of {even}")
     }
 
-    /// Describes at most two times at which most is published, with their zone. Empty if there is no set time.
+    /// Describes at most two of the times with the most publications, with their zone. Returns an empty string if there is no
+    /// regular time.
     fn times_words(&self) -> String {
         if !self.has_set_times() {
             return String::new();
@@ -302,7 +303,7 @@ fn observed_words(minutes: i64) -> String {
 
 /// Formats minutes in words with a suitable precision.
 fn rough_words(minutes: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "cut to a year")]
+    #[expect(clippy::cast_possible_truncation, reason = "limited to one year")]
     let minutes = minutes.clamp(0.0, 527_040.0).round() as i64;
     let step = if minutes >= 120 { 10 } else { 1 };
     duration_words((minutes + step / 2) / step * step * 60)

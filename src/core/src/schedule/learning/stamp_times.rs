@@ -12,7 +12,7 @@ const DATES_MAX: u32 = 400;
 const CONFIRMED_WITHIN_MINUTES: i64 = 360;
 /// Minimum age of a date, in minutes, at a fetch that did not show the entry, for its later arrival to contradict the date.
 const CONTRADICTED_AFTER_MINUTES: i64 = 60;
-/// Number of arrivals that confirm the times, if at most a quarter as many contradict them.
+/// Number of confirming arrivals required. At most a quarter as many arrivals may contradict the dates.
 const CONFIRMED_BY: u32 = 3;
 const HOUR_SECONDS: u32 = 3600;
 const DAY_SECONDS: u32 = 86_400;

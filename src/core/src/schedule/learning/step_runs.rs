@@ -24,8 +24,8 @@ struct StepRun {
     points: u16,
     /// Steps from the first point to its next poll.
     steps: u16,
-    /// All points lead to the same poll, so each is one step nearer than the one before. Otherwise all are the same
-    /// number of steps away from their next polls.
+    /// Whether all points lead to the same poll, so that each point is one step nearer than the one before. If not, all points
+    /// are the same number of steps away from their next polls.
     nearing: bool,
 }
 
